@@ -1,0 +1,149 @@
+import type { CanonicalEvent, Delta } from './event.ts'
+import type { ExtMap, Message, Part } from './message.ts'
+import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
+
+/** What `collect` has gathered so far. Plain data. */
+export type Collected = { response: CanonicalResponse; parts: Record<string, Part>; clean: boolean; ended: boolean }
+
+export function startCollecting(): Collected {
+  return { response: { candidates: [] }, parts: {}, clean: false, ended: false }
+}
+
+/** Adds one event. Changes `into` and the parts it holds; the event stays as it was. */
+export function collectEvent(into: Collected, event: CanonicalEvent): void {
+  const { response } = into
+  switch (event.type) {
+    case 'start': {
+      const { type: _, ...known } = event
+      Object.assign(response, known)
+      return
+    }
+    case 'update': {
+      const { type: _, ext, ...known } = event
+      Object.assign(response, known)
+      if (ext) response.ext = mergeExt(response.ext, ext)
+      return
+    }
+    case 'message.start': {
+      const { type: _, candidate, message, ...head } = event
+      candidateOf(response, candidate).messages[message] = { origin: 'message', parts: [], ...head }
+      return
+    }
+    case 'part.start': {
+      const part = structuredClone(event.head)
+      messageOf(response, event.candidate, event.message).parts.push(part)
+      into.parts[`${event.candidate}/${event.part}`] = part
+      return
+    }
+    case 'part.delta': {
+      const part = into.parts[`${event.candidate}/${event.part}`]
+      if (part) addDelta(part, event.delta)
+      return
+    }
+    case 'part.end': {
+      const part = into.parts[`${event.candidate}/${event.part}`]
+      if (part && event.final) replace(part, event.final)
+      return
+    }
+    case 'message.end': {
+      if (event.status) messageOf(response, event.candidate, event.message).status = event.status
+      return
+    }
+    case 'finish': {
+      const candidate = candidateOf(response, event.candidate)
+      candidate.finish = event.finish
+      if (event.ext) candidate.ext = mergeExt(candidate.ext, event.ext)
+      return
+    }
+    case 'usage':
+      response.usage = mergeUsage(response.usage, event.usage)
+      return
+    case 'error':
+      response.error = event.error
+      return
+    case 'end':
+      into.clean = event.clean
+      into.ended = true
+      return
+    case 'ping':
+    case 'opaque':
+      return
+    default:
+      event satisfies never
+  }
+}
+
+/** Events → the whole reply. `clean` is false when the stream was cut off or failed. */
+export function collect(events: Iterable<CanonicalEvent>): { response: CanonicalResponse; clean: boolean } {
+  const into = startCollecting()
+  for (const event of events) collectEvent(into, event)
+  return { response: into.response, clean: into.clean }
+}
+
+/** Adds a delta to a part in place. A delta that does not fit the part changes nothing. */
+export function addDelta(part: Part, delta: Delta): void {
+  switch (delta.kind) {
+    case 'text':
+      if (part.type === 'text' || part.type === 'refusal') part.text += delta.text
+      else if (part.type === 'media') part.transcript = (part.transcript ?? '') + delta.text
+      return
+    case 'input':
+      if (part.type === 'tool-call') part.input += delta.text
+      return
+    case 'reasoning': {
+      if (part.type !== 'reasoning') return
+      while (part.segments.length <= delta.segment) part.segments.push({ kind: delta.of, text: '' })
+      const segment = part.segments[delta.segment]
+      if (segment) segment.text += delta.text
+      return
+    }
+    case 'signature':
+      part.signature = delta.signature
+      return
+    case 'citation':
+      if (part.type === 'text') part.citations = [...(part.citations ?? []), delta.citation]
+      return
+    case 'logprobs':
+      if (part.type === 'text' || part.type === 'refusal') part.logprobs = [...(part.logprobs ?? []), ...delta.logprobs]
+      return
+    case 'media':
+      if (part.type === 'media' && part.source.type === 'base64') part.source.data += delta.base64
+      return
+    default:
+      delta satisfies never
+  }
+}
+
+function replace(part: Part, final: Part): void {
+  for (const key of Object.keys(part)) delete (part as Record<string, unknown>)[key]
+  Object.assign(part, structuredClone(final))
+}
+
+function candidateOf(response: CanonicalResponse, index: number): Candidate {
+  let candidate = response.candidates.find(one => one.index === index)
+  if (!candidate) {
+    candidate = { index, messages: [] }
+    response.candidates.push(candidate)
+    response.candidates.sort((a, b) => a.index - b.index)
+  }
+  return candidate
+}
+
+function messageOf(response: CanonicalResponse, candidate: number, message: number): Message {
+  const { messages } = candidateOf(response, candidate)
+  messages[message] ??= { role: 'assistant', origin: 'message', parts: [] }
+  return messages[message]
+}
+
+function mergeExt(earlier: ExtMap | undefined, later: ExtMap): ExtMap {
+  if (!earlier) return later
+  const merged = { ...earlier }
+  for (const [protocol, { fields, form }] of Object.entries(later)) {
+    const before = merged[protocol]
+    merged[protocol] = {
+      ...((before?.fields ?? fields) && { fields: { ...before?.fields, ...fields } }),
+      ...((before?.form ?? form) && { form: { ...before?.form, ...form } }),
+    }
+  }
+  return merged
+}

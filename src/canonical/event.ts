@@ -1,0 +1,67 @@
+import type { CanonicalError } from './error.ts'
+import type { Citation, ExtMap, Part, Role, Signature, TokenLogprob } from './message.ts'
+import type { Finish, Usage } from './response.ts'
+
+/**
+ * One step of a streamed reply. A whole stream obeys this grammar (`grammar.ts` holds it as code):
+ *
+ *     stream  = start { message | usage | ping | opaque | error } { finish } [ usage ] end
+ *     message = message.start { part } message.end
+ *     part    = part.start { part.delta } part.end        (several messages and parts may be open at once)
+ *
+ * `candidate` counts answers, `message` counts messages inside a candidate, `part` counts parts inside a candidate;
+ * all from 0, dense, never used twice. Every part is ended before its message, every message before its candidate's
+ * `finish`. One `finish` for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
+ * Wires that announce no messages or parts have them announced by their decoder.
+ */
+export type CanonicalEvent =
+  | { type: 'start'; id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
+  | MessageStart
+  | PartStart
+  | PartDelta
+  | PartEnd
+  | { type: 'message.end'; candidate: number; message: number; status?: 'completed' | 'incomplete' }
+  | { type: 'finish'; candidate: number; finish: Finish; ext?: ExtMap }
+  /** Cumulative; merge with `mergeUsage`. */
+  | { type: 'usage'; usage: Usage }
+  | { type: 'ping' }
+  /** What the reply says of itself beside its parts, at any time: merged into the reply's top level. */
+  | { type: 'update'; serviceTier?: string; completedAt?: number; promptBlocked?: { reason: string; message?: string; raw?: unknown }; ext?: ExtMap }
+  /** The upstream said that it failed. */
+  | { type: 'error'; error: CanonicalError }
+  /** A wire event of a type nobody modelled. */
+  | { type: 'opaque'; protocol: string; raw: unknown }
+  /** `clean: false`: the source stopped without saying that it had ended, or ended in an error. */
+  | { type: 'end'; clean: boolean }
+
+export type MessageStart = {
+  type: 'message.start'
+  candidate: number
+  message: number
+  role: Role
+  id?: string
+  phase?: 'commentary' | 'final_answer' | null
+  ext?: ExtMap
+}
+
+/** `head` is the part as far as it is known now; deltas add to it. A part that comes whole has no deltas. */
+export type PartStart = { type: 'part.start'; candidate: number; message: number; part: number; head: Part }
+
+export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
+
+/** `final`: the part as the wire gave it whole at its end; it wins over what the deltas added up to. */
+export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part }
+
+export type Delta =
+  /** Of a text, refusal or media part (there: its transcript). */
+  | { kind: 'text'; text: string }
+  /** Of a tool call. */
+  | { kind: 'input'; text: string }
+  /** Of a reasoning part; `segment` counts from 0. */
+  | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
+  /** Whole; replaces an earlier one. */
+  | { kind: 'signature'; signature: Signature }
+  | { kind: 'citation'; citation: Citation }
+  | { kind: 'logprobs'; logprobs: TokenLogprob[] }
+  /** More base64 of a media part. */
+  | { kind: 'media'; base64: string }

@@ -1,0 +1,91 @@
+import type { CanonicalEvent, Delta } from './event.ts'
+import type { Part } from './message.ts'
+import type { CanonicalResponse } from './response.ts'
+
+/**
+ * A whole reply → the events of a stream that says the same, one delta for each streamed piece. `collect` gives the reply
+ * back. A candidate without `finish` makes the stream end unclean, as does an `error`.
+ */
+export function explode(response: CanonicalResponse): CanonicalEvent[] {
+  const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, ext } = response
+  const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, ext }) }]
+  if (completedAt !== undefined || promptBlocked) events.push({ type: 'update', ...present({ completedAt, promptBlocked }) })
+  for (const { index: candidate, messages } of candidates) {
+    let next = 0
+    messages.forEach(({ parts, origin: _origin, status, name: _name, at: _at, ...head }, message) => {
+      events.push({ type: 'message.start', candidate, message, ...head })
+      for (const whole of parts) {
+        const part = next++
+        const { head: partHead, deltas } = takeApart(whole)
+        events.push({ type: 'part.start', candidate, message, part, head: partHead })
+        for (const delta of deltas) events.push({ type: 'part.delta', candidate, part, delta })
+        events.push({ type: 'part.end', candidate, part })
+      }
+      const ended = status === 'incomplete' || status === 'completed' ? { status } : {}
+      events.push({ type: 'message.end', candidate, message, ...ended })
+    })
+  }
+  if (error) {
+    if (usage) events.push({ type: 'usage', usage })
+    events.push({ type: 'error', error }, { type: 'end', clean: false })
+    return events
+  }
+  for (const { index: candidate, finish, ext: own } of candidates)
+    if (finish) events.push({ type: 'finish', candidate, finish, ...present({ ext: own }) })
+  if (usage) events.push({ type: 'usage', usage })
+  const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
+  events.push({ type: 'end', clean: finished })
+  return events
+}
+
+/** A part → its head and the deltas that make it whole again. */
+export function takeApart(part: Part): { head: Part; deltas: Delta[] } {
+  const deltas: Delta[] = []
+  switch (part.type) {
+    case 'text': {
+      const { text, citations, logprobs, signature, ...rest } = part
+      for (const citation of citations ?? []) deltas.push({ kind: 'citation', citation })
+      if (text) deltas.push({ kind: 'text', text })
+      if (logprobs) deltas.push({ kind: 'logprobs', logprobs })
+      if (signature) deltas.push({ kind: 'signature', signature })
+      return { head: { ...rest, text: '' }, deltas }
+    }
+    case 'refusal': {
+      const { text, logprobs, signature, ...rest } = part
+      if (text) deltas.push({ kind: 'text', text })
+      if (logprobs) deltas.push({ kind: 'logprobs', logprobs })
+      if (signature) deltas.push({ kind: 'signature', signature })
+      return { head: { ...rest, text: '' }, deltas }
+    }
+    case 'reasoning': {
+      const { segments, signature, ...rest } = part
+      segments.forEach(({ kind, text }, segment) => {
+        deltas.push({ kind: 'reasoning', segment, of: kind, text })
+      })
+      if (signature) deltas.push({ kind: 'signature', signature })
+      return { head: { ...rest, segments: [] }, deltas }
+    }
+    case 'tool-call': {
+      const { input, ...rest } = part
+      if (input) deltas.push({ kind: 'input', text: input })
+      return { head: { ...rest, input: '' }, deltas }
+    }
+    case 'media':
+    case 'tool-result':
+    case 'server-tool':
+    case 'search-result':
+    case 'control':
+    case 'opaque':
+      return { head: part, deltas }
+    default:
+      return part satisfies never
+  }
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+function present<T extends object>(from: T): Present<T> {
+  const kept: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(from)) if (value !== undefined) kept[key] = value
+  return kept as Present<T>
+}

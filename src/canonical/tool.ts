@@ -1,0 +1,67 @@
+import type { CacheTtl, Node, ServerToolKind } from './message.ts'
+
+export type JsonSchema = Record<string, unknown>
+
+export type FunctionTool = Node & {
+  type: 'function'
+  name: string
+  description?: string
+  /** Absent or null: the function takes no arguments. */
+  parameters?: JsonSchema | null
+  /** Absent: the protocol's own default, which differs between protocols. */
+  strict?: boolean | null
+  output?: unknown
+  examples?: unknown[]
+  deferLoading?: boolean
+  allowedCallers?: string[]
+  async?: boolean
+  eagerStreaming?: boolean
+  namespace?: string
+  cache?: { ttl?: CacheTtl }
+}
+
+/** Takes text that need not be JSON, possibly held to a grammar. */
+export type FreeformTool = Node & {
+  type: 'freeform'
+  name: string
+  description?: string
+  format?: { type: 'text' } | { type: 'grammar'; syntax: string; definition: string }
+  namespace?: string
+  deferLoading?: boolean
+  allowedCallers?: string[]
+  async?: boolean
+}
+
+/** Built into the provider. Fields never match between vendors; `raw` is whole, `common` is what can be compared. */
+export type ServerTool = Node & {
+  type: 'server'
+  tool: ServerToolKind
+  protocol: string
+  name?: string
+  /** The client runs it, the provider only knows its schema. */
+  clientExecuted?: boolean
+  raw: unknown
+  common?: {
+    maxUses?: number
+    allowedDomains?: string[]
+    blockedDomains?: string[]
+    userLocation?: { city?: string; country?: string; region?: string; timezone?: string }
+    contextSize?: 'low' | 'medium' | 'high'
+  }
+  cache?: { ttl?: CacheTtl }
+}
+
+export type OpaqueTool = Node & { type: 'opaque'; protocol: string; raw: unknown }
+
+export type Tool = FunctionTool | FreeformTool | ServerTool | OpaqueTool
+
+export type ToolChoice =
+  | { mode: 'auto' }
+  | { mode: 'none' }
+  | { mode: 'required' }
+  | { mode: 'tool'; kind: 'function' | 'freeform' | 'server'; name: string; namespace?: string; protocol?: string; raw?: unknown }
+  /** Only these may be called; `require`: one of them must. */
+  | { mode: 'allowed'; require: boolean; tools: AllowedTool[] }
+  | { mode: 'opaque'; protocol: string; raw: unknown }
+
+export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; protocol?: string; raw?: unknown }

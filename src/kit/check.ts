@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { TranslationError } from '../errors.ts'
+import { pointer } from './path.ts'
+
+/**
+ * A wire value against its schema.
+ * @throws TranslationError `malformed` with the path of the fault that lies deepest
+ */
+export function check<S extends z.ZodType>(protocol: string, schema: S, wire: unknown): z.output<S> {
+  const result = schema.safeParse(wire)
+  if (result.success) return result.data
+  const { path, message } = deepest(result.error.issues, [])
+  throw new TranslationError({ code: 'malformed', protocol, path: pointer(path) }, message)
+}
+
+/**
+ * One of several shapes told apart by their `type`, or anything else that has another `type`: a kind that a vendor added
+ * after this was written is read, a known kind with a fault in it is refused.
+ */
+export function open<S extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]>(known: S) {
+  const types = new Set<unknown>()
+  for (const shape of known)
+    for (const value of (shape as unknown as { _zod: { propValues?: { type?: Set<unknown> } } })._zod.propValues?.type ?? []) types.add(value)
+  const unknown = z.looseObject({ type: z.string().refine(type => !types.has(type)) })
+  return z.union([z.discriminatedUnion('type', known as never) as z.ZodDiscriminatedUnion<S>, unknown])
+}
+
+type Fault = { path: PropertyKey[]; message: string }
+
+function deepest(issues: readonly z.core.$ZodIssue[], above: PropertyKey[]): Fault {
+  let best: Fault | undefined
+  for (const issue of issues) {
+    const path = [...above, ...issue.path]
+    let fault: Fault = { path, message: issue.message }
+    if (issue.code === 'invalid_union')
+      for (const branch of issue.errors) {
+        if (branch.length === 0) continue
+        const inner = deepest(branch, path)
+        if (inner.path.length > fault.path.length) fault = inner
+      }
+    if (!best || fault.path.length > best.path.length) best = fault
+  }
+  return best ?? { path: above, message: 'not what the protocol says' }
+}

@@ -1,0 +1,51 @@
+import type { Signature } from '../canonical/message.ts'
+import { defined } from './defined.ts'
+import { isObject } from './json.ts'
+
+/** Stable for ever: clients keep these in their histories. */
+const prefix = 'xs1.'
+
+/**
+ * A signature together with who made it, in a form that fits any opaque field of any wire: `xs1.` + base64url of JSON.
+ * `id`: the reasoning item's own id. `lengths`: where joined segments are to be cut again, in UTF-16 units.
+ * `attach`: the signature belongs to the `next` or `prev` part, for which this stands in.
+ */
+export type Envelope = { signature: Signature; id?: string; lengths?: number[]; attach?: 'next' | 'prev' | (string & {}) }
+
+export function wrapSignature({ signature, id, lengths, attach }: Envelope): string {
+  const { issuer, model, form, value } = signature
+  return prefix + toBase64Url(JSON.stringify(defined({ i: issuer, m: model, f: form, id, s: lengths, a: attach, v: value })))
+}
+
+/** Undefined: not one of ours, or damaged. */
+export function unwrapSignature(text: string): Envelope | undefined {
+  if (!text.startsWith(prefix)) return undefined
+  try {
+    const wire: unknown = JSON.parse(fromBase64Url(text.slice(prefix.length)))
+    if (!isObject(wire)) return undefined
+    const { i: issuer, m: model, f: form, id, s: lengths, a: attach, v: value } = wire
+    if (typeof issuer !== 'string' || typeof value !== 'string') return undefined
+    const signature = defined({ value, issuer, model: asString(model), form: asString(form) as Signature['form'] })
+    return defined({ signature, id: asString(id), lengths: Array.isArray(lengths) ? lengths.filter(n => typeof n === 'number') : undefined, attach: asString(attach) })
+  } catch {
+    return undefined
+  }
+}
+
+/** Does the text claim to be an envelope, damaged or not? */
+export function isEnvelope(text: string): boolean {
+  return text.startsWith(prefix)
+}
+
+const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+function toBase64Url(text: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+}
+
+function fromBase64Url(text: string): string {
+  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, char => char.charCodeAt(0)))
+}

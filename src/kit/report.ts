@@ -1,0 +1,54 @@
+import type { ExtMap } from '../canonical/message.ts'
+import type { Note } from '../canonical/note.ts'
+import type { FieldNames, NoteTable } from '../protocol.ts'
+import { step } from './path.ts'
+
+/** Notes that every encoder may make. */
+export const commonNotes = {
+  'field.unsupported': { kind: 'dropped', reason: 'the target protocol has no field for this', source: '0.2 rule 1' },
+  'field.unknown': { kind: 'dropped', reason: 'a field this library does not know, kept only within its own protocol', source: '0.3' },
+  'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
+  'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
+  'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
+  'event.unknown': { kind: 'dropped', reason: 'a stream event of a type this library does not know', source: '3.2' },
+} as const satisfies NoteTable
+
+/** Gathers the notes of one codec call. */
+export type Report<Table extends NoteTable> = {
+  notes: Note[]
+  /** `at`: JSON pointer of a node; `field`: a canonical field of it in dots, which is written as the source spells it. */
+  add(code: keyof Table & string, at: string | undefined, field?: string): void
+  /** As `add`, but the code is reported one time only. */
+  once(code: keyof Table & string, at: string | undefined, field?: string): void
+  /** Everything that is left in an object whose written fields were taken out: one note for each key that is there. */
+  rest(left: object, at: string | undefined, prefix?: string): void
+  /** Unknown fields of protocols other than the writing one: one note for each. */
+  ext(ext: ExtMap | undefined, at: string | undefined): void
+}
+
+export function createReport<Table extends NoteTable>(protocol: string, table: Table, fieldNames: FieldNames = {}, notes: Note[] = []): Report<Table & typeof commonNotes> {
+  const whole: NoteTable = { ...commonNotes, ...table }
+  const push = (code: string, at: string | undefined, field?: string) => {
+    const entry = whole[code]
+    if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
+    const path = (at ?? '') + (field === undefined ? '' : `/${fieldNames[field] ?? field.replaceAll('.', '/')}`)
+    notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
+  }
+  return {
+    notes,
+    add: push,
+    once(code, at, field) {
+      if (!notes.some(note => note.code === code)) push(code, at, field)
+    },
+    rest(left, at, prefix = '') {
+      for (const [key, value] of Object.entries(left)) if (value !== undefined) push('field.unsupported', at, prefix + key)
+    },
+    ext(ext, at) {
+      if (!ext) return
+      for (const [name, { fields }] of Object.entries(ext)) {
+        if (name === protocol || !fields) continue
+        for (const key of Object.keys(fields)) push('field.unknown', (at ?? '') + step(key))
+      }
+    },
+  }
+}

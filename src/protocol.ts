@@ -1,0 +1,134 @@
+import type { CanonicalError } from './canonical/error.ts'
+import type { CanonicalEvent } from './canonical/event.ts'
+import type { Note, NoteKind } from './canonical/note.ts'
+import type { CanonicalRequest } from './canonical/request.ts'
+import type { CanonicalResponse } from './canonical/response.ts'
+
+/**
+ * What a protocol folder promises. Nothing outside the folder sees more of it.
+ *
+ * Decode is wire → canonical, encode is canonical → wire. Neither changes its argument. A decoder takes any JSON value
+ * and throws `TranslationError` `malformed` with the path when it cannot be read. An encoder throws `inexpressible` when
+ * a note would not be enough.
+ */
+export type Protocol<Options extends object = object> = {
+  name: string
+  address: Address
+  /** Every note its codecs may make, by code. */
+  notes: NoteTable
+  /** Where this wire has a canonical field, so that notes point into the source body: `'sampling.topK'` → `top_k`. */
+  fieldNames: FieldNames
+  /** Signs that a body can only be of this protocol, as sentences; empty when there are none. */
+  detect(body: unknown): Detection
+  /** The request, whole response or stream event with this model name; everything else is the same value. */
+  withModel(wire: unknown, model: string): unknown
+  /** Does the request ask for a stream? `undefined` where the body does not say. */
+  wantsStream(wire: unknown): boolean | undefined
+
+  decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
+  encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
+  decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
+  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<unknown>
+  /** Total: any body of any upstream becomes an error that keeps its status. */
+  decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
+  encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError>
+
+  /** Wire events are the parsed `data` of a frame, or the text `[DONE]`. */
+  streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
+  streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
+  frames: Frames
+}
+
+export type Decoded<T> = { value: T; notes: Note[] }
+export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext }
+
+export type Emit<Out> = (out: Out) => void
+
+/** State is plain and cloneable, and holds the notes made so far. */
+export type MachineState = { notes: Note[] }
+
+/**
+ * One direction of a stream. `step` takes one event, changes the state and emits what is due; `end` is called once, when
+ * the source has ended (maybe too early), and emits what is still owed. After `end`, `step` emits nothing.
+ */
+export type StreamMachine<In, Out, State extends MachineState, Options extends object = object> = {
+  initial(options?: CodecOptions & Options): State
+  step(state: State, event: In, emit: Emit<Out>): void
+  end(state: State, emit: Emit<Out>): void
+}
+
+/** What every codec may be told. Ids and times come in here, so that every output can be a golden file. */
+export type CodecOptions = {
+  /** Unix seconds, for fields that demand a time nobody told. Absent: 0. */
+  now?: number
+  /** For ids that the target demands and nobody gave; gets the usual prefix, e.g. `msg_`. Absent: the prefix + `0`. */
+  newId?: (prefix: string) => string
+  /** What `translateRequest` learned of the request that is being answered. */
+  context?: TranslationContext
+  /** The source protocol's field names. Absent: notes use canonical names. */
+  fieldNames?: FieldNames
+  /** What to do about references that only the source's provider can resolve. Default `throw`. */
+  onUnresolvable?: 'throw' | 'note'
+  /** How a source that stopped early ends: as an error (default), or as if the length limit was reached. */
+  truncated?: 'error' | 'length'
+}
+
+/** What an encoder did to a request that the answer has to undo. Plain JSON. */
+export type EncodingContext = {
+  /** By the name written on the target's wire. */
+  tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean }>
+}
+
+/** What translating the answer needs to know of the request. Plain JSON. */
+export type TranslationContext = EncodingContext & {
+  from: string
+  to: string
+  /** The request without its messages; those that its own `instructions` field holds are kept. */
+  request?: CanonicalRequest
+}
+
+export type WireError = { status: number; headers: Record<string, string>; body: unknown }
+
+export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>
+export type FieldNames = Record<string, string>
+
+export type Detection = { request: string[]; response: string[]; event: string[] }
+
+/** How events stand in `text/event-stream`. */
+export type Frames = {
+  /** Frames carry an `event:` line equal to the event's `type`. */
+  named: boolean
+  /** One wire event → the text of its frame, blank line included. */
+  write(wire: unknown): string
+  /** What keeps an idle connection open and means nothing. */
+  ping: string
+}
+
+/** A model as a listing shows it. Absent means not known. */
+export type ModelInfo = { id: string; owner?: string; createdAt?: number; contextTokens?: number; maxOutputTokens?: number; displayName?: string }
+
+export type Headers = Record<string, string>
+
+export type RequestMatch = { operation: 'generate' | 'count-tokens'; model?: string; stream?: boolean }
+
+/** Where a protocol lives on HTTP. Paths begin with `/` and are relative to the service root. */
+export type Address = {
+  /** The path that people know it by. */
+  path: string
+  /** What a POST to this path asks for; undefined: not of this protocol. */
+  match(path: string): RequestMatch | undefined
+  /** Path (and query) of an upstream call. */
+  target(call: { operation: 'generate' | 'count-tokens'; model: string; stream: boolean }): string | undefined
+  /** The key that a client shows. Header names are lower case. */
+  credentialOf(headers: Headers, query: URLSearchParams): string | undefined
+  /** Auth and version headers of an upstream call; `client`: the caller's own headers, when it speaks the same protocol. */
+  upstreamHeaders(apiKey: string | undefined, client: Headers | undefined): Headers
+  /** Which response header carries the request id. */
+  requestIdHeader: string
+  /** How sure it is that a model listing is asked for in this dialect: higher wins, 0 is no. */
+  listingClaim(path: string, headers: Headers, query: URLSearchParams): number
+  /** Body of a model listing. */
+  list(models: ModelInfo[]): unknown
+  /** Body that describes one model. */
+  describe(model: ModelInfo): unknown
+}

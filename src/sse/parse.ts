@@ -1,0 +1,41 @@
+import { createParser } from 'eventsource-parser'
+
+export type Frame = { event?: string; data: string }
+
+export type FrameParser = {
+  /** Any split of the bytes gives the same frames. */
+  push(chunk: Uint8Array | string): void
+  /** The source has ended: a last frame without its blank line still counts. */
+  end(): void
+}
+
+/**
+ * text/event-stream → frames: CR, LF and CRLF, comments, several `data:` lines, a byte order mark, UTF-8 cut anywhere.
+ * Some servers put an error into a field named `error`; it is given as a frame.
+ * @throws RangeError when one frame grows past `maxLength` UTF-16 units
+ */
+export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
+  const decoder = new TextDecoder()
+  let pending = 0
+  const parser = createParser({
+    onEvent: ({ event, data }) => {
+      pending = 0
+      onFrame(event === undefined ? { data } : { event, data })
+    },
+    onError: error => {
+      if (error.type === 'unknown-field' && error.field === 'error' && error.value !== undefined) onFrame({ event: 'error', data: `{"error":${error.value}}` })
+    },
+  })
+  const feed = (text: string) => {
+    pending += text.length
+    if (pending > maxLength) throw new RangeError(`a frame is longer than ${maxLength}`)
+    parser.feed(text)
+  }
+  return {
+    push: chunk => feed(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    end() {
+      feed(decoder.decode())
+      feed('\n\n')
+    },
+  }
+}

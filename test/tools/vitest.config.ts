@@ -1,0 +1,10 @@
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    testTimeout: 30_000,
+    // Streams and servers are cheap: two workers suit the two cores of CI.
+    maxWorkers: 2,
+  },
+})
