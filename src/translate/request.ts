@@ -1,0 +1,35 @@
+import type { Note } from '../canonical/note.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import type { Protocol, TranslationContext } from '../protocol.ts'
+import { refuseForeign } from './foreign.ts'
+import { refuseIfStrict, type Settings } from './settings.ts'
+
+/**
+ * A request of one protocol → the same request of another. Between two equal protocols the body is given back untouched
+ * and unread, but for the model name; `strict` reads it all the same.
+ * @throws TranslationError `malformed`, `inexpressible`
+ */
+export function translateRequest(
+  body: unknown,
+  from: Protocol,
+  to: Protocol,
+  known: Iterable<Protocol>,
+  { strict, model, ...options }: Settings,
+): { body: unknown; notes: Note[]; context: TranslationContext } {
+  if (from === to) {
+    if (strict) from.decodeRequest(body, options)
+    return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
+  }
+  refuseForeign(body, from, 'request', known)
+  const decoded = from.decodeRequest(body, options)
+  const asked = decoded.value
+  const encoded = to.encodeRequest(model === undefined ? asked : { ...asked, model }, { ...options, fieldNames: from.fieldNames })
+  const notes = [...decoded.notes, ...encoded.notes]
+  refuseIfStrict(notes, strict, to.name)
+  return { body: encoded.wire, notes, context: { from: from.name, to: to.name, request: withoutHistory(asked), ...encoded.context } }
+}
+
+/** The answer needs to know what was asked for, not what was said. */
+function withoutHistory(request: CanonicalRequest): CanonicalRequest {
+  return { ...request, messages: request.messages.filter(({ origin }) => origin === 'instructions') }
+}

@@ -1,0 +1,37 @@
+import type { Note } from '../canonical/note.ts'
+import type { Protocol, WireError } from '../protocol.ts'
+import { restoreResponse } from './restore.ts'
+import { refuseIfStrict, type Settings } from './settings.ts'
+
+/**
+ * A whole reply of one protocol → the same reply of another. Between two equal protocols the body is given back untouched
+ * and unread, but for the model name. A reply that is an error becomes the target's error body.
+ * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
+ */
+export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, ...options }: Settings): { body: unknown; notes: Note[] } {
+  if (from === to) {
+    if (strict) from.decodeResponse(body, options)
+    return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
+  }
+  const { value, notes } = from.decodeResponse(body, options)
+  const { tools, request } = options.context ?? {}
+  const restored = restoreResponse(value, tools, notes)
+  const named = model ?? restored.model ?? request?.model
+  const encoding = { ...options, fieldNames: from.fieldNames }
+  const encoded = restored.error
+    ? bodyOf(to.encodeError(restored.error, encoding))
+    : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
+  const all = [...notes, ...encoded.notes]
+  refuseIfStrict(all, strict, to.name)
+  return { body: encoded.wire, notes: all }
+}
+
+/** An error answer of one protocol → another; status and retry hints are part of it. */
+export function translateError(error: WireError, from: Protocol, to: Protocol, options: Settings): WireError & { notes: Note[] } {
+  if (from === to) return { ...error, notes: [] }
+  const { value, notes } = from.decodeError(error, options)
+  const encoded = to.encodeError(value, { ...options, fieldNames: from.fieldNames })
+  return { ...encoded.wire, notes: [...notes, ...encoded.notes] }
+}
+
+const bodyOf = ({ wire, notes }: { wire: WireError; notes: Note[] }) => ({ wire: wire.body, notes })

@@ -1,0 +1,19 @@
+import type { Note, NoteKind } from '../canonical/note.ts'
+import { TranslationError } from '../errors.ts'
+import type { CodecOptions } from '../protocol.ts'
+
+/** What a translation may be told beside the mapping options of the two protocols. */
+export type Settings = Omit<CodecOptions, 'fieldNames'> & {
+  /** Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. */
+  strict?: boolean | readonly NoteKind[]
+  /** Model name to write. Absent: the name stays. */
+  model?: string
+}
+
+/** @throws TranslationError `inexpressible` with all notes, when strict forbids one of them */
+export function refuseIfStrict(notes: Note[], strict: Settings['strict'], protocol: string): void {
+  if (!strict) return
+  const kinds: readonly NoteKind[] = strict === true ? ['dropped', 'approximated'] : strict
+  const first = notes.find(({ kind }) => kinds.includes(kind))
+  if (first) throw new TranslationError({ code: 'inexpressible', protocol, path: first.path, notes }, `refused by strict: ${first.reason} (${first.code})`)
+}

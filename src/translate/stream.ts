@@ -1,0 +1,200 @@
+import type { CanonicalError } from '../canonical/error.ts'
+import type { CanonicalEvent } from '../canonical/event.ts'
+import type { Note } from '../canonical/note.ts'
+import { mergeUsage, type Usage } from '../canonical/response.ts'
+import { TranslationError } from '../errors.ts'
+import { createReport } from '../kit/report.ts'
+import type { Protocol } from '../protocol.ts'
+import { createFrameParser, type Frame } from '../sse/parse.ts'
+import { translateNotes } from './notes.ts'
+import { restoreEvent, startRestoring } from './restore.ts'
+import type { Settings } from './settings.ts'
+
+/** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
+export type StreamTranslator = {
+  /** What is due now; `''` when nothing is. Any split of the bytes gives the same text in all. */
+  push(chunk: Uint8Array | string): string
+  /** The source has ended: what is owed. A stream that was cut off ends as an error of the target protocol. */
+  end(): string
+  /** A frame that keeps an idle connection open. */
+  ping(): string
+  readonly notes: Note[]
+  readonly usage: Usage | undefined
+  /** The reply came to its own end. */
+  readonly finished: boolean
+  /** What the stream failed with. Set before its first output when the upstream failed at once. */
+  readonly error: CanonicalError | undefined
+}
+
+/** How many frames that are not JSON are passed over before the stream counts as broken. */
+const unreadableLimit = 3
+
+/** Reads a stream into canonical events; never throws for what the upstream sent. */
+export function createStreamReader(from: Protocol, options: Settings, emit: (event: CanonicalEvent) => void) {
+  const { streamDecoder } = from
+  const state = streamDecoder.initial(options)
+  const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean } = { ended: false, clean: false }
+  const report = createReport('translate', translateNotes)
+  let unreadable = 0
+  const take = (event: CanonicalEvent) => {
+    if (seen.ended) return
+    if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)
+    else if (event.type === 'error') seen.error = event.error
+    else if (event.type === 'end') {
+      seen.ended = true
+      seen.clean = event.clean
+    }
+    emit(event)
+  }
+  const fail = (message: string) => {
+    if (seen.ended) return
+    take({ type: 'error', error: { status: 502, kind: 'internal', message } })
+    take({ type: 'end', clean: false })
+  }
+  const guarded = (act: () => void) => {
+    try {
+      act()
+    } catch (error) {
+      if (error instanceof RangeError) fail('an event of the upstream stream is too long')
+      else if (TranslationError.is(error)) fail(`the upstream stream cannot be read: ${error.message}`)
+      else throw error
+    }
+  }
+  const takeFrame = ({ event, data }: Frame) => {
+    if (seen.ended) return
+    const wire = parseData(data)
+    if (wire === undefined) {
+      report.add('stream.unreadable-frame', undefined)
+      if (++unreadable >= unreadableLimit) fail('the upstream stream cannot be read')
+    } else guarded(() => streamDecoder.step(state, named(wire, event), take))
+  }
+  const parser = createFrameParser(takeFrame)
+  return {
+    push(chunk: Uint8Array | string) {
+      guarded(() => parser.push(chunk))
+    },
+    end() {
+      guarded(() => parser.end())
+      guarded(() => streamDecoder.end(state, take))
+      if (!seen.ended) take({ type: 'end', clean: false })
+    },
+    seen,
+    notes: () => [...state.notes, ...report.notes],
+  }
+}
+
+/** Two machines as one. Between two equal protocols bytes pass as they are; only an unclean end adds something. */
+export function createStreamTranslator(from: Protocol, to: Protocol, options: Settings): StreamTranslator {
+  return from === to ? passThrough(from, options) : translate(from, to, options)
+}
+
+function translate(from: Protocol, to: Protocol, { model, ...options }: Settings): StreamTranslator {
+  const { streamEncoder, frames } = to
+  const encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
+  const { tools, request } = options.context ?? {}
+  const restoring = tools && startRestoring(tools)
+  let out = ''
+  const write = (wire: unknown) => {
+    out += frames.write(wire)
+  }
+  const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
+  const reader = createStreamReader(from, options, event => {
+    if (event.type === 'start') {
+      const named = model ?? event.model ?? request?.model
+      encode(named === undefined ? event : { ...event, model: named })
+    } else if (restoring) restoreEvent(restoring, event, encode)
+    else encode(event)
+  })
+  const due = () => {
+    const text = out
+    out = ''
+    return text
+  }
+  return {
+    push(chunk) {
+      reader.push(chunk)
+      return due()
+    },
+    end() {
+      reader.end()
+      streamEncoder.end(encoding, write)
+      return due()
+    },
+    ping: () => frames.ping,
+    get notes() {
+      return [...reader.notes(), ...(restoring?.notes ?? []), ...encoding.notes]
+    },
+    get usage() {
+      return reader.seen.usage
+    },
+    get finished() {
+      return reader.seen.clean
+    },
+    get error() {
+      return reader.seen.error
+    },
+  }
+}
+
+function passThrough(protocol: Protocol, { model, ...options }: Settings): StreamTranslator {
+  const { frames } = protocol
+  const reader = createStreamReader(protocol, options, () => {})
+  const text = new TextDecoder()
+  let renamed = ''
+  const renamer =
+    model === undefined
+      ? undefined
+      : createFrameParser(({ data }) => {
+          const wire = parseData(data)
+          if (wire !== undefined) renamed += frames.write(protocol.withModel(wire, model))
+        })
+  return {
+    push(chunk) {
+      reader.push(chunk)
+      if (!renamer) return typeof chunk === 'string' ? chunk : text.decode(chunk, { stream: true })
+      renamed = ''
+      renamer.push(chunk)
+      return renamed
+    },
+    end() {
+      reader.end()
+      renamed = ''
+      renamer?.end()
+      const rest = renamer ? renamed : text.decode()
+      const { clean, error } = reader.seen
+      if (clean || error?.protocol === protocol.name) return rest
+      const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
+      return `${rest}\n\n${frames.failure?.(failure) ?? ''}`
+    },
+    ping: () => frames.ping,
+    get notes() {
+      return reader.notes()
+    },
+    get usage() {
+      return reader.seen.usage
+    },
+    get finished() {
+      return reader.seen.clean
+    },
+    get error() {
+      return reader.seen.error
+    },
+  }
+}
+
+/** `[DONE]` stays text; undefined: not JSON. */
+function parseData(data: string): unknown {
+  const text = data.trim()
+  if (text === '[DONE]') return text
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Some servers name the event only in the frame. */
+function named(wire: unknown, event: string | undefined): unknown {
+  if (event === undefined || typeof wire !== 'object' || wire === null || Array.isArray(wire) || 'type' in wire) return wire
+  return { type: event, ...wire }
+}

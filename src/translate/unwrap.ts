@@ -1,0 +1,63 @@
+/**
+ * Reads `{"input":"…"}` as it arrives and gives the text inside, unescaped. `before`: the string has not begun and `held`
+ * may still turn out to be something else; `raw`: it was something else, which is given as it is. Plain data.
+ */
+export type Unwrapping = { phase: 'before' | 'inside' | 'after' | 'raw'; held: string }
+
+export function startUnwrapping(): Unwrapping {
+  return { phase: 'before', held: '' }
+}
+
+const opening = /^\s*\{\s*"input"\s*:\s*"/
+const openingBegun = /^\s*(\{\s*("(i(n(p(u(t("\s*(:\s*)?)?)?)?)?)?)?)?)?$/
+const simpleEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', '/': '/' }
+
+/** Takes the next piece of JSON text, changes `state`, gives what is known of the string now. */
+export function unwrapText(state: Unwrapping, text: string): string {
+  if (state.phase === 'raw') return text
+  if (state.phase === 'after') return ''
+  let rest = state.held + text
+  state.held = ''
+  if (state.phase === 'before') {
+    const start = opening.exec(rest)
+    if (!start) {
+      if (openingBegun.test(rest)) {
+        state.held = rest
+        return ''
+      }
+      state.phase = 'raw'
+      return rest
+    }
+    state.phase = 'inside'
+    rest = rest.slice(start[0].length)
+  }
+  let out = ''
+  for (let i = 0; i < rest.length; i++) {
+    const char = rest.charAt(i)
+    if (char === '"') {
+      state.phase = 'after'
+      return out
+    }
+    if (char !== '\\') {
+      out += char
+      continue
+    }
+    const kind = rest.charAt(i + 1)
+    const length = kind === 'u' ? 6 : 2
+    if (i + length > rest.length) {
+      state.held = rest.slice(i)
+      break
+    }
+    out += kind === 'u' ? String.fromCharCode(Number.parseInt(rest.slice(i + 2, i + 6), 16)) : (simpleEscapes[kind] ?? kind)
+    i += length - 1
+  }
+  // Half of a surrogate pair waits for the other half, so that every piece is whole text.
+  const last = out.charCodeAt(out.length - 1)
+  if (state.held === '' || state.held.startsWith('\\')) {
+    if (last >= 0xd800 && last <= 0xdbff) {
+      state.held = `\\u${last.toString(16)}${state.held}`
+      out = out.slice(0, -1)
+    }
+  }
+  return out
+}
