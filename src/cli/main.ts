@@ -1,0 +1,168 @@
+#!/usr/bin/env node
+import { readFile, writeFile } from 'node:fs/promises'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { collectStream, createStreamTranslator, explodeResponse, translateError, translateRequest, translateResponse } from '../api.ts'
+import type { Note } from '../canonical/note.ts'
+import { TranslationError } from '../errors.ts'
+import { isObject } from '../kit/json.ts'
+import type { TranslationContext } from '../protocol.ts'
+import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { serve } from './serve.ts'
+
+const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
+
+type Translate = {
+  kind: 'request' | 'response' | 'stream' | 'error'
+  from: ProtocolName
+  to: ProtocolName
+  context?: string
+  contextOut?: string
+  strict?: true
+  option: Record<string, unknown>
+}
+
+const program = new Command('wireglot')
+  .description('Lets a client of one LLM wire protocol talk to a model behind another.')
+  .exitOverride()
+  .showHelpAfterError('(try --help)')
+
+program
+  .command('serve')
+  .description('run a gateway; without configuration it serves a built-in demo model')
+  .option('--config <file>', 'configuration, JSON')
+  .option('--host <host>', 'address to listen on', '127.0.0.1')
+  .option('--port <port>', 'port to listen on, 0 for any', toPort, 4000)
+  .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
+  .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
+  .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
+  .addHelpText('after', '\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY')
+  .action(serve)
+
+program
+  .command('translate')
+  .description('standard input in one protocol → standard output in another; notes go to standard error, one JSON a line')
+  .addOption(new Option('--kind <kind>', 'what the input is').choices(['request', 'response', 'stream', 'error']).makeOptionMandatory())
+  .requiredOption('--from <protocol>', 'protocol of the input', toProtocol)
+  .requiredOption('--to <protocol>', 'protocol of the output', toProtocol)
+  .option('--context <file>', 'what --context-out wrote when the request was translated')
+  .option('--context-out <file>', 'where to write what the translation of the answer needs')
+  .option('--strict', 'refuse instead of dropping or approximating')
+  .option('--option <k=v>', 'a mapping option; the value is JSON or a word; may be repeated', toOption, {})
+  .addHelpText('after', '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json')
+  .action(translate)
+
+program
+  .command('collect')
+  .description('a stream on standard input → the whole reply')
+  .requiredOption('--protocol <protocol>', 'protocol of both', toProtocol)
+  .addHelpText('after', '\nExample: wireglot collect --protocol responses < stream.sse > response.json')
+  .action(async ({ protocol }: { protocol: ProtocolName }) => {
+    const { body, notes } = await collectStream(process.stdin as AsyncIterable<Uint8Array>, { protocol })
+    tell(notes)
+    await print(`${JSON.stringify(body)}\n`)
+  })
+
+program
+  .command('explode')
+  .description('a whole reply on standard input → the stream that says the same')
+  .requiredOption('--protocol <protocol>', 'protocol of both', toProtocol)
+  .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
+  .action(async ({ protocol }: { protocol: ProtocolName }) => {
+    await print(explodeResponse(parse(await readInput(), protocol), { protocol }))
+  })
+
+async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
+  const context = contextFile === undefined ? undefined : (JSON.parse(await readFile(contextFile, 'utf8')) as TranslationContext)
+  const options = { now: Math.floor(Date.now() / 1000), ...option, from, to, ...(strict && { strict }), ...(context && { context }) }
+  if (kind === 'stream') {
+    const translator = createStreamTranslator(options)
+    for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) await print(translator.push(chunk))
+    await print(translator.end())
+    tell(translator.notes)
+    return
+  }
+  const input = await readInput()
+  if (from === to && !strict && kind !== 'error') {
+    if (kind === 'request' && contextOut) await writeFile(contextOut, JSON.stringify({ from, to }))
+    parse(input, from)
+    return print(input)
+  }
+  const body = parse(input, from)
+  if (kind === 'request') {
+    const { body: translated, notes, context: made } = translateRequest(body, options)
+    if (contextOut !== undefined) await writeFile(contextOut, JSON.stringify(made))
+    tell(notes)
+    return print(`${JSON.stringify(translated)}\n`)
+  }
+  if (kind === 'response') {
+    const { body: translated, notes } = translateResponse(body, options)
+    tell(notes)
+    return print(`${JSON.stringify(translated)}\n`)
+  }
+  if (!isObject(body) || typeof body['status'] !== 'number')
+    throw new TranslationError({ code: 'malformed', protocol: from, path: '/status' }, 'an error is {status, headers, body}')
+  const headers = isObject(body['headers']) ? Object.fromEntries(Object.entries(body['headers']).map(([name, value]) => [name, String(value)])) : {}
+  const { notes, ...error } = translateError({ status: body['status'], headers, body: body['body'] }, options)
+  tell(notes)
+  return print(`${JSON.stringify(error)}\n`)
+}
+
+function toProtocol(name: string): ProtocolName {
+  if (!isProtocolName(name)) throw new InvalidArgumentError(`There are ${protocolNames.join(', ')}.`)
+  return name
+}
+
+function toPort(text: string): number {
+  const port = Number(text)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+  return port
+}
+
+function toOption(text: string, before: Record<string, unknown>): Record<string, unknown> {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('An option is written k=v.')
+  const word = text.slice(at + 1)
+  return { ...before, [text.slice(0, at)]: jsonOr(word) }
+}
+
+function jsonOr(word: string): unknown {
+  try {
+    return JSON.parse(word)
+  } catch {
+    return word
+  }
+}
+
+async function readInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+function parse(text: string, protocol: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new TranslationError({ code: 'malformed', protocol, path: '', cause }, 'the input is not JSON')
+  }
+}
+
+function tell(notes: Note[]): void {
+  for (const note of notes) process.stderr.write(`${JSON.stringify(note)}\n`)
+}
+
+function print(text: string): Promise<void> {
+  return text === '' ? Promise.resolve() : new Promise((resolve, reject) => process.stdout.write(text, error => (error ? reject(error) : resolve())))
+}
+
+program.parseAsync().catch((error: unknown) => {
+  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode.usage
+  else if (TranslationError.is(error)) {
+    if (error.code === 'inexpressible') tell(error.notes ?? [])
+    process.stderr.write(`wireglot: ${error.message}\n`)
+    process.exitCode = error.code === 'inexpressible' ? exitCode.refused : exitCode.malformed
+  } else {
+    process.stderr.write(`wireglot: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = exitCode.usage
+  }
+})

@@ -1,0 +1,25 @@
+import { defineConfig } from 'tsup'
+
+const library = ['src/index.ts', 'src/hosts/connect.ts', 'src/hosts/fetch.ts', 'src/gateway/gateway.ts', 'src/protocols/*/index.ts']
+
+export default defineConfig([
+  {
+    entry: library,
+    outDir: 'dist',
+    format: ['esm', 'cjs'],
+    target: 'es2023',
+    platform: 'neutral',
+    external: [/^node:/],
+    dts: true,
+    splitting: true,
+    clean: true,
+  },
+  {
+    entry: ['src/cli/main.ts'],
+    outDir: 'dist/cli',
+    format: ['esm'],
+    target: 'es2023',
+    platform: 'node',
+    splitting: false,
+  },
+])
