@@ -33,7 +33,10 @@ export function translateResponse(body: unknown, { from, to, ...settings }: Tran
 }
 
 /** An error answer for the other protocol. Total: a broken body never hides the status it came with. */
-export function translateError(error: { status: number; headers?: Record<string, string>; body: unknown }, { from, to, ...settings }: TranslateOptions): WireError & { notes: Note[] } {
+export function translateError(
+  error: { status: number; headers?: Record<string, string>; body: unknown },
+  { from, to, ...settings }: TranslateOptions,
+): WireError & { notes: Note[] } {
   return reply.translateError({ headers: {}, ...error }, protocolOf(from), protocolOf(to), settings)
 }
 
@@ -58,7 +61,10 @@ export async function* translateStream(source: AsyncIterable<Uint8Array | string
  * The whole reply that a stream adds up to, in the same protocol. A stream that failed gives the protocol's error body.
  * @throws TranslationError `truncated` when the stream stopped before the reply did
  */
-export function collectStream(source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>, { protocol, ...settings }: OneProtocol): Promise<{ body: unknown; notes: Note[] }> {
+export function collectStream(
+  source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
+  { protocol, ...settings }: OneProtocol,
+): Promise<{ body: unknown; notes: Note[] }> {
   return fold.collectStream(source, protocolOf(protocol), settings)
 }
 

@@ -30,8 +30,7 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     events.push({ type: 'error', error }, { type: 'end', clean: false })
     return events
   }
-  for (const { index: candidate, finish, ext: own } of candidates)
-    if (finish) events.push({ type: 'finish', candidate, finish, ...present({ ext: own }) })
+  for (const { index: candidate, finish, ext: own } of candidates) if (finish) events.push({ type: 'finish', candidate, finish, ...present({ ext: own }) })
   if (usage) events.push({ type: 'usage', usage })
   const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
   events.push({ type: 'end', clean: finished })

@@ -79,7 +79,6 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
   }
   if (place < 0) return faults
   if (phase !== 'ended') faults.push('the stream has no end')
-  if (cleanly)
-    for (const [index, { finished }] of candidates) if (!finished) faults.push(`candidate ${index} has no finish in a clean stream`)
+  if (cleanly) for (const [index, { finished }] of candidates) if (!finished) faults.push(`candidate ${index} has no finish in a clean stream`)
   return faults
 }

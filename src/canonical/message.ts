@@ -169,15 +169,7 @@ export type SearchResultPart = PartBase & {
 /** Steers the conversation and carries no content of its own. */
 export type ControlPart = PartBase & {
   type: 'control'
-  control:
-    | 'compaction'
-    | 'compaction-trigger'
-    | 'tool-addition'
-    | 'tool-removal'
-    | 'configuration'
-    | 'fallback'
-    | 'container-upload'
-    | 'item-reference'
+  control: 'compaction' | 'compaction-trigger' | 'tool-addition' | 'tool-removal' | 'configuration' | 'fallback' | 'container-upload' | 'item-reference'
   protocol: string
   raw: unknown
 }

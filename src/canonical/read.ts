@@ -3,7 +3,9 @@ import type { CanonicalResponse, Usage } from './response.ts'
 
 /** What the first candidate says to the user, refusals not counted. */
 export function textOf(response: CanonicalResponse): string {
-  return partsOf(response).map(part => (part.type === 'text' ? part.text : '')).join('')
+  return partsOf(response)
+    .map(part => (part.type === 'text' ? part.text : ''))
+    .join('')
 }
 
 /** What the first candidate shows of its reasoning; segments are a blank line apart. */

@@ -26,7 +26,12 @@ export function unwrapSignature(text: string): Envelope | undefined {
     const { i: issuer, m: model, f: form, id, s: lengths, a: attach, v: value } = wire
     if (typeof issuer !== 'string' || typeof value !== 'string') return undefined
     const signature = defined({ value, issuer, model: asString(model), form: asString(form) as Signature['form'] })
-    return defined({ signature, id: asString(id), lengths: Array.isArray(lengths) ? lengths.filter(n => typeof n === 'number') : undefined, attach: asString(attach) })
+    return defined({
+      signature,
+      id: asString(id),
+      lengths: Array.isArray(lengths) ? lengths.filter(n => typeof n === 'number') : undefined,
+      attach: asString(attach),
+    })
   } catch {
     return undefined
   }

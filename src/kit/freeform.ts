@@ -3,7 +3,17 @@ import { defined } from './defined.ts'
 import { parseObject } from './json.ts'
 
 /** A freeform tool for a wire that has only functions: a function with one string argument `input`. */
-export function wrapFreeform({ name, description, format, namespace, deferLoading, allowedCallers, async, cache: _, ...node }: FreeformTool & { cache?: never }): FunctionTool {
+export function wrapFreeform({
+  name,
+  description,
+  format,
+  namespace,
+  deferLoading,
+  allowedCallers,
+  async,
+  cache: _,
+  ...node
+}: FreeformTool & { cache?: never }): FunctionTool {
   const grammar = format?.type === 'grammar' ? ` Must match this ${format.syntax} grammar:\n${format.definition}` : ''
   return defined({
     ...node,

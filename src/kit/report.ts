@@ -26,7 +26,12 @@ export type Report<Table extends NoteTable> = {
   ext(ext: ExtMap | undefined, at: string | undefined): void
 }
 
-export function createReport<Table extends NoteTable>(protocol: string, table: Table, fieldNames: FieldNames = {}, notes: Note[] = []): Report<Table & typeof commonNotes> {
+export function createReport<Table extends NoteTable>(
+  protocol: string,
+  table: Table,
+  fieldNames: FieldNames = {},
+  notes: Note[] = [],
+): Report<Table & typeof commonNotes> {
   const whole: NoteTable = { ...commonNotes, ...table }
   const push = (code: string, at: string | undefined, field?: string) => {
     const entry = whole[code]

@@ -3,5 +3,9 @@ import type { NoteTable } from '../protocol.ts'
 /** Notes that are made between two protocols, by neither of them. */
 export const translateNotes = {
   'stream.unreadable-frame': { kind: 'dropped', reason: 'a frame of the stream that is not JSON', source: '3.11' },
-  'freeform.unwrap-failed': { kind: 'approximated', reason: 'the model did not answer with the one string that a wrapped tool takes, so its arguments are given as they are', source: '2.4' },
+  'freeform.unwrap-failed': {
+    kind: 'approximated',
+    reason: 'the model did not answer with the one string that a wrapped tool takes, so its arguments are given as they are',
+    source: '2.4',
+  },
 } as const satisfies NoteTable

@@ -1,4 +1,4 @@
-import type { CanonicalEvent } from '../canonical/event.ts'
+import type { CanonicalEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
 import type { Part, ToolCallPart } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
@@ -37,35 +37,49 @@ export function startRestoring(tools: NonNullable<Tools>): RestoreState {
 
 /** The same for a stream: text of a wrapped call is given on as soon as it is known. */
 export function restoreEvent(state: RestoreState, event: CanonicalEvent, emit: Emit<CanonicalEvent>): void {
-  if (event.type === 'part.start' && event.head.type === 'tool-call') {
-    const { head } = event
-    const restored = restoreName(head, state.tools)
-    if (restored.kind === head.kind) return emit(restored === head ? event : { ...event, head: restored })
-    const unwrapping = startUnwrapping()
-    state.open[`${event.candidate}/${event.part}`] = unwrapping
-    const begun = head.input ? unwrapText(unwrapping, head.input) : ''
-    return emit({ ...event, head: { ...restored, input: begun } })
-  }
-  if (event.type === 'part.delta' && event.delta.kind === 'input') {
-    const unwrapping = state.open[`${event.candidate}/${event.part}`]
-    if (!unwrapping) return emit(event)
-    const text = unwrapText(unwrapping, event.delta.text)
-    if (text) emit({ ...event, delta: { kind: 'input', text } })
+  if (event.type === 'part.start') emit(restoreStart(state, event))
+  else if (event.type === 'part.delta') restoreDelta(state, event, emit)
+  else if (event.type === 'part.end') restoreEnd(state, event, emit)
+  else emit(event)
+}
+
+function restoreStart({ tools, open }: RestoreState, event: PartStart): PartStart {
+  const { head } = event
+  if (head.type !== 'tool-call') return event
+  const restored = restoreName(head, tools)
+  if (restored.kind === head.kind) return { ...event, head: restored }
+  const unwrapping = startUnwrapping()
+  open[keyOf(event)] = unwrapping
+  return { ...event, head: { ...restored, input: unwrapText(unwrapping, head.input) } }
+}
+
+function restoreDelta({ open }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
+  const unwrapping = event.delta.kind === 'input' ? open[keyOf(event)] : undefined
+  if (event.delta.kind !== 'input' || !unwrapping) {
+    emit(event)
     return
   }
-  if (event.type === 'part.end') {
-    const key = `${event.candidate}/${event.part}`
-    const unwrapping = state.open[key]
-    if (!unwrapping) return emit(event.final?.type === 'tool-call' ? { ...event, final: restoreName(event.final, state.tools) } : event)
-    delete state.open[key]
-    if (unwrapping.phase !== 'after') report(state.notes).add('freeform.unwrap-failed', undefined)
-    if (unwrapping.phase === 'before' && unwrapping.held)
-      emit({ type: 'part.delta', candidate: event.candidate, part: event.part, delta: { kind: 'input', text: unwrapping.held } })
-    if (event.final?.type !== 'tool-call') return emit(event)
-    return emit({ ...event, final: { ...restoreName(event.final, state.tools), input: unwrapInput(event.final.input) ?? event.final.input } })
-  }
-  emit(event)
+  const text = unwrapText(unwrapping, event.delta.text)
+  if (text) emit({ ...event, delta: { kind: 'input', text } })
 }
+
+function restoreEnd({ tools, open, notes }: RestoreState, event: PartEnd, emit: Emit<CanonicalEvent>): void {
+  const { candidate, part, final } = event
+  const unwrapping = open[keyOf(event)]
+  delete open[keyOf(event)]
+  if (unwrapping && unwrapping.phase !== 'after') {
+    report(notes).add('freeform.unwrap-failed', undefined)
+    if (unwrapping.held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: unwrapping.held } })
+  }
+  if (final?.type !== 'tool-call') {
+    emit(event)
+    return
+  }
+  const restored = restoreName(final, tools)
+  emit({ ...event, final: unwrapping ? { ...restored, input: unwrapInput(final.input) ?? final.input } : restored })
+}
+
+const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${candidate}/${part}`
 
 function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPart {
   if (!Object.hasOwn(tools, call.name)) return call
