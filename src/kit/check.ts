@@ -21,8 +21,13 @@ export function open<S extends readonly [z.core.$ZodTypeDiscriminable, ...z.core
   const types = new Set<unknown>()
   for (const shape of known)
     for (const value of (shape as unknown as { _zod: { propValues?: { type?: Set<unknown> } } })._zod.propValues?.type ?? []) types.add(value)
-  const unknown = z.looseObject({ type: z.string().refine(type => !types.has(type)) })
+  const unknown = z.looseObject({ type: z.string().refine(type => !types.has(type), { abort: true, params: { known: true } }) })
   return z.union([z.discriminatedUnion('type', known as never) as z.ZodDiscriminatedUnion<S>, unknown])
+}
+
+/** The branch for unknown kinds has nothing to say of a known one. */
+function isKnownType(issue: z.core.$ZodIssue): boolean {
+  return issue.code === 'custom' && issue.params?.['known'] === true
 }
 
 type Fault = { path: PropertyKey[]; message: string }
@@ -34,7 +39,7 @@ function deepest(issues: readonly z.core.$ZodIssue[], above: PropertyKey[]): Fau
     let fault: Fault = { path, message: issue.message }
     if (issue.code === 'invalid_union')
       for (const branch of issue.errors) {
-        if (branch.length === 0) continue
+        if (branch.length === 0 || branch.some(isKnownType)) continue
         const inner = deepest(branch, path)
         if (inner.path.length > fault.path.length) fault = inner
       }

@@ -17,6 +17,7 @@ export type FrameParser = {
 export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
   const decoder = new TextDecoder()
   let pending = 0
+  let begun = false
   const parser = createParser({
     onEvent: ({ event, data }) => {
       pending = 0
@@ -29,7 +30,8 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   const feed = (text: string) => {
     pending += text.length
     if (pending > maxLength) throw new RangeError(`a frame is longer than ${maxLength}`)
-    parser.feed(text)
+    parser.feed(!begun && text.startsWith('\uFEFF') ? text.slice(1) : text)
+    begun ||= text !== ''
   }
   return {
     push: chunk => feed(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { TranslationError } from '../../src/errors.ts'
+import { check, open } from '../../src/kit/check.ts'
+
+const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
+const Image = z.looseObject({ type: z.literal('image'), source: z.looseObject({ url: z.string() }) })
+const Body = z.looseObject({ content: z.union([z.string(), z.array(open([Text, Image]))]) })
+
+const faultOf = (wire: unknown) => {
+  try {
+    check('p', Body, wire)
+  } catch (error) {
+    if (TranslationError.is(error)) return `${error.code} ${error.path}`
+  }
+  return 'accepted'
+}
+
+describe('a wire value against its schema', () => {
+  test.each([
+    ['a known kind', { content: [{ type: 'text', text: 'a', more: 1 }] }],
+    ['a kind that nobody knew', { content: [{ type: 'hologram', x: { y: 1 } }] }],
+  ])('%s is read with all its keys', (_, wire) => expect(check('p', Body, wire)).toEqual(wire))
+
+  test.each([
+    [
+      'the deepest fault is named',
+      {
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'image', source: { url: 5 } },
+        ],
+      },
+      'malformed /content/1/source/url',
+    ],
+    ['a known kind with a fault is not taken for an unknown one', { content: [{ type: 'text' }] }, 'malformed /content/0/text'],
+    ['an element without a type', { content: [{}] }, 'malformed /content/0/type'],
+    ['a body of another shape', 5, 'malformed '],
+  ])('%s', (_, wire, expected) => expect(faultOf(wire)).toBe(expected))
+
+  test('keys of the prototype are plain keys', () => {
+    const wire: unknown = JSON.parse('{"content":"a","__proto__":{"polluted":true},"constructor":1}')
+    const read = check('p', Body, wire) as Record<string, unknown>
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect(read['polluted']).toBeUndefined()
+  })
+})

@@ -1,0 +1,44 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { startUnwrapping, unwrapText } from '../../src/translate/unwrap.ts'
+
+function unwrap(pieces: string[]) {
+  const state = startUnwrapping()
+  const out = pieces.map(piece => unwrapText(state, piece))
+  return { text: out.join(''), out, state }
+}
+
+describe('the text inside {"input":"…"}', () => {
+  test('comes out unescaped as it arrives', () => {
+    const { out, state } = unwrap(['{"inp', 'ut":"*** Be', 'gin\\', 'n\\u00', 'e9"}'])
+    expect(out).toEqual(['', '*** Be', 'gin', '\n', 'é'])
+    expect(state.phase).toBe('after')
+  })
+
+  test('is the same for any string, spelled with any escapes and cut anywhere', () => {
+    const spelled = fc.string({ unit: 'binary' }).chain(text => fc.tuple(fc.constant(text), fc.boolean(), fc.array(fc.nat(40), { maxLength: 8 })))
+    fc.assert(
+      fc.property(spelled, ([text, escapeAll, cuts]) => {
+        const escaped = escapeAll
+          ? text.replace(/[\s\S]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
+          : JSON.stringify(text).slice(1, -1)
+        const json = ` { "input" : "${escaped}" } `
+        const pieces: string[] = []
+        let rest = json
+        for (const cut of cuts) {
+          pieces.push(rest.slice(0, cut))
+          rest = rest.slice(cut)
+        }
+        const { text: got, out } = unwrap([...pieces, rest])
+        expect(got).toBe(text)
+        for (const piece of out) expect(piece.isWellFormed()).toBe(true)
+      }),
+    )
+  })
+
+  test.each(['{"other":"x"}', '["input"]', '{"input":5}', 'plain text', '{}'])('%s is something else and stays as it is', json => {
+    const { text, state } = unwrap([...json])
+    expect(text).toBe(json)
+    expect(state.phase).toBe('raw')
+  })
+})
