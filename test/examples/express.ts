@@ -1,0 +1,18 @@
+import express from 'express'
+import { gateway } from '../../src/hosts/connect.ts'
+
+const app = express()
+app.use(
+  gateway({
+    auth: 'none', // or "keys": [{ "name": "alice", "key": "env:ALICE_KEY", "group": "team" }]
+    channels: [
+      { name: 'anthropic', protocols: ['messages'], baseUrl: 'https://api.anthropic.com', apiKey: 'env:ANTHROPIC_API_KEY' },
+      { name: 'demo', embedded: 'demo' },
+    ],
+    models: [
+      { id: 'sonnet', channels: [{ name: 'anthropic', model: 'claude-sonnet-5' }] },
+      { id: 'demo', channels: [{ name: 'demo' }] },
+    ],
+  }),
+)
+app.listen(4000, '127.0.0.1')

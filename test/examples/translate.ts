@@ -1,0 +1,25 @@
+import { translateRequest, translateResponse } from '../../src/index.ts'
+
+// A chat client asks …
+const { body, notes, context } = translateRequest(
+  { model: 'some-model', seed: 7, messages: [{ role: 'user', content: 'Hello' }] },
+  { from: 'chat-completions', to: 'messages' },
+)
+console.log(body) // { model: 'some-model', max_tokens: 32000, messages: [ … ] }
+for (const { kind, path, code } of notes) console.log(kind, path, code) // dropped /seed …, synthesized /max_tokens …
+
+// … and the upstream's answer goes back the same way.
+const answer = translateResponse(
+  {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'some-model',
+    content: [{ type: 'text', text: 'Hi!' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 8, output_tokens: 3 },
+  },
+  { from: 'messages', to: 'chat-completions', context },
+)
+console.log(answer.body) // { id: 'msg_1', object: 'chat.completion', choices: [ … ], … }

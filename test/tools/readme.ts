@@ -1,0 +1,69 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { TranslationError } from '../../src/errors.ts'
+import type { Note } from '../../src/canonical/note.ts'
+import type { CanonicalRequest } from '../../src/canonical/request.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { finishReasons, plain, probes } from './probes.ts'
+
+const file = new URL('../../README.md', import.meta.url)
+const all: Protocol[] = Object.values(protocols)
+
+/** The README with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
+export function generatedReadme(): string {
+  const blocks: Record<string, string> = { mapping: mapping(), finish: finish(), notes: notes() }
+  return readFileSync(file, 'utf8').replace(/<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
+    const block = name.endsWith('.ts') ? code(name) : blocks[name]
+    return block === undefined ? whole : `<!-- ${name} -->\n${block}\n<!-- /${name} -->`
+  })
+}
+
+function code(name: string): string {
+  const source = readFileSync(new URL(`../examples/${name}`, import.meta.url), 'utf8')
+  const shown = source.replaceAll("'../../src/index.ts'", "'wireglot'").replaceAll("'../../src/hosts/connect.ts'", "'wireglot/connect'")
+  return `\`\`\`ts\n${shown.trimEnd()}\n\`\`\``
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function mapping(): string {
+  const rows = Object.entries(probes).map(([title, probe]) => [title, ...all.map(protocol => outcome(protocol, { ...plain, ...probe }))])
+  return table(['a request with', ...all.map(({ name }) => `→ ${name}`)], rows)
+}
+
+function finish(): string {
+  const rows = finishReasons.map(reason => [
+    reason,
+    ...all.map(protocol => {
+      const messages = [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'hi' }] }]
+      const { notes } = protocol.encodeResponse({ id: 'id', model: 'm', createdAt: 1, candidates: [{ index: 0, messages, finish: { reason } }], usage: { input: 1, output: 1 } })
+      return describe(notes)
+    }),
+  ])
+  return table(['a reply that ended by', ...all.map(({ name }) => `→ ${name}`)], rows)
+}
+
+function notes(): string {
+  const rows = all.flatMap(({ name, notes: codes }) => Object.entries(codes).map(([code, { kind, reason }]) => [name, `\`${code}\``, kind, reason]))
+  return table(['protocol', 'code', 'kind', 'meaning'], rows)
+}
+
+function outcome(protocol: Protocol, request: CanonicalRequest): string {
+  try {
+    const usual = new Set(protocol.encodeRequest(plain).notes.map(({ code }) => code))
+    return describe(protocol.encodeRequest(request).notes.filter(({ code }) => !usual.has(code)))
+  } catch (error) {
+    if (TranslationError.is(error)) return 'refused'
+    throw error
+  }
+}
+
+function describe(notes: Note[]): string {
+  if (notes.length === 0) return 'exact'
+  return [...new Set(notes.map(({ kind, code }) => `${kind}: \`${code}\``))].join(', ')
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) writeFileSync(file, generatedReadme())
