@@ -133,4 +133,6 @@ export type Address = {
   list(models: ModelInfo[]): unknown
   /** Body that describes one model. */
   describe(model: ModelInfo): unknown
+  /** Body that tells how many tokens a request has. Absent: the protocol has no such call. */
+  tokenCount?(inputTokens: number): unknown
 }
