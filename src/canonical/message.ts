@@ -1,3 +1,5 @@
+import type { Tool } from './tool.ts'
+
 /** What only one protocol can say, kept for that protocol alone. Keyed by protocol name. */
 export type ExtMap = Record<string, Ext>
 
@@ -172,6 +174,8 @@ export type ControlPart = PartBase & {
   control: 'compaction' | 'compaction-trigger' | 'tool-addition' | 'tool-removal' | 'configuration' | 'fallback' | 'container-upload' | 'item-reference'
   protocol: string
   raw: unknown
+  /** What a `tool-addition` adds, for wires that have only the request's own list. */
+  tools?: Tool[]
 }
 
 /** Something of a type this library does not know. */
