@@ -39,6 +39,8 @@ export type MessageStart = {
   candidate: number
   message: number
   role: Role
+  /** Absent: `message`. */
+  origin?: 'message' | 'item' | 'instructions'
   id?: string
   phase?: 'commentary' | 'final_answer' | null
   ext?: ExtMap

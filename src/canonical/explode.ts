@@ -12,8 +12,8 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   if (completedAt !== undefined || promptBlocked) events.push({ type: 'update', ...present({ completedAt, promptBlocked }) })
   for (const { index: candidate, messages } of candidates) {
     let next = 0
-    messages.forEach(({ parts, origin: _origin, status, name: _name, at: _at, ...head }, message) => {
-      events.push({ type: 'message.start', candidate, message, ...head })
+    messages.forEach(({ parts, origin, status, name: _name, at: _at, ...head }, message) => {
+      events.push({ type: 'message.start', candidate, message, ...head, ...(origin !== 'message' && { origin }) })
       for (const whole of parts) {
         const part = next++
         const { head: partHead, deltas } = takeApart(whole)

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+function wireglot(args: string[], input: unknown = ''): Promise<{ code: number | null; out: string; err: string }> {
+  return new Promise(resolve => {
+    const child = spawn(process.execPath, ['--import', 'tsx', main, ...args])
+    let out = ''
+    let err = ''
+    child.stdout.on('data', chunk => {
+      out += chunk
+    })
+    child.stderr.on('data', chunk => {
+      err += chunk
+    })
+    child.on('close', code => resolve({ code, out, err }))
+    child.stdin.end(typeof input === 'string' ? input : JSON.stringify(input))
+  })
+}
+
+const translate = (kind: string, from: string, to: string, ...more: string[]) => ['translate', '--kind', kind, '--from', from, '--to', to, ...more]
+const question = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
+const answer = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [{ type: 'text', text: 'Hello' }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 3, output_tokens: 1 },
+}
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+})
+afterAll(() => rm(folder, { recursive: true }))
+
+describe('wireglot translate', () => {
+  test('writes the request to standard output and each note to standard error as a line of JSON', async () => {
+    const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'messages'), question)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ model: 'm', max_tokens: 32000, messages: [{ role: 'user' }] })
+    const notes = err
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line) as unknown)
+    expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/seed' }))
+  })
+
+  test('gives the answer its context back from a file', async () => {
+    const file = join(folder, 'context.json')
+    const request = { ...question, tools: [{ type: 'custom', custom: { name: 'sh' } }] }
+    await wireglot(translate('request', 'chat-completions', 'messages', '--context-out', file), request)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ from: 'chat-completions', to: 'messages' })
+    const called = { ...answer, content: [{ type: 'tool_use', id: 't1', name: 'sh', input: { input: 'ls' } }], stop_reason: 'tool_use' }
+    const { code, out } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', file), called)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ choices: [{ message: { tool_calls: [{ id: 't1', type: 'custom', custom: { name: 'sh', input: 'ls' } }] } }] })
+  })
+
+  test('between equal protocols gives the same bytes, odd spacing included', async () => {
+    const text = '{ "model":"m",\n "messages":[{"role":"user","content":"hi"}], "new_field": 1.0 }'
+    const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'chat-completions'), text)
+    expect({ code, out, err }).toEqual({ code: 0, out: text, err: '' })
+  })
+
+  test('exits with 2 for bad usage', async () => {
+    const { code, err } = await wireglot(translate('request', 'chat', 'messages'), question)
+    expect(code).toBe(2)
+    expect(err).toContain('chat-completions, responses, messages')
+  })
+
+  test.each([
+    ['text that is not JSON', '{'],
+    ['a body with a fault', { model: 'm', messages: [{ role: 'user', content: 5 }] }],
+    ['a body of another protocol', { model: 'm', input: 'hi', instructions: 'be terse' }],
+  ])('exits with 3 for %s', async (_, input) => {
+    const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'messages'), input)
+    expect({ code, out }).toEqual({ code: 3, out: '' })
+    expect(err.trim().split('\n')).toHaveLength(1)
+  })
+
+  test('names the right path for a body of another protocol', async () => {
+    const { err } = await wireglot(translate('request', 'chat-completions', 'messages'), { model: 'm', input: 'hi', instructions: 'be terse' })
+    expect(err).toContain('/v1/responses')
+  })
+
+  test('exits with 4 when --strict forbids a note, and tells the notes', async () => {
+    const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'messages', '--strict'), question)
+    expect({ code, out }).toEqual({ code: 4, out: '' })
+    expect(err).toContain('"/seed"')
+  })
+
+  test('takes mapping options', async () => {
+    const { out } = await wireglot(translate('request', 'chat-completions', 'messages', '--option', 'defaultMaxTokens=500'), question)
+    expect(JSON.parse(out)).toMatchObject({ max_tokens: 500 })
+  })
+
+  test('translates an error with its status and headers', async () => {
+    const error = { status: 529, headers: { 'retry-after': '7' }, body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } } }
+    const { code, out } = await wireglot(translate('error', 'messages', 'chat-completions'), error)
+    expect(code).toBe(0)
+    expect(JSON.parse(out)).toMatchObject({ status: 503, headers: { 'retry-after': '7' }, body: { error: { message: 'Overloaded' } } })
+  })
+})
+
+describe('wireglot explode, translate --kind stream and collect', () => {
+  test('take a reply through a stream of another protocol and back', async () => {
+    const stream = await wireglot(['explode', '--protocol', 'messages'], answer)
+    expect(stream.out).toContain('event: message_stop')
+    const translated = await wireglot(translate('stream', 'messages', 'responses'), stream.out)
+    expect(translated.out).toContain('event: response.completed')
+    const whole = await wireglot(['collect', '--protocol', 'responses'], translated.out)
+    expect(JSON.parse(whole.out)).toMatchObject({ status: 'completed', output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hello' }] }] })
+  })
+
+  test('collect exits with 3 for a stream that was cut off', async () => {
+    const { out } = await wireglot(['explode', '--protocol', 'messages'], answer)
+    const { code, err } = await wireglot(['collect', '--protocol', 'messages'], out.slice(0, out.indexOf('event: message_delta')))
+    expect(code).toBe(3)
+    expect(err).toContain('ended before')
+  })
+})
