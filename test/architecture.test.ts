@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, test } from 'vitest'
+
+/**
+ * Who may import whom: what is allowed, all else is not. A room is a folder of `src` (a protocol's folder is `protocol
+ * folder`) or a file directly in it. Every room may import itself, but one protocol folder never another.
+ */
+const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
+  canonical: { rooms: [], packages: [] },
+  'errors.ts': { rooms: ['canonical'], packages: [] },
+  'protocol.ts': { rooms: ['canonical'], packages: [] },
+  kit: { rooms: ['canonical', 'errors.ts', 'protocol.ts'], packages: ['zod', '@noble/hashes'] },
+  sse: { rooms: [], packages: ['eventsource-parser'] },
+  'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts'], packages: ['zod'] },
+  'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
+  translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
+  'api.ts': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
+  'index.ts': { rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
+  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: [] },
+  transports: { rooms: ['errors.ts'], packages: ['undici'] },
+  clients: { rooms: [], packages: [] },
+  gateway: {
+    rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'kit', 'sse', 'stores', 'translate', 'transports'],
+    packages: ['zod'],
+  },
+  hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
+  cli: {
+    rooms: ['api.ts', 'canonical', 'clients', 'errors.ts', 'gateway', 'hosts', 'index.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'translate', 'transports'],
+    packages: ['commander', 'node:*'],
+  },
+}
+
+/** Files that only some protocol folders have, with the reason; every other file name stands in all of them. */
+const notInAll: Record<string, string> = {
+  'serialize.ts': 'the hot path to JSON text stands only where the bench pays for it',
+}
+
+const source = fileURLToPath(new URL('../src', import.meta.url))
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
+
+type Arrow = { from: string; to: string; file: string; target: string }
+
+const parsed = new Map(files.map(file => [file, ts.createSourceFile(file, readFileSync(join(source, file), 'utf8'), ts.ScriptTarget.Latest, true)]))
+const arrows = files.flatMap(file => arrowsOf(file))
+const folders = readdirSync(join(source, 'protocols'), { withFileTypes: true })
+  .filter(entry => entry.isDirectory())
+  .map(({ name }) => name)
+
+describe('the rooms of the source', () => {
+  test('every import goes along an arrow that is written down', () => {
+    const faults = arrows.filter(arrow => !isAllowed(arrow)).map(({ file, target }) => `${file} → ${target}`)
+    expect(faults).toEqual([])
+  })
+
+  test('every room has its arrows written down', () => {
+    const rooms = new Set(files.map(roomOf))
+    expect([...rooms].filter(room => !Object.hasOwn(allowed, room))).toEqual([])
+  })
+
+  test('no import leads back to where it came from', () => {
+    const inside = arrows.filter(({ to }) => !to.startsWith('package '))
+    const done = new Set<string>()
+    const cycles: string[] = []
+    const visit = (file: string, above: string[]) => {
+      if (above.includes(file)) cycles.push([...above.slice(above.indexOf(file)), file].join(' → '))
+      else if (!done.has(file)) {
+        for (const { target } of inside.filter(arrow => arrow.file === file)) visit(target, [...above, file])
+        done.add(file)
+      }
+    }
+    for (const file of files) visit(file, [])
+    expect(cycles).toEqual([])
+  })
+
+  test('nothing outside the protocol folders names a protocol, but for the registry', () => {
+    const names = new Set([...folders, 'chat-completions', 'responses', 'messages', 'generate-content'])
+    const faults: string[] = []
+    for (const [file, tree] of parsed) {
+      if (file === 'protocols/index.ts' || folderOf(file)) continue
+      const visit = (node: ts.Node) => {
+        if (ts.isStringLiteralLike(node) && names.has(node.text) && !ts.isImportDeclaration(node.parent))
+          faults.push(`${file}:${tree.getLineAndCharacterOfPosition(node.pos).line + 1} says '${node.text}'`)
+        ts.forEachChild(node, visit)
+      }
+      visit(tree)
+    }
+    expect(faults).toEqual([])
+  })
+})
+
+describe('the protocol folders', () => {
+  const filesOf = (folder: string) => readdirSync(join(source, 'protocols', folder)).filter(file => file.endsWith('.ts'))
+  const everyName = [...new Set(folders.flatMap(filesOf))].filter(name => !Object.hasOwn(notInAll, name))
+
+  test.each(folders)('%s has the same files as its siblings', folder => {
+    const own = new Set(filesOf(folder))
+    expect(everyName.filter(name => !own.has(name))).toEqual([])
+  })
+
+  test('each is in the registry', () => {
+    const registered = arrows.filter(({ file }) => file === 'protocols/index.ts').map(({ target }) => folderOf(target))
+    expect(folders.filter(folder => !registered.includes(folder))).toEqual([])
+  })
+})
+
+function arrowsOf(file: string): Arrow[] {
+  const text = parsed.get(file)?.text ?? ''
+  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => {
+    if (!fileName.startsWith('.')) return { from: roomOf(file), to: `package ${fileName}`, file, target: fileName }
+    const target = relative(source, join(source, dirname(file), fileName))
+    return { from: roomOf(file), to: roomOf(target), file, target }
+  })
+}
+
+function isAllowed({ from, to, file, target }: Arrow): boolean {
+  const { rooms, packages } = allowed[from] ?? { rooms: [], packages: [] }
+  if (to.startsWith('package ')) return packages.some(name => target === name || target.startsWith(name.endsWith('*') ? name.slice(0, -1) : `${name}/`))
+  if (from === 'protocol folder' && to === from) return folderOf(file) === folderOf(target)
+  return from === to || rooms.includes(to) || rooms.includes(target)
+}
+
+function roomOf(file: string): string {
+  if (folderOf(file)) return 'protocol folder'
+  if (file.startsWith('protocols/')) return file
+  return file.split('/')[0] ?? file
+}
+
+function folderOf(file: string): string | undefined {
+  const [room, folder, rest] = file.split('/')
+  return room === 'protocols' && rest !== undefined ? folder : undefined
+}
