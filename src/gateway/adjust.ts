@@ -1,0 +1,58 @@
+import type { Note } from '../canonical/note.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import { isObject } from '../kit/json.ts'
+import { pointer } from '../kit/path.ts'
+import type { Protocol } from '../protocol.ts'
+
+/** What the configuration says of a model can make a request be changed before it is sent. */
+export const adjustNotes = {
+  'model.unsupported': { kind: 'dropped', reason: 'the configuration says that this model does not take it' },
+} as const
+
+/** The same request with or without a stream. Written by the protocol itself, so that nothing else changes. */
+export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
+  return rewrite(body, protocol, request => ({ ...request, stream: { ...request.stream, enabled } }))
+}
+
+/**
+ * The same request without what its model does not take. `fields`: names as the caller's protocol spells them, or
+ * canonical ones, dots between levels.
+ */
+export function without(body: unknown, protocol: Protocol, fields: readonly string[]): { body: unknown; notes: Note[] } {
+  const notes: Note[] = []
+  if (fields.length === 0) return { body, notes }
+  const rewritten = rewrite(body, protocol, request => {
+    const left = structuredClone(request)
+    for (const field of fields) {
+      const path = canonicalPath(field, protocol)
+      if (!remove(left, path)) continue
+      notes.push({ ...adjustNotes['model.unsupported'], path: wirePath(path, protocol), code: 'model.unsupported' })
+    }
+    return left
+  })
+  return { body: notes.length > 0 ? rewritten : body, notes }
+}
+
+function rewrite(body: unknown, protocol: Protocol, change: (request: CanonicalRequest) => CanonicalRequest): unknown {
+  return protocol.encodeRequest(change(protocol.decodeRequest(body).value)).wire
+}
+
+function canonicalPath(field: string, { fieldNames }: Protocol): string[] {
+  for (const [canonical, wire] of Object.entries(fieldNames)) if (wire === field || wire.replaceAll('/', '.') === field) return canonical.split('.')
+  for (const canonical of Object.keys(fieldNames)) if (canonical === field || canonical.endsWith(`.${field}`)) return canonical.split('.')
+  return samplingFields.has(field) ? ['sampling', field] : field.split('.')
+}
+
+const samplingFields: ReadonlySet<string> = new Set(['temperature', 'topP', 'topK', 'frequencyPenalty', 'presencePenalty', 'seed', 'logitBias'])
+
+function wirePath(path: readonly string[], { fieldNames }: Protocol): string {
+  const name = fieldNames[path.join('.')]
+  return name === undefined ? pointer(path) : `/${name}`
+}
+
+function remove(from: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined || !isObject(from) || !Object.hasOwn(from, key)) return false
+  if (rest.length > 0) return remove(from[key], rest)
+  delete from[key]
+  return true
+}

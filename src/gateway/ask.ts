@@ -1,0 +1,43 @@
+import type { Note } from '../canonical/note.ts'
+import type { Usage } from '../canonical/response.ts'
+import type { Protocol } from '../protocol.ts'
+import type { Transport } from '../transports/transport.ts'
+import type { ReadBody } from './body.ts'
+import type { Hooks, Identity } from './hooks.ts'
+import type { Limits } from './limits.ts'
+import type { Settled } from './options.ts'
+import type { GatewayRequest } from './request.ts'
+import type { Candidate, Catalog } from './upstream.ts'
+
+/** What every exchange of one gateway shares. */
+export type Service = { config: Settled; hooks: Hooks; catalog: Catalog; limits: Limits; transport: Transport }
+
+/** A request that was understood: who is to serve it, and how the caller wants the answer. */
+export type Ask = {
+  request: GatewayRequest
+  /** The caller's. */
+  protocol: Protocol
+  operation: 'generate' | 'count-tokens'
+  body: ReadBody
+  /** As the caller named it. */
+  model: string
+  stream: boolean
+  candidates: Candidate[]
+}
+
+/** What becomes known of an exchange while it goes on; its record is made of this. */
+export type Trace = {
+  requestId: string
+  /** Milliseconds since 1970, as `firstByte`. */
+  started: number
+  identity?: Identity
+  stream: boolean
+  modelAsked?: string
+  candidate?: Candidate
+  attempts: number
+  firstByte?: number
+  notes: Note[]
+  usage?: Usage
+  /** Called when the last byte is out or nothing more will come; only the first call counts. */
+  ended(status: number, failed: boolean): void
+}

@@ -1,0 +1,276 @@
+import { isObject } from '../kit/json.ts'
+import type { Protocol } from '../protocol.ts'
+import type { TransportAnswer } from '../transports/transport.ts'
+import { demoUpstream } from './demo.ts'
+import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
+import type { Ask, Service, Trace } from './ask.ts'
+import { freshIds } from './ids.ts'
+import { type Prepared, prepare } from './prepare.ts'
+import { keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
+import { urlOf } from './upstream.ts'
+
+/** An upstream that has said 2xx. */
+export type Opened = {
+  prepared: Prepared
+  answer: TransportAnswer
+  kind: 'json' | 'stream'
+  idleMs: number
+  /** The chunks; a silence longer than `idleMs` ends the call. @throws Refusal 504 */
+  watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
+}
+
+export type OpenCall = {
+  /** Rejects with the Refusal of the first failure when every attempt failed. */
+  opened: Promise<Opened>
+  /** Ends whatever is under way: the attempt, the wait for the next, or the answer that is being read. */
+  stop(reason: Refusal): void
+}
+
+/** `again`: may it be tried once more: nowhere, at another channel only, or at the same one too. */
+type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number }
+
+const maxErrorBytes = 64 * 1024
+const maxReplyBytes = 256 * 1024 * 1024
+const longestWaitMs = 3_000
+
+/** Calls the candidates one after another until one answers. Nothing is tried again once a byte of an answer has come. */
+export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
+  const controller = new AbortController()
+  const { signal } = ask.request
+  const stop = (reason: Refusal) => controller.abort(reason)
+  const left = () => stop(refuse(499, 'cancelled', 'the client closed the connection'))
+  if (signal.aborted) left()
+  else signal.addEventListener('abort', left, { once: true })
+  return { opened: open(service, ask, trace, controller), stop }
+}
+
+async function open(service: Service, ask: Ask, trace: Trace, controller: AbortController): Promise<Opened> {
+  const { candidates } = ask
+  const tries = Math.max(service.config.defaults.retries, candidates.length - 1)
+  let first: Refusal | undefined
+  for (let attempt = 0; ; attempt++) {
+    const candidate = candidates[attempt % candidates.length]
+    if (!candidate) throw refuse(404, 'not_found', 'no channel serves this model')
+    trace.attempts = attempt + 1
+    trace.candidate = candidate
+    const result = await call(service, ask, trace, candidate, controller)
+    if (!('again' in result)) return result
+    const { refusal, again, waitMs } = result
+    if (again === 'never' || controller.signal.aborted) throw refusal
+    first ??= refusal
+    const sameAgain = attempt + 1 >= candidates.length
+    const wait = sameAgain ? (waitMs ?? 100 * 2 ** attempt) : 0
+    if (attempt >= tries || (sameAgain && again !== 'here') || wait > longestWaitMs) throw first
+    await pause(wait, controller.signal)
+  }
+}
+
+async function call(service: Service, ask: Ask, trace: Trace, candidate: Prepared['candidate'], controller: AbortController): Promise<Opened | Failure> {
+  const { channel, protocol: to } = candidate
+  const { timeouts } = channel
+  const tooMany = service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute, Date.now())
+  if (tooMany !== undefined)
+    return { refusal: refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs: tooMany }), again: 'elsewhere' }
+  let prepared: Prepared
+  let embedded: TransportAnswer | undefined
+  try {
+    prepared = prepare(service, ask, candidate)
+    if (channel.embedded) embedded = demoUpstream(prepared.body, to, { ...freshIds(), model: candidate.model, stream: prepared.stream })
+  } catch (error) {
+    return { refusal: refusalOf(error, 'request'), again: 'never' }
+  }
+  trace.notes = [...prepared.notes]
+  const opened = (answer: TransportAnswer, kind: Opened['kind']): Opened => ({
+    prepared,
+    answer,
+    kind,
+    idleMs: timeouts.idleMs,
+    watched: body => watch(body, timeouts.idleMs, controller),
+  })
+  if (embedded) return opened(embedded, prepared.stream ? 'stream' : 'json')
+
+  limitTotal(timeouts.totalMs, trace, controller)
+  // An attempt that takes too long ends alone; the next one may still be tried.
+  const own = linked(controller.signal)
+  const firstByte = timeouts.firstByteMs ? setTimeout(() => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), timeouts.firstByteMs) : undefined
+  try {
+    const answer = await service.transport.send({ ...target(ask, prepared), body: prepared.bytes, method: 'POST', signal: own.signal, connectMs: timeouts.connectMs })
+    if (answer.status >= 200 && answer.status < 300) return await sorted(answer, opened)
+    return failureOf(await readSome(answer.body), answer, to, ask.protocol, channel.apiKey)
+  } catch (error) {
+    if (error instanceof Refusal) return { refusal: error, again: 'never' }
+    if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
+    return { refusal: unreachable(error), again: 'here' }
+  } finally {
+    clearTimeout(firstByte)
+  }
+}
+
+/** For the whole exchange, answer included. */
+function limitTotal(totalMs: number, trace: Trace, controller: AbortController): void {
+  if (!totalMs || trace.attempts > 1) return
+  const timer = setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream took too long')), totalMs)
+  const { ended } = trace
+  trace.ended = (...outcome) => {
+    clearTimeout(timer)
+    ended(...outcome)
+  }
+}
+
+/** JSON, a stream or something else? Asks the first bytes where the header does not say. */
+async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened): Promise<Opened | Failure> {
+  const type = answer.headers['content-type'] ?? ''
+  if (/^text\/event-stream/i.test(type)) return opened(answer, 'stream')
+  if (/^application\/([\w.+-]+\+)?json/i.test(type)) return opened(answer, 'json')
+  if (!/html/i.test(type)) {
+    const iterator = answer.body[Symbol.asyncIterator]()
+    const first = await iterator.next()
+    const start = first.done ? '' : typeof first.value === 'string' ? first.value : new TextDecoder().decode(first.value)
+    const replayed = { ...answer, body: replay(first, iterator) }
+    if (/^\s*[{[]/.test(start)) return opened(replayed, 'json')
+    if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
+    await iterator.return?.()
+  } else await answer.body[Symbol.asyncIterator]().return?.()
+  return { refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'), again: 'never' }
+}
+
+/** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
+function failureOf(text: string, { status, headers }: TransportAnswer, from: Protocol, to: Protocol, secret: string | undefined): Failure {
+  const shown = secret ? text.replaceAll(secret, '***') : text
+  const body = parse(shown)
+  const kept = keptHeaders(headers)
+  const retry = status === 408 || status === 429 || status >= 500
+  const hint = Number(headers['retry-after-ms'] ?? Number(headers['retry-after']) * 1000)
+  const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined
+  const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : status === 429 && waitMs === undefined ? 'elsewhere' : 'here'
+  const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
+  if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
+  if (body === undefined) {
+    const what = /^\s*</.test(shown) ? 'a web page' : 'no JSON'
+    return failure(new Refusal({ status, kind: kindOf(status), message: `the upstream answered ${status} with ${what}`, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
+  }
+  const { value } = from.decodeError({ status, headers, body })
+  const wire = from === to ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
+  return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
+}
+
+function target(ask: Ask, { candidate, stream }: Prepared): { url: string; headers: Record<string, string> } {
+  const { channel, protocol, model } = candidate
+  const { request, operation } = ask
+  const path = protocol.address.target({ operation, model, stream })
+  if (path === undefined || channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
+  const same = protocol === ask.protocol
+  const url = new URL(urlOf(channel.baseUrl, path))
+  if (same) for (const [name, value] of request.query) if (!/key|token|secret/i.test(name) && !url.searchParams.has(name)) url.searchParams.append(name, value)
+  const own = Object.fromEntries(Object.entries(channel.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return {
+    url: url.href,
+    headers: safeHeaders({
+      ...upstreamDefaults,
+      accept: stream ? 'text/event-stream' : 'application/json',
+      ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
+      ...own,
+    }),
+  }
+}
+
+function unreachable(error: unknown): Refusal {
+  const code = codeOf(error)
+  const timeout = code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)
+  const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
+  return new Refusal({ status: timeout ? 504 : 502, kind: timeout ? 'timeout' : 'internal', message }, { cause: error })
+}
+
+function codeOf(error: unknown): string | undefined {
+  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (typeof at['code'] === 'string') return at['code']
+  return undefined
+}
+
+/** A controller that also fires when the signal does. */
+function linked(signal: AbortSignal): AbortController {
+  const controller = new AbortController()
+  if (signal.aborted) controller.abort(signal.reason)
+  else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
+  return controller
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const gone = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', gone)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', gone, { once: true })
+  })
+}
+
+async function* watch(body: TransportAnswer['body'], idleMs: number, controller: AbortController): AsyncGenerator<Uint8Array | string> {
+  const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
+  let timer = idleMs ? setTimeout(silence, idleMs) : undefined
+  try {
+    for await (const chunk of body) {
+      clearTimeout(timer)
+      yield chunk
+      if (idleMs) timer = setTimeout(silence, idleMs)
+    }
+  } catch (error) {
+    if (controller.signal.aborted) throw controller.signal.reason
+    throw new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The whole of a reply that is one JSON. @throws Refusal 502, 504 */
+export async function readText({ answer, watched }: Opened): Promise<string> {
+  const decoder = new TextDecoder()
+  const texts: string[] = []
+  let length = 0
+  for await (const chunk of watched(answer.body)) {
+    length += chunk.length
+    if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
+    texts.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
+  }
+  return texts.join('') + decoder.decode()
+}
+
+/** The beginning of an error body, which is all that matters of it. */
+async function readSome(body: TransportAnswer['body']): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of body) {
+      text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      if (text.length > maxErrorBytes) break
+    }
+  } catch {
+    // The status is what counts.
+  }
+  return text
+}
+
+function replay(first: IteratorResult<Uint8Array | string>, iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      if (first.done) return
+      yield first.value
+      for (;;) {
+        const { done, value } = await iterator.next()
+        if (done) return
+        yield value
+      }
+    },
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,76 @@
+import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
+import { TranslationError } from '../errors.ts'
+import type { Protocol, WireError } from '../protocol.ts'
+
+/** An exchange that ends in an error. Never shown as it is: `answerOf` says it in the caller's dialect. */
+export class Refusal extends Error {
+  readonly error: CanonicalError
+  readonly headers: Record<string, string>
+  /** Already in the caller's dialect, byte for byte. */
+  readonly wire: { status: number; headers: Record<string, string>; body: string } | undefined
+
+  constructor(error: CanonicalError, { headers = {}, wire, cause }: { headers?: Record<string, string>; wire?: Refusal['wire']; cause?: unknown } = {}) {
+    super(error.message, { cause })
+    this.error = error
+    this.headers = headers
+    this.wire = wire
+  }
+}
+
+export function refuse(status: number, kind: ErrorKind, message: string, more: Partial<CanonicalError> = {}): Refusal {
+  return new Refusal({ status, kind, message, ...more })
+}
+
+/** The client has gone: nobody will read this. */
+export const clientLeft = refuse(499, 'cancelled', 'the client closed the connection')
+
+/**
+ * Anything thrown → what may be said of it. `side`: whose body a `TranslationError` speaks of. Anything unexpected is an
+ * internal error without details, which the log has.
+ */
+export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusal {
+  if (thrown instanceof Refusal) return thrown
+  if (!TranslationError.is(thrown)) return new Refusal({ status: 500, kind: 'internal', message: 'internal error of the gateway' }, { cause: thrown })
+  const { code, message, path, reason, notes } = thrown
+  if (side === 'upstream') return new Refusal({ status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` }, { cause: thrown })
+  const details = reason !== undefined ? { error_code: reason } : notes ? { notes } : undefined
+  return new Refusal(
+    {
+      status: 400,
+      kind: code === 'inexpressible' ? 'unsupported' : 'invalid_request',
+      message,
+      ...(path && { param: path }),
+      ...(reason !== undefined && { code: reason }),
+      ...(details && { details }),
+    },
+    { cause: thrown },
+  )
+}
+
+/** The error as the caller's protocol says it. */
+export function wireOf({ error }: Refusal, protocol: Protocol, requestId: string): WireError {
+  try {
+    return protocol.encodeError({ requestId, ...error }).wire
+  } catch {
+    return { status: error.status, headers: {}, body: { error: { message: error.message } } }
+  }
+}
+
+const kinds: Record<number, ErrorKind> = {
+  400: 'invalid_request',
+  401: 'authentication',
+  402: 'billing',
+  403: 'permission',
+  404: 'not_found',
+  409: 'conflict',
+  413: 'too_large',
+  422: 'unprocessable',
+  429: 'rate_limit',
+  503: 'unavailable',
+  504: 'timeout',
+  529: 'overloaded',
+}
+
+export function kindOf(status: number): ErrorKind {
+  return kinds[status] ?? (status < 500 ? 'invalid_request' : 'internal')
+}

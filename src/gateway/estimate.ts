@@ -1,0 +1,22 @@
+import { isObject } from '../kit/json.ts'
+
+const perImage = 1_600
+const perNode = 3
+
+/** Input tokens of a request in any protocol, rather too many than too few: too few would let a client overrun its model. */
+export function estimateTokens(body: unknown): number {
+  if (typeof body === 'string') return tokensOf(body)
+  if (Array.isArray(body)) return body.reduce<number>((sum, item) => sum + estimateTokens(item), 0) + perNode
+  if (!isObject(body)) return 1
+  let sum = perNode
+  for (const [key, value] of Object.entries(body)) sum += Math.ceil(key.length / 4) + estimateTokens(value)
+  return sum
+}
+
+/** Three letters a token in Latin scripts, one in others; a long run without spaces is a file, counted as one image. */
+function tokensOf(text: string): number {
+  if (text.length > 2_000 && !/\s/.test(text.slice(0, 2_000))) return perImage
+  let dense = 0
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x2e7f) dense++
+  return Math.ceil((text.length - dense) / 3) + dense
+}

@@ -1,0 +1,132 @@
+import { collectEvent, startCollecting } from '../canonical/collect.ts'
+import type { CanonicalResponse, Usage } from '../canonical/response.ts'
+import { isObject } from '../kit/json.ts'
+import type { Protocol } from '../protocol.ts'
+import { streamHeaders } from '../sse/write.ts'
+import { translateResponse } from '../translate/response.ts'
+import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
+import { explodeResponse } from '../translate/whole.ts'
+import type { Ask, Service, Trace } from './ask.ts'
+import { type Opened, openFirst, readText } from './call.ts'
+import { refuse } from './error.ts'
+import { keptHeaders, notesHeader } from './headers.ts'
+import { createRelay, type Source } from './relay.ts'
+import type { GatewayAnswer } from './request.ts'
+
+/** A request in, the answer out. @throws Refusal, TranslationError */
+export async function generate(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+  return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
+}
+
+async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+  const { protocol } = ask
+  const { defaults } = service.config
+  const call = openFirst(service, ask, trace)
+  let headers = {}
+  const relay = createRelay({
+    protocol,
+    keepAliveMs: defaults.keepAliveMs,
+    async open() {
+      const opened = await call.opened
+      headers = keptHeaders(opened.answer.headers)
+      return sourceOf(opened, protocol)
+    },
+    stop: call.stop,
+    onEnd(error, translator) {
+      if (translator) {
+        trace.notes.push(...translator.notes)
+        if (translator.usage) trace.usage = translator.usage
+      }
+      trace.ended(error?.kind === 'cancelled' ? 499 : 200, error !== undefined)
+    },
+  })
+  ask.request.signal.addEventListener('abort', relay.leave, { once: true })
+  const body = await relay.start()
+  trace.firstByte = Date.now()
+  return {
+    status: 200,
+    headers: { ...streamHeaders, ...headers, ...(defaults.notesHeader && notesHeader(trace.notes)) },
+    body,
+  }
+}
+
+/** The upstream's answer as a stream, whatever it came as. */
+async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
+  const { prepared, answer, kind, idleMs } = opened
+  const { candidate, settings } = prepared
+  const from = candidate.protocol
+  const translator = createStreamTranslator(from, protocol, settings)
+  const raw = from === protocol && settings.model === undefined
+  if (kind === 'stream') return { translator, raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
+  const { value } = await readReply(opened)
+  return { translator, raw, idleMs: 0, body: [explodeResponse(value, from, settings)].values() as unknown as Source['body'] }
+}
+
+async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+  const { protocol } = ask
+  const { config, hooks } = service
+  const call = openFirst(service, ask, trace)
+  const opened = await call.opened
+  trace.firstByte = Date.now()
+  const { candidate, settings } = opened.prepared
+  const from = candidate.protocol
+  const reply = opened.kind === 'stream' ? await gather(opened) : await readReply(opened)
+  const untouched = from === protocol && settings.model === undefined && reply.text !== undefined
+  const { body, notes } = untouched ? { body: undefined, notes: [] } : translateResponse(reply.value, from, protocol, settings)
+  trace.notes.push(...notes)
+  if (hooks.onUsage || hooks.logger) trace.usage = reply.usage ?? usageOf(reply.value, from) ?? {}
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...keptHeaders(opened.answer.headers), ...(config.defaults.notesHeader && notesHeader(trace.notes)) },
+    body: untouched && reply.text !== undefined ? reply.text : JSON.stringify(body),
+  }
+}
+
+type Reply = { value: unknown; text?: string; usage?: Usage }
+
+/** @throws Refusal when the reply is an error that came with status 200, or no JSON */
+async function readReply(opened: Opened): Promise<Reply> {
+  const { candidate } = opened.prepared
+  const from = candidate.protocol
+  const text = await readText(opened)
+  const value = parse(text)
+  if (!isObject(value)) throw refuse(502, 'internal', /^\s*</.test(text) ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object')
+  if (value['error'] && from.detect(value).response.length === 0) throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(value['error']), headers: {}, body: value }).value)
+  return { value, text }
+}
+
+/** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */
+async function gather(opened: Opened): Promise<Reply> {
+  const { prepared, answer } = opened
+  const from = prepared.candidate.protocol
+  const into = startCollecting()
+  const reader = createStreamReader(from, prepared.settings, event => collectEvent(into, event))
+  for await (const chunk of opened.watched(answer.body)) reader.push(chunk)
+  reader.end()
+  const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
+  if (response.error) throw refuse(502, 'internal', 'the upstream failed', response.error)
+  if (!clean) throw refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
+  return { value: from.encodeResponse(response, prepared.settings).wire, ...(response.usage && { usage: response.usage }) }
+}
+
+/** Of an error that came with status 200. */
+function statusIn(error: unknown): number {
+  const code = isObject(error) ? error['code'] : undefined
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
+}
+
+function usageOf(value: unknown, protocol: Protocol): Usage | undefined {
+  try {
+    return protocol.decodeResponse(value).value.usage
+  } catch {
+    return undefined
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

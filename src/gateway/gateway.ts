@@ -1,0 +1,278 @@
+import type { Protocol } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+import { fetchTransport } from '../transports/fetch.ts'
+import type { Transport } from '../transports/transport.ts'
+import { readJson } from './body.ts'
+import { openFirst, readText } from './call.ts'
+import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
+import { estimateTokens } from './estimate.ts'
+import type { Ask, Service, Trace } from './ask.ts'
+import { generate } from './exchange.ts'
+import { newId } from './ids.ts'
+import { requestIdHeaders, safeHeaders } from './headers.ts'
+import type { Hooks, Identity, UsageRecord } from './hooks.ts'
+import { createKeyRing } from './keys.ts'
+import { memoryLimits } from './limits.ts'
+import { demoConfig, type GatewayConfig, settle } from './options.ts'
+import type { GatewayAnswer, GatewayRequest } from './request.ts'
+import { isOurs, type Route, routeOf } from './route.ts'
+import { createCatalog } from './upstream.ts'
+import { isObject } from '../kit/json.ts'
+
+export type { Exchange, Hooks, Identity, Logger, UsageRecord } from './hooks.ts'
+export { ConfigError, type GatewayConfig } from './options.ts'
+export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
+export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
+
+/** What HTTP means here, without any server. */
+export type Gateway = {
+  /** Is this path the gateway's, right or nearly right? Anything else belongs to the application around it. */
+  serves(method: string, path: string): boolean
+  /** Never rejects: whatever goes wrong is an answer in the caller's own dialect. */
+  answer(request: GatewayRequest): Promise<GatewayAnswer>
+  /** Takes no new requests, waits for those under way and releases the sockets. */
+  close(graceMs?: number): Promise<void>
+  /** Neither keys nor `"auth": "none"` nor a hook: only clients on the same machine are served. */
+  readonly localOnly: boolean
+}
+
+/**
+ * A gateway from a configuration; without one it serves the built-in demo model.
+ * @throws ConfigError that names the place and what was expected there
+ */
+export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
+  const settled = settle(config, environment())
+  const service: Service = { config: settled, hooks, catalog: createCatalog(settled), limits: memoryLimits(), transport: hooks.transport ?? transport() }
+  const keys = createKeyRing(settled.keys)
+  const localOnly = keys.size === 0 && settled.auth !== 'none' && !hooks.authenticate
+  const running = new Set<AbortController>()
+  let closing = false
+  let idle = () => {}
+
+  async function identify(request: GatewayRequest, protocol: Protocol): Promise<Identity> {
+    const { headers, query, method, path, local } = request
+    const credential = credentialOf(protocol, headers, query)
+    if (hooks.authenticate) {
+      const decided = await hooks.authenticate(credential, { method, path, headers })
+      if (decided) return decided
+      if (decided === null || keys.size === 0) throw unauthorized(credential)
+    }
+    if (settled.auth === 'none') return {}
+    if (localOnly) {
+      if (local) return {}
+      throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or say "auth": "none"')
+    }
+    const identity = credential === undefined ? undefined : keys.find(credential)
+    if (!identity) throw unauthorized(credential)
+    return identity
+  }
+
+  function limit({ group }: Identity): void {
+    if (group === undefined || !Object.hasOwn(settled.groups, group)) return
+    const retryAfterMs = service.limits.take(`group ${group}`, settled.groups[group]?.requestsPerMinute ?? 0, Date.now())
+    if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'too many requests in this minute', { retryAfterMs })
+  }
+
+  async function answerRoute(route: Route, request: GatewayRequest, trace: Trace): Promise<GatewayAnswer> {
+    switch (route.kind) {
+      case 'home':
+        return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'wireglot: a gateway between the wire protocols of language models\n' }
+      case 'wrong-path':
+        throw refuse(404, 'not_found', route.message)
+      case 'wrong-method': {
+        if (request.headers['upgrade'] !== undefined)
+          throw new Refusal({ status: 426, kind: 'invalid_request', message: 'no WebSocket here: use POST and server-sent events' }, { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' } })
+        const { method } = request
+        throw new Refusal({ status: 405, kind: 'invalid_request', message: `${method} is not allowed here: use ${route.allow}` }, { headers: { allow: route.allow } })
+      }
+      case 'list':
+      case 'describe': {
+        const identity = await identify(request, route.protocol)
+        trace.identity = identity
+        const { address } = route.protocol
+        if (route.kind === 'list') return json(address.list(service.catalog.list(identity)))
+        const model = service.catalog.find(route.model, identity)
+        if (!model) throw unknownModel(route.model)
+        return json(address.describe(model))
+      }
+      case 'generate':
+      case 'count-tokens': {
+        const identity = await identify(request, route.protocol)
+        trace.identity = identity
+        limit(identity)
+        const ask = await readAsk(route, request, identity, trace)
+        return route.kind === 'generate' ? generate(service, ask, trace) : countTokens(ask, trace)
+      }
+      default:
+        return route satisfies never
+    }
+  }
+
+  async function readAsk({ kind: operation, protocol, ...told }: Extract<Route, { kind: 'generate' | 'count-tokens' }>, request: GatewayRequest, identity: Identity, trace: Trace): Promise<Ask> {
+    const body = await readJson(request, settled.defaults.bodyLimitBytes)
+    const { value } = body
+    if (!isObject(value)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
+    const named = told.model ?? value['model']
+    if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: '/model' })
+    trace.modelAsked = named
+    const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
+    const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
+    if (!candidates) throw unknownModel(named)
+    trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(value) ?? false)
+    return { request, protocol, operation, body, model: named, stream: trace.stream, candidates }
+  }
+
+  async function countTokens(ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+    const { protocol, candidates, body } = ask
+    const able = candidates.filter(({ protocol: spoken, channel, model }) => spoken === protocol && !channel.embedded && spoken.address.target({ operation: 'count-tokens', model, stream: false }))
+    if (able.length > 0)
+      try {
+        const opened = await openFirst(service, { ...ask, candidates: able }, trace).opened
+        return { status: 200, headers: { 'content-type': 'application/json' }, body: await readText(opened) }
+      } catch (error) {
+        const { status } = refusalOf(error, 'upstream').error
+        // Many compatible upstreams lack just this call.
+        if (status !== 404 && status !== 405 && status !== 501) throw error
+      }
+    if (!protocol.address.tokenCount) throw refuse(404, 'not_found', 'this protocol counts no tokens')
+    return json(protocol.address.tokenCount(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
+  }
+
+  /** Hooks are guests: what they throw is told to the log and changes nothing. */
+  async function attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
+    try {
+      return await hook()
+    } catch (error) {
+      log('warn', { hook: name, error }, 'a hook failed')
+      return undefined
+    }
+  }
+
+  function log(level: 'info' | 'warn' | 'error', details: object, message: string): void {
+    try {
+      hooks.logger?.[level](details, message)
+    } catch {
+      // A logger that cannot log has nobody to tell.
+    }
+  }
+
+  function report(trace: Trace, protocol: Protocol, status: number, failed: boolean): void {
+    const { candidate, notes, requestId, modelAsked } = trace
+    const record = recordOf(trace, protocol, status, failed)
+    log('info', record, 'exchange')
+    if (hooks.onUsage && modelAsked !== undefined) void attempt('onUsage', () => hooks.onUsage?.(record))
+    if (notes.length > 0 && candidate && modelAsked !== undefined)
+      void attempt('onNotes', () => hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }))
+  }
+
+  return {
+    localOnly,
+    serves: isOurs,
+    async answer(request) {
+      const requestId = newId('req_')
+      const route = routeOf({ base: '', ...request })
+      if (!route) return { status: 404, headers: { 'content-type': 'application/json', ...requestIdHeaders(requestId) }, body: JSON.stringify({ error: { message: `No such path: ${request.path}`, type: 'not_found' } }) }
+      const protocol = 'protocol' in route ? route.protocol : firstProtocol
+      const controller = new AbortController()
+      let reported = false
+      const trace: Trace = {
+        requestId,
+        started: Date.now(),
+        stream: false,
+        attempts: 0,
+        notes: [],
+        ended(status, failed) {
+          if (reported) return
+          reported = true
+          running.delete(controller)
+          if (closing && running.size === 0) idle()
+          report(trace, protocol, status, failed)
+        },
+      }
+      const left = () => controller.abort()
+      if (request.signal.aborted) left()
+      else request.signal.addEventListener('abort', left, { once: true })
+      running.add(controller)
+      try {
+        if (closing) throw new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down' }, { headers: { connection: 'close' } })
+        const answer = await answerRoute(route, { ...request, signal: controller.signal }, trace)
+        if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status, false)
+        return { ...answer, headers: safeHeaders({ ...answer.headers, ...requestIdHeaders(requestId) }) }
+      } catch (thrown) {
+        const refusal = refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
+        if (refusal.error.status >= 500) log('error', { requestId, error: refusal.cause ?? refusal.message }, refusal.message)
+        trace.ended(refusal.error.status, true)
+        const { status, headers, body } = refusal.wire ?? toText(wireOf(refusal, protocol, requestId))
+        return { status, headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...requestIdHeaders(requestId) }), body }
+      }
+    },
+    async close(graceMs = 10_000) {
+      closing = true
+      if (running.size > 0) {
+        const timer = setTimeout(() => {
+          for (const controller of running) controller.abort()
+        }, graceMs)
+        await new Promise<void>(resolve => {
+          idle = resolve
+        })
+        clearTimeout(timer)
+      }
+      await service.transport.close?.()
+    },
+  }
+}
+
+const [firstProtocol] = Object.values(protocols) as [Protocol]
+
+const demo: GatewayConfig = { channels: [...demoConfig.channels], models: demoConfig.models.map(model => ({ ...model, channels: [...model.channels] })) }
+
+/** The one place that knows of an environment; edge runtimes may have none. */
+function environment(): Record<string, string | undefined> {
+  return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
+}
+
+/** The protocol's own way of showing a key, or any other's: tools mix them up. */
+function credentialOf(protocol: Protocol, headers: Record<string, string>, query: URLSearchParams): string | undefined {
+  for (const { address } of [protocol, ...Object.values(protocols)]) {
+    const found = address.credentialOf(headers, query)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function unauthorized(credential: string | undefined): Refusal {
+  const message = credential === undefined ? 'no API key was given' : 'the API key is not valid'
+  return new Refusal({ status: 401, kind: 'authentication', message }, { headers: { 'www-authenticate': 'Bearer' } })
+}
+
+function unknownModel(model: string): Refusal {
+  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: '/model' })
+}
+
+function json(body: unknown, headers: Record<string, string> = {}): GatewayAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+}
+
+function toText({ status, headers, body }: { status: number; headers: Record<string, string>; body: unknown }) {
+  return { status, headers, body: JSON.stringify(body) }
+}
+
+function recordOf({ requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage }: Trace, protocol: Protocol, status: number, failed: boolean): UsageRecord {
+  return {
+    time: new Date(started).toISOString(),
+    requestId,
+    protocolIn: protocol.name,
+    stream,
+    status,
+    failed,
+    totalMs: Date.now() - started,
+    attempts,
+    notes: notes.length,
+    ...(identity?.name !== undefined && { key: identity.name }),
+    ...(identity?.group !== undefined && { group: identity.group }),
+    ...(modelAsked !== undefined && { modelAsked }),
+    ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
+    ...(usage && { usage }),
+    ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
+  }
+}

@@ -1,0 +1,52 @@
+import type { Note } from '../canonical/note.ts'
+import type { Usage } from '../canonical/response.ts'
+import type { Transport } from '../transports/transport.ts'
+
+/** Who is asking. `group`: one of the configured groups; absent: sees every model. */
+export type Identity = { name?: string; group?: string }
+
+/** What one exchange was and cost. Absent means that it never came to that. */
+export type UsageRecord = {
+  /** ISO 8601, when the request came. */
+  time: string
+  requestId: string
+  key?: string
+  group?: string
+  modelAsked?: string
+  modelServed?: string
+  channel?: string
+  protocolIn: string
+  protocolOut?: string
+  stream: boolean
+  /** What the client got; 499: it left. */
+  status: number
+  /** The answer broke off after its status was sent. */
+  failed: boolean
+  usage?: Usage
+  /** Milliseconds. */
+  firstByteMs?: number
+  totalMs: number
+  attempts: number
+  notes: number
+}
+
+export type Exchange = { requestId: string; model: string; channel: string; from: string; to: string }
+
+/** The shape of pino and of console, more or less. */
+export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (details: object, message: string) => void>
+
+/** Everything a host application may want to know or decide. A hook that throws is logged and breaks no exchange. */
+export type Hooks = {
+  /**
+   * Decides instead of `keys`. Undefined: the configured keys decide; null: refused. Throwing refuses too, for nobody
+   * may get in by breaking it.
+   */
+  authenticate?(credential: string | undefined, request: { method: string; path: string; headers: Record<string, string> }): Identity | null | undefined | Promise<Identity | null | undefined>
+  /** Another model id to serve this request with. */
+  route?(call: { model: string; protocol: string; identity: Identity }): string | undefined | Promise<string | undefined>
+  onUsage?(record: UsageRecord): void | Promise<void>
+  onNotes?(notes: Note[], exchange: Exchange): void | Promise<void>
+  logger?: Logger
+  /** How bytes reach the upstreams. */
+  transport?: Transport
+}

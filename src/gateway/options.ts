@@ -1,0 +1,173 @@
+import { z } from 'zod'
+import { isObject } from '../kit/json.ts'
+import { protocolNames, protocols } from '../protocols/index.ts'
+
+const milliseconds = z.int().min(0)
+const perMinute = z.int().min(0)
+const name = z.string().min(1)
+
+const Key = z.strictObject({ name, key: z.string().min(1), group: name.optional(), disabled: z.boolean().default(false) })
+
+const Group = z.strictObject({ models: z.array(z.string()).default(['*']), requestsPerMinute: perMinute.default(0) })
+
+const Timeouts = z.strictObject({
+  connectMs: milliseconds.default(10_000),
+  firstByteMs: milliseconds.default(300_000),
+  idleMs: milliseconds.default(120_000),
+  totalMs: milliseconds.default(0),
+})
+
+const Channel = z
+  .strictObject({
+    name,
+    protocols: z.array(z.enum(protocolNames)).min(1).optional(),
+    baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
+    apiKey: z.string().optional(),
+    headers: z.record(z.string(), z.string()).default({}),
+    requestsPerMinute: perMinute.default(0),
+    timeouts: Timeouts.prefault({}),
+    embedded: z.literal('demo').optional(),
+  })
+  .superRefine((channel, context) => {
+    const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    if (channel.embedded) return
+    if (!channel.baseUrl) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
+    if (!channel.protocols) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
+    const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
+    if (fault) need('baseUrl', fault)
+  })
+
+const ModelChannel = z.strictObject({ name, model: name.optional(), weight: z.number().positive().default(1), priority: z.number().default(0) })
+
+const Model = z.strictObject({
+  id: name,
+  aliases: z.array(name).default([]),
+  channels: z.array(ModelChannel).min(1),
+  displayName: z.string().optional(),
+  contextTokens: z.int().positive().optional(),
+  maxOutputTokens: z.int().positive().optional(),
+  unsupported: z.array(z.string().min(1)).default([]),
+  streaming: z.enum(['both', 'only', 'never']).default('both'),
+})
+
+const Defaults = z.strictObject({
+  maxOutputTokens: z.int().positive().default(32_000),
+  retries: z.int().min(0).max(10).default(2),
+  bodyLimitBytes: z
+    .int()
+    .positive()
+    .default(32 * 1024 * 1024),
+  keepAliveMs: milliseconds.default(15_000),
+  strict: z.union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))]).default(false),
+  notesHeader: z.boolean().default(true),
+})
+
+const Config = z
+  .strictObject({
+    auth: z.literal('none').optional(),
+    keys: z.array(Key).default([]),
+    groups: z.record(z.string(), Group).default({}),
+    channels: z.array(Channel).min(1),
+    models: z.array(Model).optional(),
+    defaults: Defaults.prefault({}),
+    limits: z.strictObject({ store: z.literal('memory').default('memory') }).prefault({}),
+  })
+  .superRefine(({ auth, keys, groups, channels, models }, context) => {
+    const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+    if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')
+    keys.forEach(({ group }, index) => {
+      if (group !== undefined && !Object.hasOwn(groups, group)) need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
+    })
+    const known = new Set<string>()
+    channels.forEach((channel, index) => {
+      if (known.has(channel.name)) need(['channels', index, 'name'], 'expected a name that no other channel has')
+      known.add(channel.name)
+    })
+    const ids = new Set<string>()
+    models?.forEach((model, index) => {
+      for (const id of [model.id, ...model.aliases]) {
+        if (ids.has(id)) need(['models', index, 'id'], 'expected ids and aliases that no other model has')
+        ids.add(id)
+      }
+      model.channels.forEach((channel, at) => {
+        if (!known.has(channel.name)) need(['models', index, 'channels', at, 'name'], `expected one of the channels: ${[...known].join(', ')}`)
+      })
+    })
+  })
+
+/** What users write. */
+export type GatewayConfig = z.input<typeof Config>
+/** The same, complete. */
+export type Settled = Omit<z.output<typeof Config>, 'models'> & { models: ModelEntry[] }
+export type ChannelEntry = z.output<typeof Channel>
+export type ModelEntry = z.output<typeof Model>
+export type KeyEntry = z.output<typeof Key>
+export type GroupEntry = z.output<typeof Group>
+
+/** One model that answers without a network. */
+export const demoConfig = {
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: [{ id: 'demo', channels: [{ name: 'demo' }], displayName: 'Demo', contextTokens: 200_000, maxOutputTokens: 64_000 }],
+} as const satisfies { channels: readonly unknown[]; models: readonly unknown[] }
+
+/** A fault of the configuration: names the place and what was expected there. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly path: string
+
+  constructor(path: string, message: string) {
+    super(`configuration${path ? ` at ${path}` : ''}: ${message}`)
+    this.path = path
+  }
+}
+
+/**
+ * Checks a configuration, reads `env:NAME` from the environment and fills in what was not said. Without `models`, every
+ * model id goes to all channels in their order.
+ * @throws ConfigError
+ */
+export function settle(config: unknown, environment: Record<string, string | undefined>): Settled {
+  const result = Config.safeParse(fromEnvironment(config, environment, ''))
+  if (!result.success) {
+    const [issue] = result.error.issues
+    throw new ConfigError(place(issue?.path ?? []), issue ? wording(issue) : 'cannot be read')
+  }
+  const { models, ...rest } = result.data
+  return { ...rest, models: models ?? [Model.parse({ id: '*', channels: rest.channels.map(channel => ({ name: channel.name })) })] }
+}
+
+function fromEnvironment(value: unknown, environment: Record<string, string | undefined>, path: string): unknown {
+  if (typeof value === 'string' && value.startsWith('env:')) {
+    const variable = value.slice(4)
+    const found = environment[variable]
+    if (!found) throw new ConfigError(path, `expected the environment variable ${variable} to be set`)
+    return found
+  }
+  if (Array.isArray(value)) return value.map((item, index) => fromEnvironment(item, environment, `${path}[${index}]`))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key)]))
+}
+
+/** The endpoint is ours to add: with it twice in the address every call would fail. */
+function faultOfBase(base: string): string | undefined {
+  if (!URL.canParse(base)) return undefined
+  const { pathname, search, hash } = new URL(base)
+  if (search || hash) return 'expected a URL without query and fragment'
+  const trimmed = pathname.replace(/\/+$/, '')
+  for (const { address } of Object.values(protocols)) {
+    const endpoint = address.path.slice(address.path.indexOf('/', 1))
+    if (trimmed.endsWith(endpoint)) return `expected the base address, without ${endpoint}`
+  }
+  return undefined
+}
+
+function wording({ code, message, ...issue }: z.core.$ZodIssue): string {
+  if (code === 'unrecognized_keys' && 'keys' in issue) return `unknown ${issue.keys.length > 1 ? 'keys' : 'key'} ${issue.keys.join(', ')}`
+  return message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '')
+}
+
+function place(path: readonly PropertyKey[]): string {
+  let text = ''
+  for (const key of path) text += typeof key === 'number' ? `[${key}]` : text ? `.${String(key)}` : String(key)
+  return text
+}

@@ -1,0 +1,53 @@
+import { translateRequest } from '../translate/request.ts'
+import type { TranslationContext } from '../protocol.ts'
+import type { Protocol } from '../protocol.ts'
+import type { Note } from '../canonical/note.ts'
+import { protocols } from '../protocols/index.ts'
+import { withStreaming, without } from './adjust.ts'
+import type { Ask, Service } from './ask.ts'
+import { freshIds } from './ids.ts'
+import type { Candidate } from './upstream.ts'
+
+/** A candidate's request, ready to be sent. */
+export type Prepared = {
+  candidate: Candidate
+  body: unknown
+  /** The same as it goes over the wire. */
+  bytes: string | Uint8Array<ArrayBuffer>
+  /** Is the upstream asked for a stream? */
+  stream: boolean
+  notes: Note[]
+  /** For translating the answer. */
+  settings: ReturnType<typeof freshIds> & { context: TranslationContext; model?: string }
+}
+
+const all: readonly Protocol[] = Object.values(protocols)
+
+/**
+ * The caller's request as this candidate takes it. Between equal protocols the bytes stay as they are, but for the
+ * model name.
+ * @throws TranslationError
+ */
+export function prepare({ config: { defaults } }: Service, { protocol, operation, body, model, stream }: Ask, candidate: Candidate): Prepared {
+  const { protocol: to, entry } = candidate
+  const renamed = candidate.model !== model
+  const upstreamStream = operation === 'generate' && (entry.streaming === 'both' ? stream : entry.streaming === 'only')
+  const adjusted = without(body.value, protocol, entry.unsupported)
+  const translated = translateRequest(adjusted.body, protocol, to, all, {
+    ...freshIds(),
+    ...(defaults.strict && { strict: defaults.strict }),
+    ...((renamed || to !== protocol) && { model: candidate.model }),
+    ...{ maxOutputTokens: entry.maxOutputTokens ?? defaults.maxOutputTokens },
+  })
+  const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
+  const says = to.wantsStream(translated.body) ?? false
+  const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(translated.body, to, upstreamStream) : translated.body
+  return {
+    candidate,
+    body: sent,
+    bytes: sent === body.value && body.bytes ? body.bytes : JSON.stringify(sent),
+    stream: upstreamStream,
+    notes: [...adjusted.notes, ...translated.notes],
+    settings: { ...freshIds(), context: translated.context, ...(renamed && { model }) },
+  }
+}

@@ -1,0 +1,308 @@
+import type { CanonicalError } from '../canonical/error.ts'
+import type { Protocol } from '../protocol.ts'
+import type { StreamTranslator } from '../translate/stream.ts'
+import { join } from './body.ts'
+import { Refusal, refusalOf, refuse } from './error.ts'
+
+type Chunk = string | Uint8Array
+
+/** An upstream that has begun to answer. `raw`: its bytes go on as they are, the translator only reads along. */
+export type Source = { translator: StreamTranslator; body: AsyncIterator<Chunk>; raw: boolean; idleMs: number }
+
+export type RelayOptions = {
+  /** The caller's. */
+  protocol: Protocol
+  /** Calls the upstream; rejects when that fails. */
+  open(): Promise<Source>
+  /** 0: no pings. */
+  keepAliveMs: number
+  /** Ends the upstream call, in whatever phase it is. */
+  stop(reason: Refusal): void
+  /** Called once, however it ends. `error` is absent when the reply came to its own end. */
+  onEnd(error: CanonicalError | undefined, translator: StreamTranslator | undefined): void
+}
+
+export type Relay = {
+  /**
+   * Waits for something to send; while the upstream is silent that is a ping, after which the status is settled. The
+   * body has one await for each chunk of the upstream, which is read no faster than the body is.
+   * @throws Refusal when the upstream failed before there was anything to send
+   */
+  start(): Promise<AsyncIterable<Chunk>>
+  /** The client has gone. */
+  leave(): void
+}
+
+/** What is held back at most while waiting for the first whole frame. */
+const maxHeld = 64 * 1024
+
+/** How long an upstream gets to close a reply that is complete, before its socket is given up. */
+const farewellMs = 1_000
+
+export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayOptions): Relay {
+  const clock = createClock(keepAliveMs)
+  let source: Source | undefined
+  let opening: Promise<Source> | undefined
+  let pending: Promise<IteratorResult<Chunk>> | undefined
+  /** Something was sent, so that the status cannot change any more. */
+  let committed = false
+  /** A piece of the reply was sent. */
+  let answered = false
+  let done = false
+  const held: Uint8Array[] = []
+  let heldLength = 0
+  /** The last bytes sent, for pings go between frames only. */
+  let tail = '\n\n'
+
+  async function next(): Promise<IteratorResult<Chunk, undefined>> {
+    clock.sent()
+    while (!done) {
+      let out: Chunk
+      try {
+        if (!source) {
+          opening ??= open()
+          const got = await clock.wait(opening, 0)
+          if (got !== ping) {
+            source = got
+            continue
+          }
+          out = protocol.frames.ping
+        } else {
+          pending ??= source.body.next()
+          const got = await clock.wait(pending, source.idleMs)
+          if (got === ping) {
+            if (!/\n\n$|\r\n\r\n$|\r\r$/.test(tail)) continue
+            out = protocol.frames.ping
+          } else {
+            pending = undefined
+            out = got.done ? finish(source) : take(source, got.value)
+          }
+        }
+      } catch (error) {
+        out = fail(error)
+      }
+      if (out.length > 0) {
+        committed = true
+        return { value: out, done: false }
+      }
+    }
+    return { value: undefined, done: true }
+  }
+
+  function take(from: Source, chunk: Chunk): Chunk {
+    const out = answered ? through(from, chunk) : begin(from, chunk)
+    const { translator, raw } = from
+    if (!translator.finished && (raw || !translator.error)) return out
+    // The reply is complete: the client need not wait until the upstream closes.
+    const owed = translator.end()
+    drain(from.body)
+    complete(translator.finished ? undefined : (translator.error ?? endedEarly))
+    return plus(out, owed)
+  }
+
+  function through({ translator, raw }: Source, chunk: Chunk): Chunk {
+    const text = translator.push(chunk)
+    if (!raw) return text
+    tail = (tail + lastOf(chunk)).slice(-4)
+    return chunk
+  }
+
+  /** Line by line until something of the reply is out: whether an early error has a status must not hang on how bytes were cut. */
+  function begin(from: Source, chunk: Chunk): Chunk {
+    const { translator, raw } = from
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+    let at = 0
+    while (at < bytes.length) {
+      const end = endOfLine(bytes, at)
+      const line = bytes.subarray(at, end)
+      at = end
+      const text = translator.push(line)
+      if (translator.error && !committed) throw new Refusal(translator.error)
+      if (!raw) {
+        if (!text) continue
+        answered = true
+        return text + translator.push(bytes.subarray(at))
+      }
+      held.push(line)
+      heldLength += line.length
+      if (isBlank(line) ? !held.some(isData) : heldLength < maxHeld) continue
+      return release(from, bytes.subarray(at))
+    }
+    return ''
+  }
+
+  function release(from: Source, rest: Uint8Array): Uint8Array {
+    answered = true
+    const before = join(held, heldLength)
+    held.length = 0
+    tail = lastOf(before)
+    return rest.length > 0 ? join([before, through(from, rest) as Uint8Array], before.length + rest.length) : before
+  }
+
+  /** The upstream has closed. */
+  function finish(from: Source): Chunk {
+    const { translator } = from
+    const owed = translator.end()
+    const error = translator.finished ? undefined : (translator.error ?? endedEarly)
+    if (error && !committed) throw new Refusal(error)
+    complete(error)
+    return plus(held.length > 0 ? join(held, heldLength) : '', owed)
+  }
+
+  function fail(thrown: unknown): Chunk {
+    const refusal = refusalOf(thrown, 'upstream')
+    stop(refusal)
+    if (!committed) {
+      complete(refusal.error)
+      throw refusal
+    }
+    const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end()) : failureOf(protocol, refusal.error)
+    complete(refusal.error)
+    return refusal.error.kind === 'cancelled' ? '' : owed
+  }
+
+  function complete(error: CanonicalError | undefined): void {
+    if (done) return
+    done = true
+    clock.stop()
+    onEnd(error, source?.translator)
+  }
+
+  function drain(body: AsyncIterator<Chunk>): void {
+    const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
+    const read = async () => {
+      while (!(await body.next()).done);
+    }
+    read()
+      .catch(() => {})
+      .finally(() => clearTimeout(timer))
+  }
+
+  function leave(): void {
+    if (done) return
+    const left = refuse(499, 'cancelled', 'the client closed the connection')
+    stop(left)
+    opening?.catch(() => {})
+    pending?.catch(() => {})
+    complete(left.error)
+  }
+
+  return {
+    async start() {
+      let first: IteratorResult<Chunk, undefined> | undefined = await next()
+      const iterator = {
+        next() {
+          if (!first) return next()
+          const result = Promise.resolve(first)
+          first = undefined
+          return result
+        },
+        async return() {
+          leave()
+          return { value: undefined, done: true as const }
+        },
+      }
+      return { [Symbol.asyncIterator]: () => iterator }
+    },
+    leave,
+  }
+}
+
+const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'the upstream ended the stream before the reply was complete' }
+
+/** A stream that fails before the upstream has said anything. */
+export function failureOf({ streamEncoder, frames }: Protocol, error: CanonicalError): string {
+  if (frames.failure) return frames.failure(error)
+  const state = streamEncoder.initial()
+  let text = ''
+  const write = (wire: unknown) => {
+    text += frames.write(wire)
+  }
+  streamEncoder.step(state, { type: 'error', error }, write)
+  streamEncoder.step(state, { type: 'end', clean: false }, write)
+  streamEncoder.end(state, write)
+  return text
+}
+
+const ping = Symbol('ping')
+
+/** One timer for pings and for silence; it is set anew when it fires, not for each chunk. */
+function createClock(keepAliveMs: number) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let due: { resolve(value: typeof ping): void; reject(error: Refusal): void; since: number; idleMs: number } | undefined
+  let setFor = 0
+  let lastOut = Date.now()
+  let waitingFor: unknown
+  let waitingSince = 0
+
+  function arm(): void {
+    if (!due) return
+    const soonest = Math.min(keepAliveMs ? lastOut + keepAliveMs : Infinity, due.idleMs ? due.since + due.idleMs : Infinity)
+    if (soonest === Infinity || (timer && setFor <= soonest)) return
+    clearTimeout(timer)
+    setFor = soonest
+    timer = setTimeout(fire, Math.max(1, soonest - Date.now()))
+  }
+
+  function fire(): void {
+    timer = undefined
+    const now = Date.now()
+    if (due?.idleMs && now - due.since >= due.idleMs) due.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
+    else if (due && keepAliveMs && now - lastOut >= keepAliveMs) due.resolve(ping)
+    else arm()
+  }
+
+  return {
+    /** The client took all it was given: from now on it is waiting. */
+    sent() {
+      lastOut = Date.now()
+    },
+    /** What the promise gives, or a ping when that takes too long. Silence is counted over pings. */
+    wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping> {
+      return new Promise((resolve, reject) => {
+        if (waitingFor !== promise) {
+          waitingFor = promise
+          waitingSince = Date.now()
+        }
+        const mine = { resolve, reject, since: waitingSince, idleMs }
+        due = mine
+        arm()
+        promise.then(
+          value => {
+            if (due === mine) due = undefined
+            resolve(value)
+          },
+          error => {
+            if (due === mine) due = undefined
+            reject(error)
+          },
+        )
+      })
+    },
+    stop() {
+      clearTimeout(timer)
+      due = undefined
+    },
+  }
+}
+
+function plus(out: Chunk, text: string): Chunk {
+  if (!text) return out
+  if (typeof out === 'string') return out + text
+  const more = new TextEncoder().encode(text)
+  return join([out, more], out.length + more.length)
+}
+
+function endOfLine(bytes: Uint8Array, from: number): number {
+  for (let i = from; i < bytes.length; i++) if (bytes[i] === 0x0a || (bytes[i] === 0x0d && bytes[i + 1] !== 0x0a)) return i + 1
+  return bytes.length
+}
+
+const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
+
+/** `data` is the only field that begins with a `d`. */
+const isData = (line: Uint8Array) => line[0] === 0x64
+
+function lastOf(chunk: Chunk): string {
+  return typeof chunk === 'string' ? chunk.slice(-4) : String.fromCharCode(...chunk.subarray(-4))
+}

@@ -1,0 +1,107 @@
+import type { ModelInfo, Protocol } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+import { defined } from '../kit/defined.ts'
+import type { Identity } from './hooks.ts'
+import type { ChannelEntry, ModelEntry, Settled } from './options.ts'
+
+/** One way to serve a model. */
+export type Candidate = {
+  channel: ChannelEntry
+  entry: ModelEntry
+  /** The name that the upstream knows the model by. */
+  model: string
+  /** What is spoken with the upstream. */
+  protocol: Protocol
+}
+
+/** Which models there are, and who serves them. */
+export type Catalog = {
+  /** In the order in which they should be tried; undefined: no such model, for this group. */
+  candidates(model: string, caller: Protocol, identity: Identity): Candidate[] | undefined
+  list(identity: Identity): ModelInfo[]
+  find(model: string, identity: Identity): ModelInfo | undefined
+}
+
+export function createCatalog({ models, channels, groups }: Settled): Catalog {
+  const channelOf = new Map(channels.map(channel => [channel.name, channel]))
+  const exact = new Map<string, ModelEntry>()
+  for (const entry of models) for (const id of [entry.id, ...entry.aliases]) if (!id.endsWith('*')) exact.set(id, entry)
+  const patterns = models
+    .flatMap(entry => [entry.id, ...entry.aliases].filter(id => id.endsWith('*')).map(id => ({ prefix: id.slice(0, -1), entry })))
+    .sort((a, b) => b.prefix.length - a.prefix.length)
+  const turns = new Map<string, number>()
+
+  const sees = ({ group }: Identity, id: string) => {
+    if (group === undefined) return true
+    const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
+    return allowed?.some(pattern => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)) ?? false
+  }
+  const lookUp = (id: string, identity: Identity) => {
+    if (!sees(identity, id)) return undefined
+    const entry = exact.get(id)
+    if (entry) return { entry, own: id === entry.id || entry.id.endsWith('*') ? id : entry.id, rest: '' }
+    const pattern = patterns.find(({ prefix }) => id.startsWith(prefix))
+    return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
+  }
+
+  return {
+    candidates(id, caller, identity) {
+      const found = lookUp(id, identity)
+      if (!found) return undefined
+      const { entry, own, rest } = found
+      const ranked = entry.channels.flatMap(({ name, model, weight, priority }) => {
+        const channel = channelOf.get(name)
+        if (!channel) return []
+        const protocol = spokenWith(channel, caller)
+        const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
+        return [{ candidate: { channel, entry, model: served, protocol }, tier: [priority, protocol === caller ? 0 : 1] as const, weight }]
+      })
+      ranked.sort((a, b) => a.tier[0] - b.tier[0] || a.tier[1] - b.tier[1] || b.weight - a.weight)
+      const [first] = ranked
+      const peers = first ? ranked.filter(({ tier }) => tier[0] === first.tier[0] && tier[1] === first.tier[1]) : []
+      if (peers.length > 1) {
+        const turn = turns.get(entry.id) ?? 0
+        turns.set(entry.id, turn + 1)
+        const chosen = peers[byTurn(peers.map(({ weight }) => weight), turn)]
+        if (chosen) ranked.sort((a, b) => Number(b === chosen) - Number(a === chosen))
+      }
+      return ranked.map(({ candidate }) => candidate)
+    },
+    list(identity) {
+      return models.filter(({ id }) => !id.endsWith('*') && sees(identity, id)).map(entry => infoOf(entry.id, entry))
+    },
+    find(id, identity) {
+      const found = lookUp(id, identity)
+      return found && infoOf(id, found.entry)
+    },
+  }
+}
+
+/** The caller's own protocol, where the channel has it: then bytes pass through. */
+function spokenWith({ protocols: spoken, embedded }: ChannelEntry, caller: Protocol): Protocol {
+  if (embedded || !spoken || spoken.some(name => name === caller.name)) return caller
+  const [first] = spoken
+  return first ? protocols[first] : caller
+}
+
+/** Which of several weighted channels has its turn: no dice, so that a run can be repeated. */
+function byTurn(weights: readonly number[], turn: number): number {
+  const total = weights.reduce((sum, weight) => sum + weight, 0)
+  // The golden ratio spreads the turns evenly for any weights.
+  let place = ((turn * 0.618_033_988_749_895) % 1) * total
+  for (const [index, weight] of weights.entries()) {
+    if (place < weight) return index
+    place -= weight
+  }
+  return 0
+}
+
+function infoOf(id: string, { displayName, contextTokens, maxOutputTokens }: ModelEntry): ModelInfo {
+  return defined({ id, displayName, contextTokens, maxOutputTokens })
+}
+
+/** The URL of an upstream call: the base may end in a version of its own, which then replaces the protocol's. */
+export function urlOf(base: string, target: string): string {
+  const root = base.replace(/\/+$/, '')
+  return /\/v\d+[a-z]*$/.test(root) ? root + target.slice(target.indexOf('/', 1)) : root + target
+}

@@ -1,0 +1,118 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
+import { undiciTransport } from '../transports/undici.ts'
+
+export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+
+/** Express and Connect add these to a request. */
+type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
+
+/** `flush` is what compression middleware adds. */
+type Response = ServerResponse & { flush?: () => void }
+
+/** A request handler for Express 4 and 5, Connect and node:http; without `next`, paths that are not ours get 404. */
+export type ConnectGateway = {
+  (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
+  /** Takes no new requests, waits for those under way and releases the sockets. */
+  close(graceMs?: number): Promise<void>
+  /** There are no keys, so that only clients on this machine are served. */
+  readonly localOnly: boolean
+}
+
+/**
+ * The gateway as middleware, mountable under any path. Without configuration it serves the built-in demo model.
+ * @throws ConfigError
+ */
+export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
+  const inner = createGateway(config, hooks, undiciTransport)
+  const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
+    const url = new URL(`http://host${request.url?.startsWith('/') ? request.url : '/'}`)
+    if (next && !inner.serves(request.method ?? 'GET', url.pathname)) return next()
+    answer(inner, request, url, response).catch((error: unknown) => {
+      if (next && !response.headersSent) next(error)
+      else response.destroy()
+    })
+  }
+  return Object.assign(handler, { close: inner.close, localOnly: inner.localOnly })
+}
+
+async function answer(inner: Gateway, request: Request, { pathname, searchParams }: URL, response: Response): Promise<void> {
+  const left = new AbortController()
+  response.once('close', () => {
+    if (!response.writableFinished) left.abort()
+  })
+  const headers = plain(request)
+  const asked: GatewayRequest = {
+    method: request.method ?? 'GET',
+    path: pathname,
+    query: searchParams,
+    headers,
+    body: bodyOf(request),
+    signal: left.signal,
+    base: baseOf(request, headers),
+    local: isLocal(request, headers),
+  }
+  await send(await inner.answer(asked), request, response, left.signal)
+}
+
+async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: AbortSignal): Promise<void> {
+  if (left.aborted) return
+  if (typeof body === 'string' || body instanceof Uint8Array) {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    response.writeHead(status, { ...headers, 'content-length': bytes.byteLength })
+    response.end(request.method === 'HEAD' ? undefined : bytes)
+    return
+  }
+  response.writeHead(status, headers)
+  response.flushHeaders()
+  for await (const chunk of body) {
+    if (left.aborted) break
+    const room = response.write(chunk)
+    response.flush?.()
+    if (!room) await drained(response)
+  }
+  response.end()
+}
+
+/** The client has read, or has gone. */
+function drained(response: Response): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    if (response.destroyed) return resolve()
+    response.on('drain', done)
+    response.on('close', done)
+  })
+}
+
+/** A body parser may have read the stream before us; then what it left is all there is. */
+function bodyOf(request: Request): RequestBody {
+  const { body } = request
+  const read = request.readableEnded || request.readableDidRead
+  if (body === undefined || !read) return { bytes: request }
+  if (body instanceof Uint8Array) return { bytes: [body] as unknown as AsyncIterable<Uint8Array> }
+  return { parsed: body }
+}
+
+function plain({ headers }: IncomingMessage): Record<string, string> {
+  const kept: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = Array.isArray(value) ? value.join(', ') : value
+  return kept
+}
+
+/** For texts only: what a client says of its host decides nothing. */
+function baseOf({ url = '/', originalUrl = url, socket }: Request, { host }: Record<string, string>): string {
+  const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
+  const scheme = 'encrypted' in socket && socket.encrypted ? 'https' : 'http'
+  return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
+}
+
+/** Whoever comes through a proxy is somewhere else. */
+function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
+  if (headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined) return false
+  return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')
+}

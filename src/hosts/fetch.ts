@@ -1,0 +1,73 @@
+import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+import type { GatewayAnswer } from '../gateway/request.ts'
+
+export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+
+/** A function from Request to Response; `close` as everywhere. */
+export type FetchGateway = {
+  (request: Request): Promise<Response>
+  close(graceMs?: number): Promise<void>
+}
+
+/**
+ * The gateway for Hono, Next, Bun, Deno and workers. Paths that are not ours get 404. `basePath`: where the routes begin,
+ * if the framework does not cut that off.
+ * @throws ConfigError; also without keys, for nobody can tell here who is asking: then say `"auth": "none"`
+ */
+export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
+  const inner = createGateway(config, hooks)
+  if (inner.localOnly && config !== undefined) throw new ConfigError('keys', 'expected keys, or "auth": "none"')
+  const prefix = basePath.replace(/\/+$/, '')
+  const handler = async (request: Request): Promise<Response> => {
+    const { pathname, searchParams, origin } = new URL(request.url)
+    const left = new AbortController()
+    const leave = () => left.abort()
+    if (request.signal.aborted) leave()
+    else request.signal.addEventListener('abort', leave, { once: true })
+    const answer = await inner.answer({
+      method: request.method,
+      path: pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname,
+      query: searchParams,
+      headers: Object.fromEntries(request.headers),
+      body: { bytes: bytesOf(request) },
+      signal: left.signal,
+      base: origin + prefix,
+      // Without a configuration there is nothing here but the demo.
+      local: config === undefined,
+    })
+    return responseOf(answer, request, leave)
+  }
+  return Object.assign(handler, { close: inner.close })
+}
+
+function responseOf({ status, headers, body }: GatewayAnswer, { method }: Request, leave: () => void): Response {
+  if (method === 'HEAD') return new Response(null, { status, headers })
+  if (typeof body === 'string' || body instanceof Uint8Array) return new Response(body, { status, headers })
+  const encoder = new TextEncoder()
+  const iterator = body[Symbol.asyncIterator]()
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await iterator.next()
+        if (done) controller.close()
+        else controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+      },
+      async cancel() {
+        leave()
+        await iterator.return?.()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, { status, headers })
+}
+
+async function* bytesOf({ body }: Request): AsyncGenerator<Uint8Array> {
+  if (!body) return
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    yield value
+  }
+}

@@ -1,0 +1,34 @@
+import type { Transport } from './transport.ts'
+
+/** The runtime's own fetch: for edge runtimes, where there are no sockets. Has no limit for the connection alone. */
+export function fetchTransport(): Transport {
+  return {
+    async send({ url, method, headers, body, signal }) {
+      const answer = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
+      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body ? chunksOf(answer.body) : nothing }
+    },
+  }
+}
+
+/** Not every runtime lets a web stream be iterated. */
+function chunksOf(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const reader = stream.getReader()
+      return {
+        async next() {
+          const { done, value } = await reader.read()
+          return done ? { done, value: undefined } : { done, value }
+        },
+        async return() {
+          await reader.cancel()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }
+}
+
+const nothing: AsyncIterable<Uint8Array> = {
+  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
+}
