@@ -7,7 +7,7 @@ import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
-import { serve } from './serve.ts'
+import { type ServeOptions, serve } from './serve.ts'
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
 
@@ -36,7 +36,9 @@ program
   .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
   .addHelpText('after', '\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY')
-  .action(serve)
+  .action(async (options: ServeOptions) => {
+    await serve(options)
+  })
 
 program
   .command('translate')

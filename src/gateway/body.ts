@@ -8,7 +8,8 @@ export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer> }
 export async function readJson({ headers, body }: Pick<GatewayRequest, 'headers' | 'body'>, limit: number): Promise<ReadBody> {
   if ('parsed' in body) return typeof body.parsed === 'string' ? { value: parse(body.parsed) } : { value: body.parsed }
   const type = headers['content-type']
-  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())) throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
+  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim()))
+    throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))

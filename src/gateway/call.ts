@@ -1,12 +1,12 @@
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
+import type { Ask, Service, Trace } from './ask.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
-import type { Ask, Service, Trace } from './ask.ts'
+import { keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { type Prepared, prepare } from './prepare.ts'
-import { keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
 import { urlOf } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
@@ -92,9 +92,17 @@ async function call(service: Service, ask: Ask, trace: Trace, candidate: Prepare
   limitTotal(timeouts.totalMs, trace, controller)
   // An attempt that takes too long ends alone; the next one may still be tried.
   const own = linked(controller.signal)
-  const firstByte = timeouts.firstByteMs ? setTimeout(() => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), timeouts.firstByteMs) : undefined
+  const firstByte = timeouts.firstByteMs
+    ? setTimeout(() => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), timeouts.firstByteMs)
+    : undefined
   try {
-    const answer = await service.transport.send({ ...target(ask, prepared), body: prepared.bytes, method: 'POST', signal: own.signal, connectMs: timeouts.connectMs })
+    const answer = await service.transport.send({
+      ...target(ask, prepared),
+      body: prepared.bytes,
+      method: 'POST',
+      signal: own.signal,
+      connectMs: timeouts.connectMs,
+    })
     if (answer.status >= 200 && answer.status < 300) return await sorted(answer, opened)
     return failureOf(await readSome(answer.body), answer, to, ask.protocol, channel.apiKey)
   } catch (error) {
@@ -131,7 +139,10 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
     if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
     await iterator.return?.()
   } else await answer.body[Symbol.asyncIterator]().return?.()
-  return { refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'), again: 'never' }
+  return {
+    refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'),
+    again: 'never',
+  }
 }
 
 /** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
@@ -147,7 +158,12 @@ function failureOf(text: string, { status, headers }: TransportAnswer, from: Pro
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
   if (body === undefined) {
     const what = /^\s*</.test(shown) ? 'a web page' : 'no JSON'
-    return failure(new Refusal({ status, kind: kindOf(status), message: `the upstream answered ${status} with ${what}`, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
+    return failure(
+      new Refusal(
+        { status, kind: kindOf(status), message: `the upstream answered ${status} with ${what}`, ...(waitMs !== undefined && { retryAfterMs: waitMs }) },
+        { headers: kept },
+      ),
+    )
   }
   const { value } = from.decodeError({ status, headers, body })
   const wire = from === to ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined

@@ -1,5 +1,5 @@
-import { explode } from '../canonical/explode.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
+import { explode } from '../canonical/explode.ts'
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
@@ -17,14 +17,19 @@ type Callable = FunctionTool | FreeformTool
  * The built-in model as an upstream of any protocol: the same request always gets the same words.
  * @throws TranslationError `malformed` for a body that is no request of the protocol
  */
-export function demoUpstream(body: unknown, protocol: Protocol, { model, stream, ...options }: CodecOptions & { model: string; stream: boolean }): TransportAnswer {
+export function demoUpstream(
+  body: unknown,
+  protocol: Protocol,
+  { model, stream, ...options }: CodecOptions & { model: string; stream: boolean },
+): TransportAnswer {
   refuseForeign(body, protocol, 'request', Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
   const { messages, ...rest } = request
   const asked = { ...rest, messages: messages.filter(({ origin }) => origin === 'instructions') }
   const encoding = { ...options, context: { from: protocol.name, to: protocol.name, request: asked } }
   const response = demoReply(request, { ...options, model })
-  if (!stream) return { status: 200, headers: { 'content-type': 'application/json' }, body: pieces([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]) }
+  if (!stream)
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: pieces([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]) }
   const { streamEncoder, frames } = protocol
   const state = streamEncoder.initial(encoding)
   const texts: string[] = []
@@ -37,7 +42,8 @@ export function demoUpstream(body: unknown, protocol: Protocol, { model, stream,
 /** What the built-in model answers. */
 export function demoReply(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
   const parts: Part[] = []
-  if (wantsReasoning(request)) parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to answer it.' }] })
+  if (wantsReasoning(request))
+    parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to answer it.' }] })
   const call = callFor(request, newId)
   if (call) parts.push(call)
   else parts.push({ type: 'text', text: textFor(request) })
@@ -87,8 +93,13 @@ function textFor({ messages, output }: CanonicalRequest): string {
   if (output?.format?.type === 'json') return '{}'
   const last = messages.at(-1)
   const result = last?.parts.findLast((part): part is ToolResultPart => part.type === 'tool-result')
-  if (result) return `The tool said: ${result.content.map(wordsIn).join(' ') || (result.structured === undefined ? 'nothing' : JSON.stringify(result.structured))}`
-  const said = messages.findLast(({ role }) => role === 'user')?.parts.map(part => (part.type === 'text' ? part.text : '')).join(' ').trim()
+  if (result)
+    return `The tool said: ${result.content.map(wordsIn).join(' ') || (result.structured === undefined ? 'nothing' : JSON.stringify(result.structured))}`
+  const said = messages
+    .findLast(({ role }) => role === 'user')
+    ?.parts.map(part => (part.type === 'text' ? part.text : ''))
+    .join(' ')
+    .trim()
   return said ? `Hello! You said: ${said}` : 'Hello! You said nothing.'
 }
 

@@ -1,28 +1,28 @@
+import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
 import type { Transport } from '../transports/transport.ts'
+import type { Ask, Service, Trace } from './ask.ts'
 import { readJson } from './body.ts'
 import { openFirst, readText } from './call.ts'
 import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
 import { estimateTokens } from './estimate.ts'
-import type { Ask, Service, Trace } from './ask.ts'
 import { generate } from './exchange.ts'
-import { newId } from './ids.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks, Identity, UsageRecord } from './hooks.ts'
+import { newId } from './ids.ts'
 import { createKeyRing } from './keys.ts'
 import { memoryLimits } from './limits.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
 import { createCatalog } from './upstream.ts'
-import { isObject } from '../kit/json.ts'
 
+export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
 export type { Exchange, Hooks, Identity, Logger, UsageRecord } from './hooks.ts'
 export { ConfigError, type GatewayConfig } from './options.ts'
 export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
-export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
 
 /** What HTTP means here, without any server. */
 export type Gateway = {
@@ -76,14 +76,24 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   async function answerRoute(route: Route, request: GatewayRequest, trace: Trace): Promise<GatewayAnswer> {
     switch (route.kind) {
       case 'home':
-        return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: 'wireglot: a gateway between the wire protocols of language models\n' }
+        return {
+          status: 200,
+          headers: { 'content-type': 'text/plain; charset=utf-8' },
+          body: 'wireglot: a gateway between the wire protocols of language models\n',
+        }
       case 'wrong-path':
         throw refuse(404, 'not_found', route.message)
       case 'wrong-method': {
         if (request.headers['upgrade'] !== undefined)
-          throw new Refusal({ status: 426, kind: 'invalid_request', message: 'no WebSocket here: use POST and server-sent events' }, { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' } })
+          throw new Refusal(
+            { status: 426, kind: 'invalid_request', message: 'no WebSocket here: use POST and server-sent events' },
+            { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' } },
+          )
         const { method } = request
-        throw new Refusal({ status: 405, kind: 'invalid_request', message: `${method} is not allowed here: use ${route.allow}` }, { headers: { allow: route.allow } })
+        throw new Refusal(
+          { status: 405, kind: 'invalid_request', message: `${method} is not allowed here: use ${route.allow}` },
+          { headers: { allow: route.allow } },
+        )
       }
       case 'list':
       case 'describe': {
@@ -108,7 +118,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     }
   }
 
-  async function readAsk({ kind: operation, protocol, ...told }: Extract<Route, { kind: 'generate' | 'count-tokens' }>, request: GatewayRequest, identity: Identity, trace: Trace): Promise<Ask> {
+  async function readAsk(
+    { kind: operation, protocol, ...told }: Extract<Route, { kind: 'generate' | 'count-tokens' }>,
+    request: GatewayRequest,
+    identity: Identity,
+    trace: Trace,
+  ): Promise<Ask> {
     const body = await readJson(request, settled.defaults.bodyLimitBytes)
     const { value } = body
     if (!isObject(value)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
@@ -124,7 +139,10 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
   async function countTokens(ask: Ask, trace: Trace): Promise<GatewayAnswer> {
     const { protocol, candidates, body } = ask
-    const able = candidates.filter(({ protocol: spoken, channel, model }) => spoken === protocol && !channel.embedded && spoken.address.target({ operation: 'count-tokens', model, stream: false }))
+    const able = candidates.filter(
+      ({ protocol: spoken, channel, model }) =>
+        spoken === protocol && !channel.embedded && spoken.address.target({ operation: 'count-tokens', model, stream: false }),
+    )
     if (able.length > 0)
       try {
         const opened = await openFirst(service, { ...ask, candidates: able }, trace).opened
@@ -162,7 +180,9 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     log('info', record, 'exchange')
     if (hooks.onUsage && modelAsked !== undefined) void attempt('onUsage', () => hooks.onUsage?.(record))
     if (notes.length > 0 && candidate && modelAsked !== undefined)
-      void attempt('onNotes', () => hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }))
+      void attempt('onNotes', () =>
+        hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }),
+      )
   }
 
   return {
@@ -171,7 +191,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     async answer(request) {
       const requestId = newId('req_')
       const route = routeOf({ base: '', ...request })
-      if (!route) return { status: 404, headers: { 'content-type': 'application/json', ...requestIdHeaders(requestId) }, body: JSON.stringify({ error: { message: `No such path: ${request.path}`, type: 'not_found' } }) }
+      if (!route)
+        return {
+          status: 404,
+          headers: { 'content-type': 'application/json', ...requestIdHeaders(requestId) },
+          body: JSON.stringify({ error: { message: `No such path: ${request.path}`, type: 'not_found' } }),
+        }
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new AbortController()
       let reported = false
@@ -257,7 +282,12 @@ function toText({ status, headers, body }: { status: number; headers: Record<str
   return { status, headers, body: JSON.stringify(body) }
 }
 
-function recordOf({ requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage }: Trace, protocol: Protocol, status: number, failed: boolean): UsageRecord {
+function recordOf(
+  { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage }: Trace,
+  protocol: Protocol,
+  status: number,
+  failed: boolean,
+): UsageRecord {
   return {
     time: new Date(started).toISOString(),
     requestId,

@@ -36,5 +36,7 @@ function ascii(json: string): string {
 
 /** A value that may stand in a header; undefined when it may not. */
 export function safeHeaders(headers: Headers): Headers {
-  return Object.fromEntries(Object.entries(headers).filter(([name, value]) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)))
+  return Object.fromEntries(
+    Object.entries(headers).filter(([name, value]) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)),
+  )
 }

@@ -41,7 +41,10 @@ export type Hooks = {
    * Decides instead of `keys`. Undefined: the configured keys decide; null: refused. Throwing refuses too, for nobody
    * may get in by breaking it.
    */
-  authenticate?(credential: string | undefined, request: { method: string; path: string; headers: Record<string, string> }): Identity | null | undefined | Promise<Identity | null | undefined>
+  authenticate?(
+    credential: string | undefined,
+    request: { method: string; path: string; headers: Record<string, string> },
+  ): Identity | null | undefined | Promise<Identity | null | undefined>
   /** Another model id to serve this request with. */
   route?(call: { model: string; protocol: string; identity: Identity }): string | undefined | Promise<string | undefined>
   onUsage?(record: UsageRecord): void | Promise<void>

@@ -76,7 +76,8 @@ const Config = z
     const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
     if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')
     keys.forEach(({ group }, index) => {
-      if (group !== undefined && !Object.hasOwn(groups, group)) need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
+      if (group !== undefined && !Object.hasOwn(groups, group))
+        need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
     })
     const known = new Set<string>()
     channels.forEach((channel, index) => {

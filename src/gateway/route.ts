@@ -79,7 +79,8 @@ function mendOf(path: string): Mend | undefined {
   if (single !== path && isEndpoint(single))
     return { ...endpoint(single), rule: 'The URL must contain exactly one /v1: this client adds it by itself, so its base address ends before it.' }
   const versioned = `/v1${path}`
-  if (matchOf(versioned)) return { ...endpoint(versioned), rule: 'The URL must contain exactly one /v1: this client adds only the endpoint, so its base address ends in /v1.' }
+  if (matchOf(versioned))
+    return { ...endpoint(versioned), rule: 'The URL must contain exactly one /v1: this client adds only the endpoint, so its base address ends in /v1.' }
   for (const { address } of all) {
     const short = address.path.slice(address.path.indexOf('/', 1))
     for (const used of [address.path, short]) {

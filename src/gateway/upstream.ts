@@ -1,6 +1,6 @@
+import { defined } from '../kit/defined.ts'
 import type { ModelInfo, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
-import { defined } from '../kit/defined.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry, ModelEntry, Settled } from './options.ts'
 
@@ -62,7 +62,13 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
       if (peers.length > 1) {
         const turn = turns.get(entry.id) ?? 0
         turns.set(entry.id, turn + 1)
-        const chosen = peers[byTurn(peers.map(({ weight }) => weight), turn)]
+        const chosen =
+          peers[
+            byTurn(
+              peers.map(({ weight }) => weight),
+              turn,
+            )
+          ]
         if (chosen) ranked.sort((a, b) => Number(b === chosen) - Number(a === chosen))
       }
       return ranked.map(({ candidate }) => candidate)

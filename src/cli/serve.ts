@@ -1,0 +1,144 @@
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import type { GatewayConfig } from '../gateway/gateway.ts'
+import { gateway } from '../hosts/connect.ts'
+import type { Protocol } from '../protocol.ts'
+import { isProtocolName, protocolNames, protocols } from '../protocols/index.ts'
+
+export type ServeOptions = {
+  /** File with the configuration, JSON. Neither this nor `upstream`: the built-in demo model. */
+  config?: string
+  host: string
+  /** 0: any that is free. */
+  port: number
+  upstream?: string
+  upstreamProtocol?: string
+  /** Environment variable that holds the upstream's key. */
+  upstreamKeyEnv?: string
+}
+
+export type Served = { host: string; port: number; url: string; close(): Promise<void> }
+
+const keyVariable = 'WIREGLOT_KEY'
+
+/**
+ * Runs a gateway until the process is told to stop. `out` gets the lines for people; the last one says that it listens.
+ * @throws ConfigError; Error when the options do not fit together or the port is taken
+ */
+export async function serve(options: ServeOptions, out: (line: string) => void = line => process.stdout.write(`${line}\n`)): Promise<Served> {
+  const { host, port } = options
+  const config = await configOf(options)
+  const handler = gateway(config)
+  if (handler.localOnly && !isLoopback(host))
+    throw new Error(
+      `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,
+    )
+  const server = createServer(handler)
+  // Longer than the idle limits of the proxies in front, or they would use sockets that are just being closed.
+  server.keepAliveTimeout = 75_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, host, resolve)
+  })
+  const { port: bound } = server.address() as AddressInfo
+  const url = `http://${inUrl(reachable(host))}:${bound}`
+  const close = once(async () => {
+    server.close()
+    await handler.close()
+    server.closeAllConnections()
+  })
+  for (const line of helpOf(url, config)) out(line)
+  out(`listening on http://${inUrl(host)}:${bound}`)
+  const stop = () => {
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+    void close()
+  }
+  process.once('SIGINT', stop)
+  process.once('SIGTERM', stop)
+  return { host, port: bound, url, close }
+}
+
+async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: ServeOptions): Promise<GatewayConfig | undefined> {
+  if (config !== undefined && upstream !== undefined) throw new Error('give either --config or --upstream')
+  if (config !== undefined) return parse(await readFile(config, 'utf8'), config)
+  if (upstream === undefined) {
+    if (upstreamProtocol !== undefined || upstreamKeyEnv !== undefined) throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
+    return undefined
+  }
+  if (upstreamProtocol === undefined || !isProtocolName(upstreamProtocol))
+    throw new Error(`say what the upstream speaks: --upstream-protocol ${protocolNames.join('|')}`)
+  const channel = {
+    name: 'upstream',
+    protocols: [upstreamProtocol],
+    baseUrl: upstream,
+    ...(upstreamKeyEnv !== undefined && { apiKey: `env:${upstreamKeyEnv}` }),
+  }
+  return { channels: [channel] }
+}
+
+function parse(text: string, file: string): GatewayConfig {
+  try {
+    return JSON.parse(text) as GatewayConfig
+  } catch (error) {
+    throw new Error(`${file} is not JSON: ${error instanceof Error ? error.message : ''}`)
+  }
+}
+
+/** How to reach each protocol, as commands that work as they are printed. */
+function helpOf(url: string, config: GatewayConfig | undefined): string[] {
+  const model = modelOf(config)
+  const lines = [config ? `model: ${model}` : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`, '']
+  if (config?.keys?.length) lines.push(`export ${keyVariable}=...   # one of the configured keys`, '')
+  for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, protocols[name], model, Boolean(config?.keys?.length)), '')
+  lines.push('Without "stream":true the answer is one JSON.', '')
+  return lines
+}
+
+function curlOf(url: string, { address, encodeRequest }: Protocol, model: string, withKey: boolean): string {
+  const asked: CanonicalRequest = {
+    model,
+    messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Hello there' }] }],
+    maxOutputTokens: 1024,
+    stream: { enabled: true },
+  }
+  const { wire } = encodeRequest(asked)
+  const path = address.target({ operation: 'generate', model, stream: true }) ?? address.path
+  const headers = { 'content-type': 'application/json', ...address.upstreamHeaders(withKey ? `$${keyVariable}` : undefined, undefined) }
+  const shown = Object.entries(headers).map(([name, value]) => `-H ${value.includes('$') ? `"${name}: ${value}"` : quoted(`${name}: ${value}`)}`)
+  return `curl -N ${url}${path} ${shown.join(' ')} -d ${quoted(JSON.stringify(wire))}`
+}
+
+function modelOf(config: GatewayConfig | undefined): string {
+  if (!config) return 'demo'
+  return config.models?.find(({ id }) => !id.endsWith('*'))?.id ?? 'MODEL'
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || host.startsWith('127.')
+}
+
+/** Where a client on this machine finds a server that listens everywhere. */
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1'
+  return host === '::' ? '::1' : host
+}
+
+function inUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host
+}
+
+function once(act: () => Promise<void>): () => Promise<void> {
+  let result: Promise<void> | undefined
+  return () => {
+    result ??= act()
+    return result
+  }
+}
