@@ -1,0 +1,26 @@
+import type { Address, ModelInfo } from '../../protocol.ts'
+
+const path = '/v1/responses'
+const countPath = `${path}/input_tokens`
+
+export const address: Address = {
+  path,
+  match(asked) {
+    if (asked === path) return { operation: 'generate' }
+    if (asked === countPath) return { operation: 'count-tokens' }
+    return undefined
+  },
+  target: ({ operation }) => (operation === 'generate' ? path : countPath),
+  credentialOf: headers => /^bearer +(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim(),
+  upstreamHeaders: apiKey => (apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  requestIdHeader: 'x-request-id',
+  // The listing is the same as that of chat-completions, which answers for both.
+  listingClaim: () => 0,
+  list: models => ({ object: 'list', data: models.map(describe) }),
+  describe,
+  tokenCount: inputTokens => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
+}
+
+function describe({ id, createdAt, owner }: ModelInfo) {
+  return { id, object: 'model', created: createdAt ?? 0, owned_by: owner ?? 'unknown' }
+}

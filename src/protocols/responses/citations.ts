@@ -1,0 +1,68 @@
+import type { Citation, TokenLogprob } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { protocol } from './own.ts'
+import type { ResponsesReport } from './writing.ts'
+
+/** An annotation of a text; offsets count characters of the text it stands on. */
+export function decodeCitation(raw: unknown): Citation {
+  const wire = isObject(raw) ? raw : {}
+  const asText = (key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
+  const asNumber = (key: string) => (typeof wire[key] === 'number' ? wire[key] : undefined)
+  const span = { start: asNumber('start_index'), end: asNumber('end_index') }
+  const file = { fileId: asText('file_id'), filename: asText('filename'), index: asNumber('index') }
+  switch (wire['type']) {
+    case 'url_citation':
+      return { kind: 'url', ...defined({ url: asText('url'), title: asText('title'), ...span }), protocol, raw }
+    case 'file_citation':
+    case 'container_file_citation':
+    case 'file_path':
+      return { kind: 'file', ...defined({ ...file, ...span }), protocol, raw }
+    default:
+      return { kind: 'opaque', protocol, raw }
+  }
+}
+
+/** Undefined: it cannot be said here, which is noted. `text`: what the citation stands on. */
+export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: string | undefined): JsonObject | undefined {
+  const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } = citation
+  if (citation.protocol === protocol && isObject(citation.raw)) return citation.raw
+  if (kind === 'url' && url !== undefined) {
+    if (start === undefined || end === undefined || title === undefined || citedText !== undefined || encrypted !== undefined)
+      report.add('citation.approximated', at, 'citations')
+    return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? [...text].length, title: title ?? '', url }
+  }
+  if (kind === 'file' && fileId !== undefined) {
+    if (citedText !== undefined || source !== undefined || start !== undefined) report.add('citation.approximated', at, 'citations')
+    return { type: 'file_citation', file_id: fileId, filename: filename ?? title ?? '', index: index ?? 0 }
+  }
+  report.add('citation.unsupported', at, 'citations')
+  return undefined
+}
+
+export function decodeLogprob(raw: unknown): TokenLogprob {
+  const wire = isObject(raw) ? raw : {}
+  const { token, logprob, bytes, top_logprobs: top } = wire
+  return defined({
+    token: typeof token === 'string' ? token : '',
+    logprob: typeof logprob === 'number' ? logprob : 0,
+    bytes: decodeBytes(bytes),
+    top: Array.isArray(top) ? top.map(one => decodeTop(one)) : undefined,
+  })
+}
+
+function decodeTop(raw: unknown) {
+  const { token, logprob, bytes } = isObject(raw) ? raw : {}
+  return defined({ token: typeof token === 'string' ? token : '', logprob: typeof logprob === 'number' ? logprob : 0, bytes: decodeBytes(bytes) })
+}
+
+function decodeBytes(bytes: unknown): number[] | null | undefined {
+  return bytes === null ? null : Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : undefined
+}
+
+/** `whole`: bytes and alternatives are required, as in all but the parts of a stream. */
+export function encodeLogprob({ token, logprob, bytes, top }: TokenLogprob, whole: boolean): JsonObject {
+  const bytesOf = (of: string, given: number[] | null | undefined) => (given === undefined && whole ? [...new TextEncoder().encode(of)] : given)
+  const alternatives = top?.map(one => defined({ token: one.token, bytes: bytesOf(one.token, one.bytes), logprob: one.logprob }))
+  return defined({ token, bytes: bytesOf(token, bytes), logprob, top_logprobs: alternatives ?? (whole ? [] : undefined) })
+}

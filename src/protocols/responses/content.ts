@@ -1,0 +1,264 @@
+import type { CacheTtl, MediaPart, MediaSource, Message, Part, SearchResultPart } from '../../canonical/message.ts'
+import { TranslationError } from '../../errors.ts'
+import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeCitation, decodeLogprob, encodeCitation, encodeLogprob } from './citations.ts'
+import { type OwnForm, keep, keepSpelling, ownForm, protocol, spelling, wireOf } from './own.ts'
+import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
+import type { ResponsesReport, Writing } from './writing.ts'
+
+/** One part of a message's or a tool result's content. `role`: whose text is usually marked as output. */
+export function decodeContent(wire: ResponsesContent, at: string, role: Message['role'], report?: ResponsesReport): Part {
+  switch (wire.type) {
+    case 'input_text':
+    case 'text':
+      return decodeInputText(wire as ResponsesInputText, at, role, report)
+    case 'output_text':
+      return decodeOutputText(wire as ResponsesOutputText, at, role)
+    case 'refusal': {
+      const { type: _, refusal, ...rest } = wire
+      return { type: 'refusal', text: String(refusal), at, ...keep(rest) }
+    }
+    case 'input_image':
+      return decodeImage(wire as ResponsesInputImage, at)
+    case 'input_file':
+      return decodeFile(wire as ResponsesInputFile, at, report)
+    case 'input_audio':
+      return decodeAudio(wire as ResponsesInputAudio, at)
+    default:
+      return { type: 'opaque', protocol, raw: wire, at }
+  }
+}
+
+function decodeInputText(wire: ResponsesInputText, at: string, role: Message['role'], report?: ResponsesReport): Part {
+  const { type, text, prompt_cache_breakpoint: breakpoint, ...rest } = wire
+  if (role === 'assistant') report?.once('content.input-by-assistant', at)
+  const usual = role === 'assistant' ? 'output_text' : 'input_text'
+  const { cache, form } = decodeBreakpoint(breakpoint)
+  return { type: 'text', text, ...cache, at, ...keepSpelling(rest, { ...spelling(wire), ...form, ...(type !== usual && { type }) }) }
+}
+
+function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['role']): Part {
+  const { type, text, annotations, logprobs, ...rest } = wire
+  const form: OwnForm = { ...spelling(wire, ['annotations', 'logprobs']), ...(role !== 'assistant' && { type }) }
+  return {
+    type: 'text',
+    text,
+    ...(annotations?.length && { citations: annotations.map(decodeCitation) }),
+    ...(logprobs?.length && { logprobs: logprobs.map(decodeLogprob) }),
+    at,
+    ...keep(rest, form),
+  }
+}
+
+const ttls = new Map<unknown, CacheTtl>([
+  ['5m', '5m'],
+  ['30m', '30m'],
+  ['1h', '1h'],
+  ['12h', '12h'],
+])
+
+function decodeBreakpoint(wire: JsonObject | null | undefined): { cache: { cache?: { ttl?: CacheTtl } }; form: OwnForm } {
+  if (!wire) return { cache: {}, form: {} }
+  const ttl = ttls.get(wire['ttl'])
+  return { cache: { cache: defined({ ttl }) }, form: { breakpoint: wire } }
+}
+
+const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
+  ['auto', 'auto'],
+  ['low', 'low'],
+  ['high', 'high'],
+  ['original', 'original'],
+])
+
+function decodeImage(wire: ResponsesInputImage, at: string): Part {
+  const { type: _, image_url: url, file_id: id, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
+  const source: MediaSource | undefined = typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocol } : undefined
+  if (!source) return { type: 'opaque', protocol, raw: wire, at }
+  return decodedMedia('image', source, { detail, breakpoint, rest: typeof url === 'string' && typeof id === 'string' ? { ...rest, file_id: id } : rest, wire, at })
+}
+
+function decodeUrl(url: string): MediaSource {
+  const inline = parseDataUrl(url)
+  return inline ? { type: 'base64', ...inline } : { type: 'url', url }
+}
+
+const mimeByExtension = new Map([
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+])
+
+function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesReport): Part {
+  const { type: _, file_data: data, file_url: url, file_id: id, filename, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
+  const others: JsonObject = { ...rest }
+  let source: MediaSource
+  let form: OwnForm = {}
+  if (typeof data === 'string') {
+    const inline = parseDataUrl(data)
+    if (inline) source = { type: 'base64', ...inline }
+    else {
+      const known = mimeByExtension.get(filename?.split('.').at(-1)?.toLowerCase() ?? '')
+      if (!known) report?.add('media.mime', at)
+      source = { type: 'base64', data, mime: known ?? 'application/pdf' }
+      form = { bare: true }
+    }
+    if (typeof url === 'string') others['file_url'] = url
+    if (typeof id === 'string') others['file_id'] = id
+  } else if (typeof url === 'string') {
+    source = decodeUrl(url)
+    if (source.type === 'base64') form = { inlineUrl: true }
+    if (typeof id === 'string') others['file_id'] = id
+  } else if (typeof id === 'string') source = { type: 'file-id', id, issuer: protocol }
+  else return { type: 'opaque', protocol, raw: wire, at }
+  return { ...decodedMedia('document', source, { detail, breakpoint, rest: others, wire, at, form }), ...(typeof filename === 'string' && { filename }) }
+}
+
+type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; rest: JsonObject; wire: JsonObject; at: string; form?: OwnForm }
+
+function decodedMedia(kind: MediaPart['kind'], source: MediaSource, { detail: word, breakpoint, rest, wire, at, form }: MediaRest): MediaPart {
+  const detail = details.get(word)
+  const { cache, form: marked } = decodeBreakpoint(breakpoint)
+  const fields = typeof word === 'string' && !detail ? { ...rest, detail: word } : rest
+  return { type: 'media', kind, source, ...defined({ detail }), ...cache, at, ...keep(fields, { ...spelling(wire), ...marked, ...form }) }
+}
+
+function decodeAudio(wire: ResponsesInputAudio, at: string): Part {
+  const { type: _, input_audio: audio, ...rest } = wire
+  const { data, format, ...more } = audio
+  const fields = Object.keys(more).length > 0 ? { ...rest, input_audio: more } : rest
+  return { type: 'media', kind: 'audio', source: { type: 'base64', data, mime: format === 'mp3' ? 'audio/mpeg' : `audio/${format}` }, at, ...keep(fields, {}) }
+}
+
+/** Text of a message in a request, or of an answer. */
+export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message['role'], w: Writing): JsonObject {
+  const { type: _, text, citations, logprobs, cache, signature, at, ext } = part
+  const form = ownForm(part)
+  const spoken = role === 'assistant'
+  const type = typeof form?.['type'] === 'string' ? form['type'] : spoken ? 'output_text' : 'input_text'
+  w.report.ext(ext, at)
+  if (signature && w.target === 'input') w.report.add('reasoning.foreign-signature', at, 'signature')
+  if (type !== 'output_text') {
+    if (citations) w.report.add('citation.unsupported', at, 'citations')
+    if (logprobs) w.report.rest({ logprobs }, at)
+    return wireOf({ type, text, prompt_cache_breakpoint: encodeBreakpoint(part, w) }, part)
+  }
+  if (cache) w.report.add('cache.not-here', at, 'cache')
+  const annotations = (citations ?? []).flatMap(citation => encodeCitation(citation, text, w.report, at) ?? [])
+  const whole = form === undefined
+  const tokens = (logprobs ?? []).map(one => encodeLogprob(one, whole))
+  if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part)
+  return { type, text, annotations, ...((w.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
+}
+
+/** Undefined: there is none, or it may not stand here. */
+export function encodeBreakpoint(part: Part, { report, uncached, options }: Writing): JsonObject | undefined {
+  const { cache, at } = part
+  if (!cache) return undefined
+  const raw = ownForm(part)?.['breakpoint']
+  if (isObject(raw) && ttls.get(raw['ttl']) === cache.ttl) return raw
+  if (uncached.has(part)) {
+    report.add('cache.too-many', at, 'cache')
+    return undefined
+  }
+  const ttl = cache.ttl === '5m' || cache.ttl === '1h' ? (options.cacheTtlRound === 'up' && cache.ttl === '1h' ? '12h' : undefined) : cache.ttl
+  if (ttl !== cache.ttl) report.add('cache.ttl', at, 'cache')
+  return defined({ mode: 'explicit', ttl })
+}
+
+/** Media of a request. Undefined: it cannot be said here, which is noted. @throws TranslationError `inexpressible` for a file of another provider */
+export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined {
+  const { type: _, kind, source, filename, title, detail, cache: _cache, at, ext, signature, ...rest } = part
+  const { report } = w
+  report.ext(ext, at)
+  if (signature) report.add('signature.unplaced', at, 'signature')
+  if (kind === 'audio') return encodeAudio(part, w)
+  if (kind === 'video') return encodeVideo(part, w)
+  const place = encodeSource(part, w)
+  if (!place) return undefined
+  report.rest(rest, at)
+  const form = ownForm(part)
+  const breakpoint = encodeBreakpoint(part, w)
+  if (kind === 'image') {
+    report.rest({ filename, title }, at)
+    const word = detail === 'ultra_high' ? 'original' : (detail ?? (form ? undefined : 'auto'))
+    return wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part)
+  }
+  if (filename !== undefined) report.rest({ title }, at)
+  return wireOf({ type: 'input_file', filename: filename ?? title, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
+}
+
+function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
+  const { kind, source, at } = part
+  const image = kind === 'image'
+  switch (source.type) {
+    case 'base64': {
+      const form = ownForm(part)
+      if (form?.['bare']) return { file_data: source.data }
+      if (!source.mime && !form) w.report.add('media.mime', at)
+      const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data)
+      return image ? { image_url: url } : form?.['inlineUrl'] ? { file_url: url } : { file_data: url }
+    }
+    case 'url':
+      return image ? { image_url: source.url } : { file_url: source.url }
+    case 'file-id':
+      if (source.issuer === protocol) return { file_id: source.id }
+      if (w.options.onUnresolvable !== 'note')
+        throw new TranslationError({ code: 'inexpressible', protocol, path: at ?? '' }, 'a file id is valid only where it was issued')
+      w.report.add('file.foreign-id', at)
+      return undefined
+    case 'text':
+      return { file_data: dataUrl(source.mime, base64(source.text)) }
+    case 'parts':
+    case 'reference':
+      w.report.add('media.unsupported', at)
+      return undefined
+    default:
+      return source satisfies never
+  }
+}
+
+function encodeAudio(part: MediaPart, w: Writing): JsonObject | undefined {
+  const { source, at } = part
+  if (source.type !== 'base64' || (!ownForm(part) && !w.options.rsInputAudio)) {
+    w.report.add('media.unsupported', at)
+    return undefined
+  }
+  const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
+  const wire = wireOf({ type: 'input_audio' }, part)
+  return { ...wire, input_audio: { ...(isObject(wire['input_audio']) && wire['input_audio']), data: source.data, format } }
+}
+
+function encodeVideo({ source, at }: MediaPart, { options, report }: Writing): JsonObject | undefined {
+  const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
+  if (options.openResponses && url !== undefined) return { type: 'input_video', video_url: url }
+  report.add('media.unsupported', at)
+  return undefined
+}
+
+/** Content that has a structure elsewhere, as lines of text. */
+export function textOf(part: SearchResultPart | MediaPart): string {
+  if (part.type === 'search-result') return [part.title, part.source, ...part.parts.map(plainText)].filter(Boolean).join('\n')
+  const parts = part.source.type === 'parts' ? part.source.parts.map(plainText) : []
+  return [part.title, part.context, ...parts].filter(Boolean).join('\n')
+}
+
+/** The text of a part; empty for parts that have none. */
+export function plainText(part: Part): string {
+  if (part.type === 'text' || part.type === 'refusal') return part.text
+  if (part.type === 'search-result' || (part.type === 'media' && part.source.type === 'parts')) return textOf(part)
+  return ''
+}
+
+function base64(text: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}

@@ -1,0 +1,155 @@
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { CanonicalResponse } from '../../canonical/response.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { hashId } from '../../kit/ids.ts'
+import { ownForm, protocol, wireOf } from './own.ts'
+import { encodeBody } from './request.ts'
+import { type Options, type ResponsesReport, startWriting } from './writing.ts'
+
+/** What an answer repeats of its request. It tells nothing that the one who asked does not know. */
+export const echoKeys: ReadonlySet<string> = new Set([
+  'instructions',
+  'metadata',
+  'parallel_tool_calls',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_p',
+  'background',
+  'conversation',
+  'max_output_tokens',
+  'max_tool_calls',
+  'previous_response_id',
+  'prompt',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning',
+  'safety_identifier',
+  'text',
+  'top_logprobs',
+  'truncation',
+  'user',
+  'image',
+  'access_programs',
+  'frequency_penalty',
+  'presence_penalty',
+  'store',
+  'object',
+  'output_text',
+])
+
+/** The defaults that the protocol documents, for whatever the request did not say. */
+const echoDefaults: JsonObject = {
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  temperature: 1,
+  tool_choice: 'auto',
+  tools: [],
+  top_p: 1,
+  background: false,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  text: { format: { type: 'text' } },
+  top_logprobs: 0,
+  truncation: 'disabled',
+  user: null,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  store: false,
+}
+
+/** The echo of a request; with none, the defaults. */
+export function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
+  if (!request) return echoDefaults
+  const w = startWriting('output', ownForm(request) !== undefined, { ...options, openResponses: true, onUnresolvable: 'note' })
+  const wire = encodeBody(request, w)
+  const echo: JsonObject = { ...echoDefaults }
+  for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
+  const { text } = echo
+  if (isObject(text) && !text['format']) echo['text'] = { format: { type: 'text' }, ...text }
+  return echo
+}
+
+/** What is constant in all snapshots of one answer. Plain data. */
+export type Envelope = { id: string; createdAt: number; model: string; own: boolean; ext?: ExtMap; echo: JsonObject; serviceTier?: string; completedAt?: number }
+
+type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'ext'>
+
+/** What an envelope may have to be made of where nobody told. Plain data. */
+export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: JsonObject; tier?: string }
+
+export function fallbacks(options: Options = {}): Fallbacks {
+  const request = options.context?.request
+  const { now, newId } = options
+  return {
+    id: newId ? newId('resp_') : 'resp_0',
+    echo: echoOf(request, options),
+    ...(now !== undefined && { createdAt: now }),
+    ...(request?.model !== undefined && { model: request.model }),
+  }
+}
+
+/** Notes: a time or a model that nobody told. */
+export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start, from: Fallbacks, report: ResponsesReport): Envelope {
+  const form = ownForm({ ...(ext && { ext }) })
+  const own = form !== undefined
+  const at = createdAt ?? from.createdAt
+  if (at === undefined && !own) report.add('response.created-at', '/created_at')
+  if (model === undefined && !own) report.add('response.model', '/model')
+  const known = id === undefined || id === '' ? (own ? '' : from.id) : id
+  return {
+    id: own || known.startsWith('resp_') ? known : `resp_${known}`,
+    createdAt: Math.floor(at ?? 0),
+    model: model ?? from.model ?? (own ? '' : 'unknown'),
+    own,
+    echo: isObject(form?.['echo']) ? form['echo'] : from.echo,
+    ...(ext && { ext }),
+    ...(serviceTier !== undefined && { serviceTier }),
+  }
+}
+
+type Outcome = { status: unknown; output: JsonObject[]; error?: JsonObject | null; incomplete?: unknown; usage?: JsonObject | null }
+
+/** A `response` object. */
+export function snapshot(envelope: Envelope, { status, output, error, incomplete, usage }: Outcome): JsonObject {
+  const { id, createdAt, model, own, ext, echo, serviceTier, completedAt } = envelope
+  const known = { id, created_at: createdAt, model, status, output, error, incomplete_details: incomplete, usage, service_tier: serviceTier, completed_at: completedAt }
+  if (own) {
+    const form = ownForm({ ...(ext && { ext }) })
+    const told = isObject(form?.['echo']) ? form['echo'] : echo
+    const wire = wireOf({ ...told, ...known }, { ...(ext && { ext }) })
+    const absent = form?.['absent']
+    for (const key of ['created_at', 'model', 'id', 'status']) if (Array.isArray(absent) && absent.includes(key) && isBlank(wire[key])) delete wire[key]
+    return wire
+  }
+  const fields = ext?.[protocol]?.fields
+  return {
+    ...fields,
+    object: 'response',
+    ...echo,
+    ...known,
+    service_tier: serviceTier ?? 'default',
+    completed_at: completedAt ?? null,
+    error: error ?? null,
+    incomplete_details: incomplete ?? null,
+    usage: usage ?? null,
+  }
+}
+
+const isBlank = (value: unknown) => value === '' || value === 0 || value === undefined
+
+/** The wanted id of an item where it may be used, else one made from the answer's id and the item's place. */
+export function itemIdOf(wanted: string | undefined, prefix: string, { id, own }: Pick<Envelope, 'id' | 'own'>, used: string[]): string {
+  const usable = wanted !== undefined && wanted !== '' && (own || wanted.startsWith(prefix)) && !used.includes(wanted)
+  let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)
+  while (used.includes(chosen)) chosen = prefix + hashId(`${chosen}/${used.length}`)
+  used.push(chosen)
+  return chosen
+}

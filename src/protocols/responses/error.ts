@@ -1,0 +1,198 @@
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import type { ResponsesOptions } from './options.ts'
+import { protocol } from './own.ts'
+
+type Row = { status: number; type: string; code: string | null }
+
+/** What each kind of error is on this wire. `overloaded` has its own status on one protocol only; here it is 503. */
+const rows: Record<ErrorKind, Row> = {
+  invalid_request: { status: 400, type: 'invalid_request_error', code: null },
+  context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  content_policy: { status: 400, type: 'invalid_request_error', code: 'content_policy_violation' },
+  unsupported: { status: 400, type: 'invalid_request_error', code: 'unsupported_parameter' },
+  authentication: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
+  billing: { status: 402, type: 'insufficient_quota', code: 'insufficient_quota' },
+  permission: { status: 403, type: 'permission_error', code: null },
+  not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
+  conflict: { status: 409, type: 'conflict_error', code: null },
+  too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
+  unprocessable: { status: 422, type: 'invalid_request_error', code: null },
+  rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  quota: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
+  cancelled: { status: 499, type: 'server_error', code: null },
+  internal: { status: 500, type: 'server_error', code: null },
+  unavailable: { status: 503, type: 'server_error', code: 'service_unavailable' },
+  overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
+  timeout: { status: 504, type: 'server_error', code: 'timeout' },
+}
+
+/** `code` says most, then `type`, then the HTTP status. */
+const kindsByWord = new Map<string, ErrorKind>([
+  ['context_length_exceeded', 'context_length'],
+  ['content_policy_violation', 'content_policy'],
+  ['content_filter', 'content_policy'],
+  ['bio_policy', 'content_policy'],
+  ['misalignment_policy_violation', 'content_policy'],
+  ['unsupported_parameter', 'unsupported'],
+  ['unsupported_value', 'unsupported'],
+  ['invalid_api_key', 'authentication'],
+  ['authentication_error', 'authentication'],
+  ['insufficient_quota', 'quota'],
+  ['billing_hard_limit_reached', 'billing'],
+  ['permission_error', 'permission'],
+  ['model_not_found', 'not_found'],
+  ['not_found', 'not_found'],
+  ['not_found_error', 'not_found'],
+  ['conflict_error', 'conflict'],
+  ['request_too_large', 'too_large'],
+  ['rate_limit_exceeded', 'rate_limit'],
+  ['rate_limit_error', 'rate_limit'],
+  ['requests', 'rate_limit'],
+  ['tokens', 'rate_limit'],
+  ['too_many_requests', 'rate_limit'],
+  ['service_unavailable', 'unavailable'],
+  ['server_is_overloaded', 'overloaded'],
+  ['overloaded', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['slow_down', 'overloaded'],
+  ['timeout', 'timeout'],
+  ['vector_store_timeout', 'timeout'],
+  ['model_error', 'internal'],
+  ['server_error', 'internal'],
+  ['internal_error', 'internal'],
+  ['invalid_prompt', 'invalid_request'],
+  ['invalid_request', 'invalid_request'],
+  ['invalid_request_error', 'invalid_request'],
+  ['invalid_encrypted_content', 'invalid_request'],
+])
+
+const kindsByStatus = new Map<number, ErrorKind>([
+  [400, 'invalid_request'],
+  [401, 'authentication'],
+  [402, 'billing'],
+  [403, 'permission'],
+  [404, 'not_found'],
+  [408, 'timeout'],
+  [409, 'conflict'],
+  [413, 'too_large'],
+  [422, 'unprocessable'],
+  [429, 'rate_limit'],
+  [499, 'cancelled'],
+  [500, 'internal'],
+  [501, 'unsupported'],
+  [503, 'unavailable'],
+  [504, 'timeout'],
+  [529, 'overloaded'],
+])
+
+const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
+
+function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
+  const byCode = typeof code === 'string' ? kindsByWord.get(code) : undefined
+  if (byCode === 'quota' && status === 402) return 'billing'
+  if (byCode && !generic.has(byCode)) return byCode
+  const byType = typeof type === 'string' ? kindsByWord.get(type) : undefined
+  if (byType && !generic.has(byType)) return byType
+  const byStatus = status === undefined ? undefined : (kindsByStatus.get(status) ?? (status >= 500 ? 'internal' : status >= 400 ? 'invalid_request' : undefined))
+  return byStatus ?? byCode ?? byType ?? 'internal'
+}
+
+/** Total: any body becomes an error that keeps its status. */
+export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
+  const parsed = typeof body === 'string' ? (parseObject(body) ?? body) : body
+  const error = readError(parsed, status >= 400 ? status : undefined)
+  const requestId = headerOf(headers, 'x-request-id')
+  const retryAfterMs = retryAfter(headers)
+  return { value: defined({ ...error, status: status >= 400 ? status : error.status, requestId, retryAfterMs, raw: body }), notes: [] }
+}
+
+/** The `error` of a body, of a failed response or of a stream's event, nested or flat → what went wrong. */
+export function readError(body: unknown, status?: number): CanonicalError {
+  const holder = Array.isArray(body) ? body[0] : body
+  const inner = isObject(holder) && holder['error'] !== undefined && holder['error'] !== null ? holder['error'] : holder
+  const beside = isObject(holder) ? holder : {}
+  const error: JsonObject = isObject(inner) ? inner : {}
+  const { message, type = beside['error_type'], code: ownCode, param } = error
+  const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
+  const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
+  const kind = kindOf(code, type, status ?? said)
+  return defined({
+    status: status ?? said ?? rows[kind].status,
+    kind,
+    message: textOf(message) ?? textOf(inner) ?? textOf(beside['message']) ?? textOf(beside['detail']) ?? 'the upstream failed without a message',
+    type: typeof type === 'string' ? type : undefined,
+    code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
+    param: typeof param === 'string' || param === null ? param : undefined,
+    protocol,
+    raw: body,
+  })
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+export function encodeError(value: CanonicalError, _options?: CodecOptions & ResponsesOptions): Encoded<WireError> {
+  const { status, requestId, retryAfterMs, raw } = value
+  const own = value.protocol === protocol
+  const headers: Record<string, string> = {}
+  if (requestId !== undefined) headers['x-request-id'] = requestId
+  if (retryAfterMs !== undefined) {
+    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+    headers['retry-after-ms'] = String(Math.ceil(retryAfterMs))
+  }
+  const body = own && raw !== undefined ? raw : { error: errorObject(value) }
+  return { wire: { status: own ? status : statusOf(value), headers, body }, notes: [] }
+}
+
+/** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well. */
+function statusOf({ kind, status }: CanonicalError): number {
+  if (kind === 'overloaded') return rows.overloaded.status
+  return status >= 400 && status < 600 ? status : rows[kind].status
+}
+
+/** `{message, type, param, code}` as in an HTTP body. */
+export function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
+  const row = rows[kind]
+  const own = of === protocol
+  return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: (own ? code : undefined) ?? row.code }
+}
+
+/** The payload of an `error` event. */
+export function streamError(error: CanonicalError): { error: JsonObject } {
+  return { error: errorObject(error) }
+}
+
+/** The closed list that the reference gives for `response.error.code`, and one word more that servers send. */
+const failureCodes = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'invalid_prompt',
+  'data_residency_mismatch',
+  'bio_policy',
+  'misalignment_policy_violation',
+  'vector_store_timeout',
+  'insufficient_quota',
+])
+
+/** `response.error` of a failed response. */
+export function failureOf(error: CanonicalError): JsonObject {
+  const { code, message } = error
+  if (error.protocol === protocol && typeof code === 'string') return { code, message }
+  const word = rows[error.kind].code
+  return { code: word !== null && (failureCodes.has(word) || error.kind === 'context_length' || error.kind === 'overloaded') ? word : 'server_error', message }
+}
+
+function headerOf(headers: Record<string, string>, name: string): string | undefined {
+  if (Object.hasOwn(headers, name)) return headers[name]
+  for (const [key, value] of Object.entries(headers)) if (key.toLowerCase() === name) return value
+  return undefined
+}
+
+function retryAfter(headers: Record<string, string>): number | undefined {
+  const ms = Number.parseFloat(headerOf(headers, 'retry-after-ms') ?? '')
+  if (Number.isFinite(ms) && ms >= 0) return ms
+  const seconds = Number(headerOf(headers, 'retry-after') ?? Number.NaN)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined
+}

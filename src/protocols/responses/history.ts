@@ -1,0 +1,89 @@
+import type { Message, Part } from '../../canonical/message.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { encodeMessage } from './items.ts'
+import type { Writing } from './writing.ts'
+
+/** The items of a whole history. */
+export function encodeItems(messages: readonly Message[], w: Writing): JsonObject[] {
+  if (!w.own) limitBreakpoints(messages, w)
+  const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(messages, w) : messages
+  const items: JsonObject[] = []
+  const answered = w.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
+  for (const message of repaired) {
+    items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, w) : message, w))
+    if (answered) items.push(...missingResults(message, answered, items.length, w))
+  }
+  return items
+}
+
+/** Those of system messages are kept first, then the last ones. */
+function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {
+  const marked = messages.flatMap(({ role, parts }) => (role === 'assistant' ? [] : marksOf(parts).map(part => ({ part, fixed: role === 'system' || role === 'developer' }))))
+  let room = 4
+  for (const { part, fixed } of marked) {
+    if (!fixed) continue
+    if (room > 0) room--
+    else uncached.add(part)
+  }
+  for (const { part, fixed } of marked.toReversed()) {
+    if (fixed) continue
+    if (room > 0) room--
+    else uncached.add(part)
+  }
+}
+
+function marksOf(parts: readonly Part[]): Part[] {
+  return parts.flatMap(part => {
+    if (part.type === 'tool-result') return marksOf(part.content)
+    return part.cache && (part.type === 'text' || part.type === 'media' || part.type === 'search-result') ? [part] : []
+  })
+}
+
+function callsOf(messages: readonly Message[]): Set<string> {
+  return new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-call' ? [part.id] : []))))
+}
+
+function answeredCalls(messages: readonly Message[]): Set<string> {
+  return new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : []))))
+}
+
+/** A result without its call cannot be answered for by an invented call: it is left out. */
+function withoutOrphans(message: Message, messages: readonly Message[], { report }: Writing): Message {
+  if (!message.parts.some(({ type }) => type === 'tool-result')) return message
+  const calls = callsOf(messages)
+  const parts = message.parts.filter(part => {
+    if (part.type !== 'tool-result' || calls.has(part.callId)) return true
+    report.add('tool-pair.dropped', part.at)
+    return false
+  })
+  return { ...message, parts }
+}
+
+function missingResults({ parts }: Message, answered: Set<string>, index: number, w: Writing): JsonObject[] {
+  return parts.flatMap(part => {
+    if (part.type !== 'tool-call' || answered.has(part.id)) return []
+    w.report.add('tool-pair.synthesized', `/input/${index}`)
+    const item = part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
+    return encodeMessage({ role: 'tool', origin: 'item', parts: [{ type: 'tool-result', callId: part.id, kind: part.kind, content: [{ type: 'text', text: '(no result)' }] }] }, w).map(
+      wire => ({ ...wire, type: item }),
+    )
+  })
+}
+
+/** Reasoning has to be followed by what it led to, so it goes with its call. */
+function dropLonely(messages: readonly Message[], { report }: Writing): Message[] {
+  const calls = callsOf(messages)
+  const answered = answeredCalls(messages)
+  const lonely = (part: Part | undefined) =>
+    (part?.type === 'tool-call' && !answered.has(part.id)) || (part?.type === 'tool-result' && !calls.has(part.callId))
+  const all = messages.flatMap(({ parts }) => parts)
+  const led = new Set(all.filter((part, index) => part.type === 'reasoning' && all[index + 1]?.type === 'tool-call' && lonely(all[index + 1])))
+  return messages.flatMap(message => {
+    const parts = message.parts.filter(part => {
+      if (!lonely(part) && !led.has(part)) return true
+      report.add('tool-pair.dropped', part.at)
+      return false
+    })
+    return parts.length === message.parts.length ? [message] : parts.length > 0 ? [{ ...message, parts }] : []
+  })
+}

@@ -1,0 +1,44 @@
+import { isObject } from '../../kit/json.ts'
+import type { Protocol } from '../../protocol.ts'
+import { address } from './address.ts'
+import { detect } from './detect.ts'
+import { decodeError, encodeError } from './error.ts'
+import { frames } from './frames.ts'
+import { fieldNames, responsesNotes } from './notes.ts'
+import type { ResponsesOptions } from './options.ts'
+import { protocol } from './own.ts'
+import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeResponse, encodeResponse } from './response.ts'
+import { streamDecoder } from './stream-decoder.ts'
+import { streamEncoder } from './stream-encoder.ts'
+
+export type { ResponsesOptions } from './options.ts'
+
+/** `POST /v1/responses`, of OpenAI and of Open Responses. */
+export const responses: Protocol<ResponsesOptions> = {
+  name: protocol,
+  address,
+  notes: responsesNotes,
+  fieldNames,
+  detect,
+  withModel(wire, model) {
+    if (!isObject(wire)) return wire
+    const { response } = wire
+    if (isObject(response) && typeof wire['type'] === 'string') return { ...wire, response: { ...response, model } }
+    if (typeof wire['type'] === 'string' && !('model' in wire)) return wire
+    return { ...wire, model }
+  },
+  wantsStream(wire) {
+    const stream = isObject(wire) ? wire['stream'] : undefined
+    return typeof stream === 'boolean' ? stream : undefined
+  },
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeError,
+  encodeError,
+  streamDecoder,
+  streamEncoder,
+  frames,
+}

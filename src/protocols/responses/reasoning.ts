@@ -1,0 +1,114 @@
+import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
+import type { ResponsesReasoning } from './schema.ts'
+import type { Writing } from './writing.ts'
+
+/** Where a signature belongs that stands in an item of its own: the part after or before it. */
+export type Attachment = 'next' | 'prev' | (string & {})
+
+export type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment }
+
+/** Undefined: it has something that reasoning has not, and is kept whole. `model`: who made it, where that is known. */
+export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
+  const { type: _, id, summary, content, encrypted_content: encrypted, status: _status, ...fields } = wire
+  const summaries = decodeSegments(summary ?? [], 'summary_text', 'summary')
+  const raws = decodeSegments(content ?? [], 'reasoning_text', 'raw')
+  if (!summaries || !raws) return undefined
+  const segments = [...summaries, ...raws]
+  const envelope = encrypted ? unwrapSignature(encrypted) : undefined
+  const signature: Signature | undefined =
+    envelope?.signature ?? (encrypted ? { value: encrypted, issuer: protocol, ...(model !== undefined && { model }), form: 'encrypted' } : undefined)
+  const hidden = segments.length === 0 && (signature?.form === 'encrypted' || signature?.form === 'redacted')
+  const known = envelope?.id ?? (typeof id === 'string' && id !== '' ? id : undefined)
+  const part: ReasoningPart = {
+    type: 'reasoning',
+    segments,
+    ...(hidden && { redacted: true }),
+    ...(known !== undefined && { id: known }),
+    ...(signature && { signature }),
+    at,
+  }
+  const form = spelling(wire, ['summary', 'content', 'encrypted_content'])
+  return { part, fields, form: encrypted === '' ? { ...form, emptySeal: true } : form, ...(envelope?.attach !== undefined && { attach: envelope.attach }) }
+}
+
+function decodeSegments(list: readonly JsonObject[], type: string, kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
+  const segments: ReasoningSegment[] = []
+  for (const { type: said, text, ...rest } of list) {
+    if (said !== type || typeof text !== 'string' || Object.keys(rest).length > 0) return undefined
+    segments.push({ kind, text })
+  }
+  return segments
+}
+
+/**
+ * Undefined: it may not be sent, which is noted. Signatures of other issuers travel in an envelope toward a client, and
+ * are never shown to an upstream, which would refuse them.
+ */
+export function encodeReasoning(part: ReasoningPart, message: Message, w: Writing): JsonObject | undefined {
+  const { segments, signature, id, at, ext, cache } = part
+  const { report, options, target } = w
+  report.ext(ext, at)
+  if (cache) report.add('cache.not-here', at, 'cache')
+  const own = ownForm(message)?.['item'] === 'reasoning'
+  if (target === 'input') {
+    if (signature && signature.issuer !== protocol) {
+      report.add('reasoning.foreign-signature', at)
+      return undefined
+    }
+    if (!signature && !own) {
+      report.add('reasoning.unsigned', at)
+      return undefined
+    }
+  }
+  const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
+  const known = {
+    type: 'reasoning',
+    id: target === 'output' ? w.itemId?.(id, 'rs_') : options.rsReasoningId === 'omit' ? undefined : id,
+    summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
+    content: own || content.length > 0 ? content : undefined,
+    encrypted_content: signature ? encodeSignature(signature, id) : own && ownForm(message)?.['emptySeal'] ? '' : undefined,
+    status: message.status,
+  }
+  return wireOf(known, own ? message : undefined)
+}
+
+export function encodeSignature(signature: Signature, id?: string): string {
+  if (signature.issuer === protocol) return signature.value
+  return wrapSignature({ signature, ...(id !== undefined && { id }) })
+}
+
+/** An item that only carries the signature of the part beside it. */
+export function carrierItem(signature: Signature, attach: 'next' | 'prev', w: Writing): JsonObject {
+  return { type: 'reasoning', id: w.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach }) }
+}
+
+export type Carrier = { attach: Attachment; signature: Signature; at?: string; before: Message | undefined }
+
+/** Puts carried signatures back on their parts. Changes the messages, which nobody else has seen yet. */
+export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
+  for (const { attach, signature, index, at } of carriers) {
+    const owner = ownerOf(messages, index, attach)
+    if (owner) owner.signature = signature
+    else orphaned(at)
+  }
+}
+
+/** `index`: how many messages stand before the carrier. */
+function ownerOf(messages: Message[], index: number, attach: Attachment): Part | undefined {
+  if (attach === 'next') return accepts(messages[index]?.parts[0])
+  if (attach === 'prev') return accepts(messages[index - 1]?.parts.at(-1))
+  const nth = /^r(\d+)$/.exec(attach)?.[1]
+  if (nth === undefined) return undefined
+  let start = index
+  while (messages[start - 1]?.role === 'assistant') start--
+  const reasoning = messages.slice(start, index).flatMap(({ parts }) => parts.filter(part => part.type === 'reasoning'))
+  return reasoning[Number(nth)]
+}
+
+function accepts(part: Part | undefined): Part | undefined {
+  return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined
+}
+

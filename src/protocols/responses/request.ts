@@ -1,0 +1,232 @@
+import type { Message, Part } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Decoded, Encoded } from '../../protocol.ts'
+import { decodeItem } from './items.ts'
+import { encodeItems } from './history.ts'
+import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { attachCarriers, type Carrier } from './reasoning.ts'
+import { ResponsesRequest } from './schema.ts'
+import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
+import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
+import { TranslationError } from '../../errors.ts'
+
+/** @throws TranslationError `malformed` with the path, when the body is not a responses request */
+export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
+  const { report } = startWriting('input', true, options)
+  const body = check(protocol, ResponsesRequest, wire)
+  const {
+    model,
+    input,
+    instructions,
+    max_output_tokens: maxOutputTokens,
+    max_tool_calls: maxToolCalls,
+    temperature,
+    top_p: topP,
+    top_logprobs: topLogprobs,
+    presence_penalty: presencePenalty,
+    frequency_penalty: frequencyPenalty,
+    parallel_tool_calls: parallelToolCalls,
+    tools,
+    tool_choice: toolChoice,
+    text,
+    reasoning,
+    include,
+    store,
+    previous_response_id: previousId,
+    conversation,
+    background,
+    truncation,
+    context_management: contextManagement,
+    prompt,
+    prompt_cache_key: key,
+    prompt_cache_options: cacheOptions,
+    prompt_cache_retention: retention,
+    metadata,
+    safety_identifier: safetyId,
+    user,
+    service_tier: tier,
+    stream,
+    stream_options: streamOptions,
+    moderation,
+    ...rest
+  } = body
+  const form: OwnForm = { ...spelling(body), ...(typeof input === 'string' && { input: 'string' }), ...(include && { include }), ...(stream == null && { streamUnsaid: true }) }
+  const fields: JsonObject = { ...rest }
+  const messages = decodeInput(input ?? [], report)
+  if (instructions != null) messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
+  const output = decodeOutput(text, fields, form)
+  const spec = decodeReasoningSpec(reasoning, fields, form)
+  const { mode, ttl, ...cacheRest } = cacheOptions ?? {}
+  if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
+  if (cacheOptions) form['prompt_cache_options'] = spelling(cacheOptions)
+  const { include_obfuscation: obfuscation, ...streamRest } = streamOptions ?? {}
+  if (Object.keys(streamRest).length > 0) fields['stream_options'] = streamRest
+  if (streamOptions) form['stream_options'] = spelling(streamOptions)
+  const asked = include?.includes(logprobsInclude)
+  const kept = include?.filter(one => one !== logprobsInclude && one !== 'reasoning.encrypted_content')
+  const value: CanonicalRequest = {
+    messages,
+    ...present({
+      model,
+      tools: tools && decodeTools(tools, '/tools', report),
+      toolChoice: toolChoice != null ? decodeToolChoice(toolChoice) : undefined,
+      parallelToolCalls,
+      output,
+      reasoning: spec,
+      sampling: some({ temperature, topP, presencePenalty, frequencyPenalty }),
+      maxOutputTokens,
+      logprobs: asked || topLogprobs != null ? { enabled: asked ?? false, ...defined({ top: topLogprobs ?? undefined }) } : undefined,
+      cache: some({ key, mode, ttl, retention }),
+      serviceTier: some({ tier }),
+      user: some({ safetyId, user }),
+      metadata,
+      state: some({ store, previousId, conversation, background, prompt, include: kept?.length ? kept : undefined, truncation, contextManagement, maxToolCalls }),
+      safety: some({ moderation }),
+      stream: stream != null || obfuscation != null ? { enabled: stream ?? false, ...defined({ obfuscation: obfuscation ?? undefined }) } : undefined,
+    }),
+    ...keep(fields, form),
+  }
+  return { value, notes: report.notes }
+}
+
+type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> }
+
+/** Without the keys that say nothing. */
+function present<T extends object>(from: T): Present<T> {
+  const kept: JsonObject = {}
+  for (const [key, value] of Object.entries(from)) if (value != null) kept[key] = value
+  return kept as Present<T>
+}
+
+/** Undefined when none of the keys says anything. */
+function some<T extends object>(from: T): Present<T> | undefined {
+  const kept = present(from)
+  return Object.keys(kept).length > 0 ? kept : undefined
+}
+
+function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, { item: 'message' }) }]
+  const messages: Message[] = []
+  const carriers: (Carrier & { index: number })[] = []
+  input.forEach((item, index) => {
+    const at = `/input/${index}`
+    const { message, attach } = decodeItem(item, at, report)
+    const [part] = message.parts
+    if (attach !== undefined && part?.type === 'reasoning' && part.signature)
+      carriers.push({ attach, signature: part.signature, index: messages.length, before: messages.at(-1), at })
+    else messages.push(message)
+  })
+  attachCarriers(messages, carriers, at => report.add('reasoning.carrier-orphaned', at))
+  pairByName(messages, report)
+  return messages
+}
+
+/** Results without the id of their call answer the oldest open call of their name. */
+function pairByName(messages: readonly Message[], report: ResponsesReport): void {
+  const parts = messages.flatMap(message => message.parts.map(part => ({ part, message })))
+  if (!parts.some(({ part }) => part.type === 'tool-result' && part.callId === '')) return
+  const open: { id: string; name: string }[] = []
+  for (const { part, message } of parts) {
+    if (part.type === 'tool-call') open.push(part)
+    if (part.type !== 'tool-result') continue
+    const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
+    const [call] = place < 0 ? [] : open.splice(place, 1)
+    if (part.callId !== '') continue
+    if (call) part.callId = call.id
+    const form = ownForm(message)
+    if (form) form['paired'] = true
+    report.add('tool-result.call-id', part.at)
+  }
+}
+
+/** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that are not here */
+export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
+  const w = startWriting('input', ownForm(value) !== undefined, options)
+  const wire = encodeBody(value, w)
+  return { wire, notes: w.report.notes, ...(Object.keys(w.tools).length > 0 && { context: { tools: w.tools } }) }
+}
+
+/** What a request would be on this wire; `w.target` `output`: for the echo in an answer, where nothing is refused. */
+export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
+  const { report } = w
+  const {
+    model,
+    messages,
+    tools,
+    toolChoice,
+    parallelToolCalls,
+    output,
+    reasoning,
+    sampling,
+    maxOutputTokens,
+    stop,
+    candidateCount,
+    logprobs,
+    cache,
+    serviceTier,
+    user,
+    metadata,
+    state,
+    safety,
+    prediction,
+    stream,
+    ext,
+    ...rest
+  } = value
+  report.ext(ext, '')
+  report.rest(rest, '')
+  const form = ownForm(value)
+  const fields = ownFields(value)
+  if (stop && stop.length > 0) report.rest({ stop }, '')
+  if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
+  if (prediction) report.rest({ prediction }, '')
+  const inner = tools && encodeTools(tools, w)
+  const callable = inner?.filter(isObject)
+  if (tools?.length && callable?.length === 0 && w.target === 'input')
+    throw new TranslationError(
+      { code: 'inexpressible', protocol, path: '/tools', notes: report.notes },
+      'every tool of the request is one that another provider runs',
+    )
+  const [first] = messages
+  const instructions = plainInstructions(messages, w)
+  const items = encodeItems(instructions === undefined ? messages : messages.slice(1), w)
+  const { ext: firstExt } = first ?? {}
+  if (instructions !== undefined) report.ext(firstExt, first?.at)
+  const [only] = items
+  const content = form?.['input'] === 'string' && items.length === 1 && only && Array.isArray(only['content']) ? only['content'][0] : undefined
+  const short = isObject(content) && typeof content['text'] === 'string' ? content['text'] : undefined
+  const known: JsonObject = {
+    model,
+    instructions,
+    input: short ?? (form && items.length === 0 && !Object.hasOwn(form, 'emptyInput') ? undefined : items),
+    tools: inner,
+    tool_choice: toolChoice && encodeToolChoice(toolChoice, w),
+    parallel_tool_calls: parallelToolCalls,
+    text: encodeOutput(output, value, w),
+    reasoning: encodeReasoningSpec(reasoning, value, w),
+    metadata,
+    ...encodeSettings({ sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs }, value, w),
+    ...encodeState(state, logprobs, value, w),
+  }
+  for (const key of ['text', 'reasoning', 'prompt_cache_options', 'stream_options'])
+    if (isObject(known[key]) && isObject(fields[key])) known[key] = { ...fields[key], ...known[key] }
+  return wireOf(known, value)
+}
+
+/** The text of the request's own field for instructions, when it can hold them. */
+function plainInstructions(messages: readonly Message[], { own }: Writing): string | undefined {
+  const [first, second] = messages
+  if (first?.origin !== 'instructions') return undefined
+  if (second?.origin === 'instructions' && !own) return undefined
+  const [part, more] = first.parts
+  return isPlainText(part) && !more ? part.text : undefined
+}
+
+function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
+  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.signature && !part.ext
+}
+

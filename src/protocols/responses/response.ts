@@ -1,0 +1,167 @@
+import type { Message } from '../../canonical/message.ts'
+import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
+import { TranslationError } from '../../errors.ts'
+import { check } from '../../kit/check.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Decoded, Encoded } from '../../protocol.ts'
+import { echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import { failureOf, readError } from './error.ts'
+import { decodeItem, encodeMessage } from './items.ts'
+import { imageItem } from './media.ts'
+import { keep, ownForm, protocol, spelling } from './own.ts'
+import { attachCarriers, type Carrier } from './reasoning.ts'
+import { type ResponsesItem, ResponsesResponse } from './schema.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
+import { decodeFinish, encodeFinish } from './vocabulary.ts'
+import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
+
+/** @throws TranslationError `malformed` with the path, when the body is neither an answer nor an error */
+export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {
+  const { report } = startWriting('output', true, options)
+  if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire), ...keep({}, { errorBody: true }) }, notes: [] }
+  const body = check(protocol, ResponsesResponse, wire)
+  if (body.output === undefined && body.status === undefined)
+    throw new TranslationError({ code: 'malformed', protocol, path: '/output' }, 'expected the output of an answer')
+  const messages = decodeOutputItems(body.output ?? [], report, body.model ?? undefined)
+  const value = { ...decodeHead(body), candidates: [decodeCandidate(body, messages)] }
+  const failed = body.status === 'failed' ? { error: readError(body.error ?? {}) } : {}
+  return { value: { ...value, ...(body.usage && { usage: decodeUsage(body.usage) }), ...failed }, notes: report.notes }
+}
+
+function isErrorBody(wire: unknown): boolean {
+  return isObject(wire) && wire['error'] != null && wire['output'] === undefined && wire['status'] === undefined
+}
+
+/** What a snapshot says beside its items. */
+export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'candidates'> {
+  const { id, created_at: createdAt, completed_at: completedAt, model, service_tier: tier, status: _s, output: _o, error: _e, incomplete_details: _i, usage: _u, ...rest } = body
+  const fields: JsonObject = {}
+  const echo: JsonObject = {}
+  for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
+  const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
+  const { nulls, ...form } = spelling(body, usual)
+  const own = Array.isArray(nulls) ? nulls.filter(key => usual.includes(key)) : []
+  return {
+    ...(typeof id === 'string' && { id }),
+    ...(typeof model === 'string' && { model }),
+    ...(typeof createdAt === 'number' && { createdAt }),
+    ...(typeof completedAt === 'number' && { completedAt }),
+    ...(typeof tier === 'string' && { serviceTier: tier }),
+    ...keep(fields, { ...form, ...(own.length > 0 && { nulls: own }), echo }),
+  }
+}
+
+function decodeOutputItems(output: readonly ResponsesItem[], report: ResponsesReport, model: string | undefined): Message[] {
+  const messages: Message[] = []
+  const carriers: (Carrier & { index: number })[] = []
+  output.forEach((item, index) => {
+    const at = `/output/${index}`
+    const { message, attach } = decodeItem(item, at, report, model)
+    const [part] = message.parts
+    if (attach !== undefined && part?.type === 'reasoning' && part.signature)
+      carriers.push({ attach, signature: part.signature, index: messages.length, before: messages.at(-1), at })
+    else messages.push(message)
+  })
+  attachCarriers(messages, carriers, at => report.add('reasoning.carrier-orphaned', at))
+  return messages
+}
+
+function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidate {
+  const { status, incomplete_details: details } = body
+  const finish = decodeFinish(status ?? (body.output ? 'completed' : undefined), details?.reason ?? undefined, awaitsClient(messages))
+  return { index: 0, messages, ...(finish && { finish }), ...endingForm(body) }
+}
+
+/** How the ending was spelled, for what the canonical finish does not hold. */
+export function endingForm({ status, incomplete_details: details }: ResponsesResponse) {
+  return keep({}, { ...(status != null && { status }), ...(details && { details }) })
+}
+
+/** Is there a call that only the client can answer, and that nothing here has answered? */
+export function awaitsClient(messages: readonly Message[]): boolean {
+  const parts = messages.flatMap(message => message.parts)
+  const answered = new Set(parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])))
+  return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !answered.has(part.id))
+}
+
+/** @throws TranslationError `truncated` when the answer does not say how it ended */
+export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<unknown> {
+  const { candidates, usage, error, promptBlocked, completedAt, id, model, createdAt, serviceTier, ext, ...rest } = value
+  const form = ownForm(value)
+  if (form?.['errorBody'] && error?.raw !== undefined) return { wire: error.raw, notes: [] }
+  const w = startWriting('output', form !== undefined, options)
+  const { report } = w
+  report.ext(ext, '')
+  report.rest(rest, '')
+  const start = { ...(id !== undefined && { id }), ...(model !== undefined && { model }), ...(createdAt !== undefined && { createdAt }), ...(serviceTier !== undefined && { serviceTier }), ...(ext && { ext }) }
+  const envelope = startEnvelope(start, fallbacks(options), report)
+  if (completedAt !== undefined) envelope.completedAt = completedAt
+  const used: string[] = []
+  // Some servers repeat an id; only a stream's reader could not bear it.
+  w.itemId = (wanted, prefix) => (envelope.own && wanted ? wanted : itemIdOf(wanted, prefix, envelope, used))
+  const [candidate, ...others] = candidates
+  for (const { index } of others) report.add('candidate.first-only', `/candidates/${index}`)
+  const output = (candidate?.messages ?? []).flatMap(message => encodeAnswer(message, w))
+  const counts = usage && encodeUsage(usage, report)
+  const shared = { output, ...(counts && { usage: counts }) }
+  if (error) return { wire: snapshot(envelope, { ...shared, status: 'failed', error: failureOrRaw(error) }), notes: report.notes }
+  const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
+  if (ending.refusal !== undefined && !hasText(candidate)) output.push(refusalItem(ending.refusal, w))
+  if (!envelope.own && ending.status === 'incomplete') markLast(output)
+  const failure = ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
+  return { wire: snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) }), notes: report.notes }
+}
+
+/** A message of an answer; pictures become items of their own. */
+function encodeAnswer(message: Message, w: Writing): JsonObject[] {
+  const pictures = message.parts.some(part => part.type === 'media')
+  if (!pictures) return encodeMessage(message, w)
+  return message.parts.flatMap(part => {
+    const item = part.type === 'media' ? imageItem(part, w) : undefined
+    return item ? [item] : encodeMessage({ ...message, parts: [part] }, w)
+  })
+}
+
+export function failureOrRaw(error: NonNullable<CanonicalResponse['error']>): JsonObject {
+  const { raw } = error
+  return error.protocol === protocol && isObject(raw) && typeof raw['message'] === 'string' && raw['error'] === undefined ? raw : failureOf(error)
+}
+
+export type EncodedEnding = { status: string; details?: unknown; refusal?: string }
+
+/** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
+export function encodeEnding(candidate: Candidate | undefined, blocked: boolean, w: Writing): EncodedEnding {
+  const { report, options } = w
+  const finish: Finish | undefined = candidate?.finish ?? (blocked ? { reason: 'content_filter' } : undefined)
+  const form = ownForm(candidate)
+  if (form && (form['status'] !== undefined || form['details'] !== undefined)) {
+    const details = isObject(form['details']) ? form['details'] : undefined
+    const reason = typeof details?.['reason'] === 'string' ? details['reason'] : undefined
+    const status = typeof form['status'] === 'string' ? form['status'] : undefined
+    const meant = decodeFinish(status, reason, finish?.reason === 'tool_calls')
+    if (status !== undefined && meant?.reason === finish?.reason) return { status, ...(details && { details }) }
+  }
+  if (!finish) {
+    if (options.truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol, path: '/status' }, 'the answer does not say how it ended')
+    report.add('finish.truncated-as-length', '', 'finish')
+    return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
+  }
+  const { status, reason, exact } = encodeFinish(finish, options.strictEnums ?? false)
+  if (!exact || blocked) report.add('finish.approximated', '', 'finish.reason')
+  const explained = (finish.reason === 'refusal' || finish.reason === 'content_filter') && finish.message !== undefined ? { refusal: finish.message } : {}
+  return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
+}
+
+const hasText = (candidate: Candidate | undefined) =>
+  candidate?.messages.some(({ parts }) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')) ?? false
+
+function refusalItem(refusal: string, w: Writing): JsonObject {
+  w.report.add('refusal.synthesized', '/output')
+  return { type: 'message', id: w.itemId?.(undefined, 'msg_'), status: 'completed', role: 'assistant', content: [{ type: 'refusal', refusal }] }
+}
+
+/** The item that the limit cut off. */
+function markLast(output: JsonObject[]): void {
+  const last = output.at(-1)
+  if (last && typeof last['status'] === 'string') last['status'] = 'incomplete'
+}

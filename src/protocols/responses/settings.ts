@@ -1,0 +1,241 @@
+import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashHex } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { type OwnForm, ownForm, protocol, spelling, wireOf, words } from './own.ts'
+import type { ResponsesRequest } from './schema.ts'
+import type { Writing } from './writing.ts'
+
+export const logprobsInclude = 'message.output_text.logprobs'
+const encryptedInclude = 'reasoning.encrypted_content'
+
+/** `text` → output format and verbosity; what nobody modelled goes into `fields`, spellings into `form`. */
+export function decodeOutput(text: ResponsesRequest['text'], fields: JsonObject, form: OwnForm): OutputSpec | undefined {
+  if (!text) return undefined
+  const { format, verbosity, ...rest } = text
+  const decoded = format ? decodeFormat(format) : undefined
+  const left = { ...rest, ...(decoded && Object.keys(decoded.rest).length > 0 && { format: decoded.rest }) }
+  if (Object.keys(left).length > 0) fields['text'] = left
+  form['text'] = { ...spelling(text), ...(format && { format: spelling(format) }) }
+  const spec = defined({ format: decoded?.format, verbosity: verbosity ?? undefined })
+  return Object.keys(spec).length > 0 ? spec : undefined
+}
+
+function decodeFormat(wire: JsonObject & { type: string }): { format: OutputFormat; rest: JsonObject } {
+  const { type, name, schema, description, strict, ...rest } = wire
+  const bare = name === undefined && schema === undefined && description === undefined && strict === undefined
+  if (type === 'text' && bare) return { format: { type: 'text' }, rest }
+  if (type === 'json_object' && bare) return { format: { type: 'json' }, rest }
+  if (type !== 'json_schema' || !isObject(schema)) return { format: { type: 'opaque', protocol, raw: wire }, rest: {} }
+  const format: OutputFormat = {
+    type: 'schema',
+    schema,
+    ...defined({
+      name: typeof name === 'string' ? name : undefined,
+      description: typeof description === 'string' ? description : undefined,
+      strict: typeof strict === 'boolean' || strict === null ? strict : undefined,
+    }),
+  }
+  return { format, rest }
+}
+
+export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
+  const { format, verbosity, modalities, audio, ...rest } = output ?? {}
+  if (modalities?.some(one => one !== 'text')) report.rest({ modalities }, '', 'output.')
+  if (audio !== undefined) report.rest({ audio }, '', 'output.')
+  report.rest(rest, '', 'output.')
+  const form = ownForm(request)?.['text']
+  const own = isObject(form) ? form : undefined
+  const left = request.ext?.[protocol]?.fields?.['text']
+  const extra = isObject(left) && isObject(left['format']) ? left['format'] : {}
+  const known = { format: format && encodeFormat(format, isObject(own?.['format']) ? own['format'] : undefined, extra, report), verbosity }
+  const wire = wireOf(known, own && { ext: { [protocol]: { form: own } } })
+  return Object.keys(wire).length > 0 || own ? wire : undefined
+}
+
+function encodeFormat(format: OutputFormat, form: OwnForm | undefined, extra: JsonObject, report: Writing['report']): JsonObject | undefined {
+  switch (format.type) {
+    case 'text':
+      return { type: 'text', ...extra }
+    case 'json':
+      return { type: 'json_object', ...extra }
+    case 'schema': {
+      const { schema, name, description, strict } = format
+      if (name === undefined && !form) report.add('schema.name', '/text/format/name')
+      const known = { type: 'json_schema', name: name ?? (form ? undefined : 'response'), description, schema, strict }
+      return { ...extra, ...wireOf(known, form && { ext: { [protocol]: { form } } }) }
+    }
+    case 'opaque':
+      if (format.protocol === protocol && isObject(format.raw)) return format.raw
+      report.rest({ format }, '', 'output.')
+      return undefined
+    default:
+      return format satisfies never
+  }
+}
+
+export function decodeReasoningSpec(wire: ResponsesRequest['reasoning'], fields: JsonObject, form: OwnForm): ReasoningSpec | undefined {
+  if (!wire) return undefined
+  const { effort, summary, generate_summary: older, context, mode, ...rest } = wire
+  if (Object.keys(rest).length > 0) fields['reasoning'] = rest
+  form['reasoning'] = { ...spelling(wire), ...(older != null && { older, ...(summary == null && { onlyOlder: true }) }) }
+  const spec = defined({ effort: effort ?? undefined, summary: summary ?? older ?? undefined, context: context ?? undefined, execution: mode ?? undefined })
+  return Object.keys(spec).length > 0 ? spec : undefined
+}
+
+export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
+  const form = ownForm(request)?.['reasoning']
+  const own = isObject(form) ? form : undefined
+  const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec ?? {}
+  report.rest(rest, '', 'reasoning.')
+  const shown = summary === 'none' && !own ? undefined : (summary ?? encodeDisplay(display, report))
+  const older = own?.['older']
+  const known = {
+    effort: encodeEffort({ effort, budgetTokens, mode }, report),
+    summary: own?.['onlyOlder'] && shown === older ? undefined : shown,
+    generate_summary: older,
+    context,
+    mode: execution,
+  }
+  const wire = wireOf(known, own && { ext: { [protocol]: { form: own } } })
+  return Object.keys(wire).length > 0 || own ? wire : undefined
+}
+
+function encodeDisplay(display: string | undefined, report: Writing['report']): string | undefined {
+  if (display !== 'summarized') return undefined
+  report.add('reasoning.display-as-summary', '', 'reasoning.display')
+  return 'auto'
+}
+
+type Amount = { effort: string | undefined; budgetTokens: number | undefined; mode: string | undefined }
+
+/** The mode wins over the effort, the effort over the budget. */
+function encodeEffort({ effort, budgetTokens, mode }: Amount, report: Writing['report']): string | undefined {
+  if (mode === 'disabled') {
+    if (effort !== undefined && effort !== 'none') report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+    return 'none'
+  }
+  if (mode === 'between_tools') {
+    report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+    return 'none'
+  }
+  if (effort !== undefined) {
+    if (budgetTokens !== undefined && budgetTokens >= 0) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
+    return effort
+  }
+  if (budgetTokens === undefined || budgetTokens < 0) return undefined
+  if (budgetTokens === 0) return 'none'
+  report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
+  return budgetTokens <= 1024 ? 'minimal' : budgetTokens <= 4096 ? 'low' : budgetTokens <= 12288 ? 'medium' : budgetTokens <= 24576 ? 'high' : 'xhigh'
+}
+
+type Told = 'sampling' | 'maxOutputTokens' | 'cache' | 'serviceTier' | 'user' | 'safety' | 'stream' | 'logprobs'
+type Settings = { [K in Told]: CanonicalRequest[K] | undefined }
+
+const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
+
+/** Sampling, limits, caching, tier, user and the flags of the stream. */
+export function encodeSettings(settings: Settings, request: CanonicalRequest, w: Writing): JsonObject {
+  const { report, own, options } = w
+  const { sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs } = settings
+  const { temperature, topP, presencePenalty, frequencyPenalty, ...unsaid } = sampling ?? {}
+  report.rest(unsaid, '', 'sampling.')
+  const penalties = own || options.openResponses
+  if (!penalties && presencePenalty) report.rest({ presencePenalty }, '', 'sampling.')
+  if (!penalties && frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
+  const raised = !own && maxOutputTokens !== undefined && maxOutputTokens < 16
+  if (raised) report.add('limit.raised', '', 'maxOutputTokens')
+  const { key, mode, ttl, auto, retention, contentRef, ...cacheRest } = cache ?? {}
+  report.rest(cacheRest, '', 'cache.')
+  if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
+  if (contentRef !== undefined) unresolvable('cache.contentRef', w)
+  const cacheTtl = ttl === '5m' || ttl === '1h' ? undefined : ttl
+  if (cacheTtl !== ttl) report.add('cache.ttl', '', 'cache.ttl')
+  const { settings: safetySettings, moderation, ...safetyRest } = safety ?? {}
+  report.rest({ ...safetyRest, settings: safetySettings }, '', 'safety.')
+  const { enabled, obfuscation, includeUsage: _always, ...streamRest } = stream ?? {}
+  report.rest(streamRest, '', 'stream.')
+  const form = ownForm(request)
+  const object = (name: string, known: JsonObject) => {
+    const own = form?.[name]
+    const wire = wireOf(known, isObject(own) ? { ext: { [protocol]: { form: own } } } : undefined)
+    return Object.keys(wire).length > 0 || isObject(own) ? wire : undefined
+  }
+  return {
+    max_output_tokens: raised ? 16 : maxOutputTokens,
+    temperature,
+    top_p: topP,
+    ...(penalties && { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }),
+    top_logprobs: logprobs?.top,
+    prompt_cache_key: key,
+    prompt_cache_options: object('prompt_cache_options', { mode, ttl: cacheTtl }),
+    prompt_cache_retention: retention,
+    service_tier: encodeTier(serviceTier, w),
+    safety_identifier: encodeSafetyId(user?.safetyId, w),
+    user: user?.user,
+    moderation,
+    stream: form?.['streamUnsaid'] && !enabled ? undefined : enabled,
+    stream_options: object('stream_options', { include_obfuscation: obfuscation }),
+  }
+}
+
+function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { own, options, report }: Writing): string | undefined {
+  const { tier, ...rest } = serviceTier ?? {}
+  report.rest(rest, '', 'serviceTier.')
+  if (tier === undefined || own || tiers.has(tier) || !options.strictEnums) return tier
+  report.add('tier.unsupported', '', 'serviceTier.tier')
+  return undefined
+}
+
+function encodeSafetyId(id: string | undefined, { own, report }: Writing): string | undefined {
+  if (id === undefined || own || id.length <= 64) return id
+  report.add('user.hashed', '', 'user.safetyId')
+  return hashHex(id, 64)
+}
+
+/** Everything that refers to memory on the provider's side. */
+export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, w: Writing): JsonObject {
+  const { report, own } = w
+  const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } = state ?? {}
+  report.rest(rest, '', 'state.')
+  if (thread !== undefined) unresolvable('state.thread', w)
+  if (continuationToken !== undefined) unresolvable('state.continuationToken', w)
+  const readable = own || contextManagement === undefined || Array.isArray(contextManagement)
+  if (!readable) report.rest({ contextManagement }, '', 'state.')
+  if (store === undefined && !own) report.add('store.default', '/store')
+  const stored = store ?? (own ? undefined : false)
+  return {
+    store: stored,
+    previous_response_id: previousId,
+    conversation,
+    background,
+    prompt,
+    truncation,
+    ...(readable && { context_management: contextManagement }),
+    max_tool_calls: maxToolCalls,
+    include: encodeInclude(include ?? [], logprobs, stored, request, w),
+  }
+}
+
+function encodeInclude(kept: string[], logprobs: CanonicalRequest['logprobs'], stored: boolean | undefined, request: CanonicalRequest, w: Writing): string[] | undefined {
+  const form = ownForm(request)
+  const before = form?.['include']
+  const wanted = new Set([...kept, ...(logprobs?.enabled ? [logprobsInclude] : [])])
+  if (form) {
+    const list = words(before).filter(one => wanted.has(one) || one === encryptedInclude)
+    for (const one of wanted) if (!list.includes(one)) list.push(one)
+    return list.length > 0 || Array.isArray(before) ? list : undefined
+  }
+  if (stored === false && !wanted.has(encryptedInclude)) {
+    wanted.add(encryptedInclude)
+    w.report.add('reasoning.include-encrypted', '/include')
+  }
+  return wanted.size > 0 ? [...wanted] : undefined
+}
+
+function unresolvable(field: string, { report, options, target }: Writing): void {
+  if (options.onUnresolvable !== 'note' && target === 'input')
+    throw new TranslationError({ code: 'inexpressible', protocol, path: `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}` }, 'only another provider can resolve this reference')
+  report.add('state.unresolvable', '', field)
+}

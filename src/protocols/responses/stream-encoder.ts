@@ -1,0 +1,775 @@
+import { addDelta } from '../../canonical/collect.ts'
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { CanonicalEvent, Delta, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
+import type { Citation, ExtMap, Message, Part, ReasoningPart, RefusalPart, TextPart, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
+import { type Candidate, type Finish, mergeUsage, type Usage } from '../../canonical/response.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import { encodeCitation, encodeLogprob } from './citations.ts'
+import { type Envelope, type Fallbacks, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import { failureOf, streamError } from './error.ts'
+import { encodeCall, encodeContainer, encodeContentPart, encodeMessage, encodeRaw } from './items.ts'
+import { imageItem } from './media.ts'
+import type { ResponsesOptions } from './options.ts'
+import { ownForm, protocol } from './own.ts'
+import { carrierItem, encodeReasoning } from './reasoning.ts'
+import { encodeEnding, failureOrRaw } from './response.ts'
+import { belongsTo, forwardable } from './status-events.ts'
+import { encodeUsage } from './usage.ts'
+import { type Options, startWriting, type Writing } from './writing.ts'
+
+type Out = Emit<unknown>
+
+/** An item of the output. `wire`: as it would be in a snapshot taken now. */
+type Item = { wire: JsonObject; done: boolean; message: number }
+
+type OpenMessage = {
+  /** Without its parts. */
+  head: Message
+  /** The `message` item that takes its texts. */
+  item: number | undefined
+}
+
+/** A part that has begun, with what was told of it so far. `item` undefined: nothing of it is written before its end. */
+type OpenPart = {
+  message: number
+  value: Part
+  item: number | undefined
+  content: number
+  /** Segments of reasoning that were announced; the last one is open. */
+  segments: number
+  /** Offsets and log probabilities that wait for the text they belong to. */
+  waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
+}
+
+type State = MachineState & {
+  /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */
+  phase: 'before' | 'held' | 'inside' | 'ended'
+  options: Pick<Options, 'truncated' | 'strictEnums' | 'rsMidStreamError' | 'rsSequential' | 'fieldNames'>
+  fallbacks: Fallbacks
+  start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
+  envelope: Envelope | undefined
+  usedIds: string[]
+  sequence: number
+  items: Item[]
+  messages: Record<number, OpenMessage>
+  parts: Record<number, OpenPart>
+  /** The item whose end is not written yet, because a limit may have cut it off. */
+  held: number | undefined
+  finish: Finish | undefined
+  finishExt: ExtMap | undefined
+  blocked: boolean
+  usage: Usage | undefined
+  /** Candidates beyond the first, which were noted. */
+  passedOver: number[]
+  /** With `rsSequential`: the part being written, and the events that wait for its end. */
+  active: number | undefined
+  queue: CanonicalEvent[]
+}
+
+/**
+ * Canonical events → events, each with its number, and `[DONE]`. Items are opened in the order in which their parts begin
+ * and may be open side by side. The last event always says how the answer ended: accumulators take a stream without it
+ * for a success.
+ */
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ResponsesOptions> = {
+  initial: (options = {}) => ({
+    notes: [],
+    phase: 'before',
+    options: {
+      ...(options.truncated && { truncated: options.truncated }),
+      ...(options.strictEnums !== undefined && { strictEnums: options.strictEnums }),
+      ...(options.rsMidStreamError && { rsMidStreamError: options.rsMidStreamError }),
+      ...(options.rsSequential !== undefined && { rsSequential: options.rsSequential }),
+      ...(options.fieldNames && { fieldNames: options.fieldNames }),
+    },
+    fallbacks: fallbacks(options),
+    start: {},
+    envelope: undefined,
+    usedIds: [],
+    sequence: 0,
+    items: [],
+    messages: {},
+    parts: {},
+    held: undefined,
+    finish: undefined,
+    finishExt: undefined,
+    blocked: false,
+    usage: undefined,
+    passedOver: [],
+    active: undefined,
+    queue: [],
+  }),
+
+  step(state, event, emit) {
+    if (state.phase === 'ended') return
+    if ('candidate' in event && event.candidate !== 0) return passOver(state, event.candidate)
+    if (state.options.rsSequential && mustWait(state, event)) {
+      state.queue.push(event)
+      return
+    }
+    take(state, event, emit)
+    if (state.options.rsSequential) followQueue(state, event, emit)
+  },
+
+  end(state, emit) {
+    if (state.phase !== 'ended') end(state, false, emit)
+  },
+}
+
+function take(state: State, event: CanonicalEvent, emit: Out): void {
+  switch (event.type) {
+    case 'start': {
+      const { type: _, ...start } = event
+      state.start = structuredClone(start)
+      state.phase = 'held'
+      return
+    }
+    case 'ping':
+      return
+    case 'update':
+      return update(state, event)
+    case 'message.start':
+      return startMessage(state, event, emit)
+    case 'part.start':
+      return startPart(state, event, emit)
+    case 'part.delta':
+      return partDelta(state, event, emit)
+    case 'part.end':
+      return endPart(state, event, emit)
+    case 'message.end':
+      return endMessage(state, event.message, event.status, emit)
+    case 'finish':
+      state.finish = event.finish
+      state.finishExt = event.ext
+      flushHeld(state, emit)
+      return
+    case 'usage':
+      state.usage = mergeUsage(state.usage, event.usage)
+      return
+    case 'error':
+      return fail(state, event.error, emit)
+    case 'opaque':
+      return forward(state, event, emit)
+    case 'end':
+      return end(state, event.clean, emit)
+    default:
+      event satisfies never
+  }
+}
+
+function writing(state: State): Writing {
+  const w = startWriting('output', state.envelope?.own ?? false, state.options, state.notes)
+  w.itemId = (wanted, prefix) => itemIdOf(wanted, prefix, envelopeOf(state), state.usedIds)
+  return w
+}
+
+function envelopeOf(state: State): Envelope {
+  state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
+  return state.envelope
+}
+
+function write(state: State, type: string, payload: JsonObject, emit: Out): void {
+  emit({ type, sequence_number: state.sequence++, ...payload })
+}
+
+/** The first two events, before anything else is written. */
+function open(state: State, emit: Out): void {
+  if (state.phase === 'inside') return
+  state.phase = 'inside'
+  const response = snapshot(envelopeOf(state), { status: 'in_progress', output: [] })
+  write(state, 'response.created', { response }, emit)
+  write(state, 'response.in_progress', { response }, emit)
+}
+
+function passOver(state: State, candidate: number): void {
+  if (state.passedOver.includes(candidate)) return
+  state.passedOver.push(candidate)
+  writing(state).report.add('candidate.first-only', `/candidates/${candidate}`)
+}
+
+function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
+  if (serviceTier !== undefined) state.start.serviceTier = serviceTier
+  if (ext) state.start.ext = { ...state.start.ext, ...ext }
+  if (promptBlocked) state.blocked = true
+  const { envelope } = state
+  if (!envelope) {
+    if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt
+    return
+  }
+  if (serviceTier !== undefined) envelope.serviceTier = serviceTier
+  if (completedAt !== undefined) envelope.completedAt = completedAt
+  if (ext) envelope.ext = { ...envelope.ext, ...ext }
+  const echo = ext?.[protocol]?.form?.['echo']
+  if (isObject(echo)) envelope.echo = echo
+}
+
+function startMessage(state: State, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: Out): void {
+  open(state, emit)
+  const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head, role: 'assistant' }, item: undefined }
+  state.messages[message] = opened
+  if (ownForm(opened.head)?.['item'] === 'message') messageItem(state, message, emit)
+}
+
+function headOf(state: State, message: number): Message {
+  return state.messages[message]?.head ?? { role: 'assistant', origin: 'message', parts: [] }
+}
+
+/** Adds an item to the output. */
+function addItem(state: State, message: number, wire: JsonObject, emit: Out): number {
+  flushHeld(state, emit)
+  const index = state.items.length
+  state.items.push({ wire, done: false, message })
+  write(state, 'response.output_item.added', { output_index: index, item: structuredClone(wire) }, emit)
+  return index
+}
+
+/** An item that is told whole at once. */
+function wholeItem(state: State, message: number, wire: JsonObject, emit: Out): void {
+  const index = addItem(state, message, wire, emit)
+  finishItem(state, index, emit)
+}
+
+function finishItem(state: State, index: number, emit: Out): void {
+  const item = state.items[index]
+  if (!item || item.done) return
+  item.done = true
+  write(state, 'response.output_item.done', { output_index: index, item: structuredClone(item.wire) }, emit)
+}
+
+/** The item is complete, but what comes next tells whether a limit cut it off. */
+function hold(state: State, index: number, emit: Out): void {
+  if (state.held !== index) flushHeld(state, emit)
+  state.held = index
+}
+
+function flushHeld(state: State, emit: Out): void {
+  const { held } = state
+  if (held === undefined) return
+  state.held = undefined
+  const item = state.items[held]
+  const cut = state.finish !== undefined && isIncomplete(state.finish)
+  if (item && cut && !state.envelope?.own && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+  finishItem(state, held, emit)
+}
+
+const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause'].includes(reason)
+
+/** The `message` item that takes the texts of a message. */
+function messageItem(state: State, message: number, emit: Out): number {
+  const opened = state.messages[message]
+  if (opened?.item !== undefined) return opened.item
+  const head = headOf(state, message)
+  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writing(state)), status: 'in_progress', content: [] }
+  const index = addItem(state, message, wire, emit)
+  if (opened) opened.item = index
+  return index
+}
+
+/** Texts that follow are another item's. */
+function closeMessageItem(state: State, message: number, status: Message['status'], emit: Out): void {
+  const opened = state.messages[message]
+  if (opened?.item === undefined) return
+  const item = state.items[opened.item]
+  if (item) item.wire = { ...item.wire, status: status ?? 'completed' }
+  hold(state, opened.item, emit)
+  opened.item = undefined
+}
+
+function startPart(state: State, { message, part, head }: PartStart, emit: Out): void {
+  open(state, emit)
+  const opened: OpenPart = {
+    message,
+    value: structuredClone(head),
+    item: undefined,
+    content: 0,
+    segments: 0,
+    waiting: { citations: [], logprobs: [], annotations: 0 },
+  }
+  state.parts[part] = opened
+  state.active ??= part
+  switch (head.type) {
+    case 'text':
+    case 'refusal':
+      return startText(state, opened, head, emit)
+    case 'reasoning':
+      return startReasoning(state, opened, head, emit)
+    case 'tool-call':
+      return startCall(state, opened, head, emit)
+    case 'server-tool':
+    case 'control':
+    case 'opaque':
+      return startRaw(state, opened, emit)
+    case 'media':
+    case 'tool-result':
+    case 'search-result':
+      return
+    default:
+      head satisfies never
+  }
+}
+
+function startText(state: State, part: OpenPart, { text, ...head }: TextPart | RefusalPart, emit: Out): void {
+  part.item = messageItem(state, part.message, emit)
+  const item = state.items[part.item]
+  const content = contentOf(item)
+  part.content = content.length
+  const wire = head.type === 'refusal' ? { type: 'refusal', refusal: '' } : { type: 'output_text', text: '', annotations: [], logprobs: [] }
+  content.push(wire)
+  part.value = head.type === 'refusal' ? { ...head, type: 'refusal', text: '' } : withoutLists(head)
+  write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  if (head.type === 'text') for (const citation of head.citations ?? []) partGiven(state, part, { kind: 'citation', citation }, emit)
+  if (text) partGiven(state, part, { kind: 'text', text }, emit)
+  if (head.logprobs) partGiven(state, part, { kind: 'logprobs', logprobs: head.logprobs }, emit)
+}
+
+/** What the head lists already is given as deltas. */
+function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, 'text'>): TextPart {
+  return { ...head, text: '' }
+}
+
+function contentOf(item: Item | undefined): unknown[] {
+  const content = item?.wire['content']
+  return Array.isArray(content) ? content : []
+}
+
+function placeOf(state: State, part: OpenPart): JsonObject {
+  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
+}
+
+function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit: Out): void {
+  closeMessageItem(state, part.message, undefined, emit)
+  const w = writing(state)
+  const bare = { ...head, segments: [] }
+  delete bare.signature
+  const wire = encodeReasoning(bare, headOf(state, part.message), w)
+  if (!wire) return
+  delete wire['status']
+  part.item = addItem(state, part.message, wire, emit)
+  part.value = { ...head, segments: [] }
+  head.segments.forEach(({ kind, text }, segment) => partGiven(state, part, { kind: 'reasoning', segment, of: kind, text }, emit))
+}
+
+function startCall(state: State, part: OpenPart, head: ToolCallPart, emit: Out): void {
+  closeMessageItem(state, part.message, undefined, emit)
+  const w = writing(state)
+  if (head.signature) wholeItem(state, part.message, carrierItem(head.signature, 'next', w), emit)
+  const { signature: _, input, ...call } = head
+  const muted = startWriting('output', w.own, state.options)
+  if (w.itemId) muted.itemId = w.itemId
+  const wire = { ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted), status: 'in_progress', [inputKey(head)]: '' }
+  if (wire.call_id === '') wire.call_id = `call_${String(wire.id)}`
+  part.item = addItem(state, part.message, wire, emit)
+  part.value = { ...call, input: '' }
+  if (input) partGiven(state, part, { kind: 'input', text: input }, emit)
+}
+
+const inputKey = ({ kind }: ToolCallPart) => (kind === 'freeform' ? 'input' : 'arguments')
+
+/** Items that only this protocol has: known whole, or growing until their end. */
+function startRaw(state: State, part: OpenPart, emit: Out): void {
+  const { value } = part
+  const head = headOf(state, part.message)
+  if (value.type === 'opaque' && ownForm(head)?.['item'] === 'message') {
+    const wire = encodeContentPart(value, 'assistant', writing(state))
+    if (!wire) return
+    part.item = messageItem(state, part.message, emit)
+    const content = contentOf(state.items[part.item])
+    part.content = content.length
+    content.push(wire)
+    write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+    return
+  }
+  const wire = rawItem(state, value)
+  if (!wire) return
+  closeMessageItem(state, part.message, undefined, emit)
+  part.item = addItem(state, part.message, wire, emit)
+}
+
+/** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: it is not one. */
+function rawItem(state: State, value: Part): JsonObject | undefined {
+  if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
+  const raw = isObject(value.raw) ? value.raw : undefined
+  const type = raw?.['type']
+  if (value.protocol !== protocol || !raw || typeof type !== 'string' || modelled.has(type)) {
+    const w = writing(state)
+    const items = value.protocol === protocol ? [] : encodeRaw(value, w)
+    if (value.protocol === protocol) w.report.add('part.unknown', value.at)
+    return items[0]
+  }
+  const id = itemIdOf(typeof raw['id'] === 'string' ? raw['id'] : undefined, prefixOf(type), { ...envelopeOf(state), own: true }, state.usedIds)
+  const call = needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '') ? { call_id: `call_${id}` } : {}
+  return { ...raw, id, ...call }
+}
+
+/** Items that are written from canonical parts, never as they came. */
+const modelled = new Set(['message', 'function_call', 'custom_tool_call'])
+const needsCallId = new Set(['shell_call', 'shell_call_output'])
+
+function prefixOf(type: string): string {
+  const prefixes: Record<string, string> = { web_search_call: 'ws_', file_search_call: 'fs_', code_interpreter_call: 'ci_', image_generation_call: 'ig_', reasoning: 'rs_' }
+  return Object.hasOwn(prefixes, type) ? (prefixes[type] ?? 'item_') : 'item_'
+}
+
+function partDelta(state: State, { part, delta }: PartDelta, emit: Out): void {
+  const opened = state.parts[part]
+  if (opened) partGiven(state, opened, delta, emit)
+}
+
+function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void {
+  const { value } = part
+  switch (delta.kind) {
+    case 'text':
+      if (value.type === 'text' || value.type === 'refusal') giveText(state, part, value, delta.text, emit)
+      else addDelta(value, delta)
+      return
+    case 'input':
+      if (value.type !== 'tool-call' || delta.text === '') return
+      value.input += delta.text
+      write(state, value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta', { ...placeOf(state, part), delta: delta.text }, emit)
+      return
+    case 'reasoning':
+      if (value.type === 'reasoning') giveReasoning(state, part, value, delta, emit)
+      return
+    case 'citation':
+      if (value.type !== 'text') return
+      addDelta(value, delta)
+      if (placed(delta.citation)) giveCitation(state, part, value, delta.citation, emit)
+      else part.waiting.citations.push(delta.citation)
+      return
+    case 'logprobs':
+      addDelta(value, delta)
+      part.waiting.logprobs.push(...delta.logprobs)
+      return
+    case 'signature':
+    case 'media':
+      addDelta(value, delta)
+      return
+    default:
+      delta satisfies never
+  }
+}
+
+/** Offsets are known: the citation need not wait for the end of the text. */
+const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocol || kind !== 'url' || (start !== undefined && end !== undefined)
+
+function giveText(state: State, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: Out): void {
+  if (text === '') return
+  value.text += text
+  const place = { ...placeOf(state, part), content_index: part.content, delta: text }
+  if (value.type === 'refusal') return write(state, 'response.refusal.delta', place, emit)
+  const logprobs = part.waiting.logprobs.map(one => encodeLogprob(one, false))
+  part.waiting.logprobs = []
+  write(state, 'response.output_text.delta', { ...place, logprobs }, emit)
+}
+
+function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: Out): void {
+  const annotation = encodeCitation(citation, text, writing(state).report, at)
+  if (!annotation) return
+  const place = { ...placeOf(state, part), content_index: part.content, annotation_index: part.waiting.annotations++ }
+  write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
+}
+
+function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, delta: Delta & { kind: 'reasoning' }, emit: Out): void {
+  if (delta.segment >= value.segments.length + 64) return
+  addDelta(value, delta)
+  while (part.segments < value.segments.length) {
+    if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
+    startSegment(state, part, value, part.segments++, emit)
+  }
+  const segment = value.segments[delta.segment]
+  if (!segment || delta.text === '') return
+  const type = segment.kind === 'summary' ? 'response.reasoning_summary_text.delta' : 'response.reasoning_text.delta'
+  write(state, type, { ...segmentPlace(state, part, value, delta.segment), delta: delta.text }, emit)
+}
+
+function segmentPlace(state: State, part: OpenPart, { segments }: ReasoningPart, index: number): JsonObject {
+  const kind = segments[index]?.kind
+  const place = segments.slice(0, index).filter(one => one.kind === kind).length
+  return { ...placeOf(state, part), [kind === 'summary' ? 'summary_index' : 'content_index']: place }
+}
+
+function startSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
+  const summary = value.segments[index]?.kind === 'summary'
+  const type = summary ? 'response.reasoning_summary_part.added' : 'response.content_part.added'
+  write(state, type, { ...segmentPlace(state, part, value, index), part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' } }, emit)
+}
+
+function endSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
+  const { kind, text } = value.segments[index] ?? { kind: 'raw', text: '' }
+  const place = segmentPlace(state, part, value, index)
+  const summary = kind === 'summary'
+  write(state, summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done', { ...place, text }, emit)
+  const type = summary ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
+  write(state, type, { ...place, part: { type: summary ? 'summary_text' : 'reasoning_text', text } }, emit)
+}
+
+function endPart(state: State, { part, final }: PartEnd, emit: Out): void {
+  const opened = state.parts[part]
+  if (!opened) return
+  delete state.parts[part]
+  if (state.active === part) state.active = undefined
+  finishPart(state, opened, final?.type === opened.value.type ? final : undefined, emit)
+}
+
+function finishPart(state: State, part: OpenPart, final: Part | undefined, emit: Out): void {
+  const { value } = part
+  switch (value.type) {
+    case 'text':
+    case 'refusal':
+      return endText(state, part, final?.type === value.type ? final : value, emit)
+    case 'reasoning':
+      return endReasoning(state, part, value, final?.type === 'reasoning' ? final : value, emit)
+    case 'tool-call':
+      return endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
+    case 'server-tool':
+    case 'control':
+    case 'opaque':
+      return endRaw(state, part, final, emit)
+    case 'media':
+    case 'tool-result':
+    case 'search-result':
+      return endWhole(state, part, final ?? value, emit)
+    default:
+      value satisfies never
+  }
+}
+
+function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, emit: Out): void {
+  const { value } = part
+  if (whole.type === 'text' && value.type === 'text') for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
+  const w = writing(state)
+  const muted = startWriting('output', w.own, state.options)
+  const wire = encodeContentPart(unsigned(whole), 'assistant', muted) ?? {}
+  w.report.ext(whole.ext, whole.at)
+  if (whole.cache) w.report.add('cache.not-here', whole.at, 'cache')
+  const place = { ...placeOf(state, part), content_index: part.content }
+  if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
+  else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: wire['logprobs'] ?? [] }, emit)
+  write(state, 'response.content_part.done', { ...place, part: wire }, emit)
+  const item = part.item === undefined ? undefined : state.items[part.item]
+  contentOf(item)[part.content] = wire
+  const signature = whole.signature ?? value.signature
+  if (!signature) return
+  closeMessageItem(state, part.message, undefined, emit)
+  wholeItem(state, part.message, carrierItem(signature, 'prev', w), emit)
+}
+
+function unsigned<P extends Part>({ signature: _, ...part }: P): P {
+  return part as P
+}
+
+function endReasoning(state: State, part: OpenPart, value: ReasoningPart, whole: ReasoningPart, emit: Out): void {
+  if (part.item === undefined) return
+  if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
+  const item = state.items[part.item]
+  const id = item?.wire['id']
+  const w = writing(state)
+  w.itemId = () => String(id)
+  const signature = whole.signature ?? value.signature
+  const head = headOf(state, part.message)
+  const wire = encodeReasoning({ ...whole, ...(signature && { signature }) }, head, w)
+  if (item && wire) item.wire = wire
+  hold(state, part.item, emit)
+}
+
+function endCall(state: State, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: Out): void {
+  if (part.item === undefined) return
+  const item = state.items[part.item]
+  const before = item?.wire ?? {}
+  const head = headOf(state, part.message)
+  const w = writing(state)
+  w.itemId = () => String(before['id'])
+  const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, w)
+  const input = String(wire[inputKey(value)] ?? '')
+  if (value.input === '' && input !== '') partGiven(state, part, { kind: 'input', text: input }, emit)
+  const place = placeOf(state, part)
+  if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
+  else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)
+  if (item) item.wire = { ...wire, call_id: before['call_id'], status: wire['status'] ?? 'completed' }
+  const late = whole.signature ?? value.signature
+  hold(state, part.item, emit)
+  if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writing(state)), emit)
+}
+
+function endRaw(state: State, part: OpenPart, final: Part | undefined, emit: Out): void {
+  if (part.item === undefined) return
+  const item = state.items[part.item]
+  const raw = final && 'raw' in final && isObject(final.raw) ? final.raw : undefined
+  if (item?.wire['type'] === 'message') {
+    const wire = raw ?? contentOf(item)[part.content]
+    contentOf(item)[part.content] = wire
+    write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+    return
+  }
+  if (item && raw && raw['type'] === item.wire['type']) {
+    const { id, call_id: call } = item.wire
+    item.wire = { ...raw, id, ...(call !== undefined && { call_id: call }) }
+  }
+  hold(state, part.item, emit)
+}
+
+/** What is written in one piece at its end. */
+function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): void {
+  const w = writing(state)
+  const image = whole.type === 'media' ? imageItem(whole, w) : undefined
+  const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
+  if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
+  for (const item of items) wholeItem(state, part.message, item, emit)
+}
+
+function endMessage(state: State, message: number, status: 'completed' | 'incomplete' | undefined, emit: Out): void {
+  const opened = state.messages[message]
+  delete state.messages[message]
+  if (!opened) return
+  writing(state).report.ext(opened.head.ext, opened.head.at)
+  state.messages[message] = opened
+  closeMessageItem(state, message, status, emit)
+  delete state.messages[message]
+  const held = state.held === undefined ? undefined : state.items[state.held]
+  if (status && held?.message === message && (typeof held.wire['status'] === 'string' || held.wire['type'] === 'reasoning'))
+    held.wire = { ...held.wire, status }
+}
+
+/** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */
+function forward(state: State, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: Out): void {
+  const event = of === protocol && isObject(raw) ? raw : undefined
+  const type = event?.['type']
+  const index =
+    typeof type === 'string' && forwardable.has(type) ? state.items.findIndex(({ wire, done }) => !done && wire['id'] === event?.['item_id'] && belongsTo(type, wire['type'])) : -1
+  if (!event || index < 0) {
+    writing(state).report.once('event.unknown', undefined)
+    return
+  }
+  open(state, emit)
+  const { type: _type, sequence_number: _number, ...payload } = event
+  write(state, String(type), { ...payload, output_index: index }, emit)
+}
+
+/** The items as they are now; those that are not done are incomplete. */
+function outputOf(state: State): JsonObject[] {
+  for (const part of Object.values(state.parts)) takeSoFar(state, part)
+  return state.items.map(({ wire, done }, index) => {
+    const unfinished = !done && index !== state.held && wire['type'] !== 'reasoning' && 'status' in wire
+    return structuredClone(unfinished ? { ...wire, status: 'incomplete' } : wire)
+  })
+}
+
+/** What an open part has told so far, without a word about its end. */
+function takeSoFar(state: State, { value, item: index, content }: OpenPart): void {
+  const item = index === undefined ? undefined : state.items[index]
+  if (!item) return
+  if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
+  else if (value.type === 'text') contentOf(item)[content] = { type: 'output_text', text: value.text, annotations: [], logprobs: [] }
+  else if (value.type === 'refusal') contentOf(item)[content] = { type: 'refusal', refusal: value.text }
+  else if (value.type === 'reasoning') {
+    const of = (kind: 'summary' | 'raw', type: string) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
+    const raws = of('raw', 'reasoning_text')
+    item.wire = { ...item.wire, summary: of('summary', 'summary_text'), ...(raws.length > 0 && { content: raws }) }
+  }
+}
+
+function usageOf(state: State): JsonObject | null {
+  return state.usage ? encodeUsage(state.usage, writing(state).report) : null
+}
+
+function fail(state: State, error: CanonicalError, emit: Out): void {
+  open(state, emit)
+  if (state.options.rsMidStreamError !== 'failed-only') write(state, 'error', streamError(error), emit)
+  const failure = error.protocol === protocol ? failureOrRaw(error) : failureOf(error)
+  const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failure, usage: usageOf(state) })
+  write(state, 'response.failed', { response }, emit)
+  done(state, emit)
+}
+
+function done(state: State, emit: Out): void {
+  state.phase = 'ended'
+  emit('[DONE]')
+}
+
+function end(state: State, clean: boolean, emit: Out): void {
+  const waiting = state.queue
+  state.queue = []
+  state.active = undefined
+  for (const event of waiting) take(state, event, emit)
+  const complete = state.finish !== undefined || (clean && state.blocked)
+  if (!complete) return state.options.truncated === 'length' ? endAsLength(state, emit) : fail(state, truncation, emit)
+  if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
+    if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', '', 'finish.reason')
+    return fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
+  }
+  open(state, emit)
+  terminate(state, emit)
+}
+
+const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
+
+/** Texts end where they were cut; a call without its end is not presented as one. */
+function endAsLength(state: State, emit: Out): void {
+  open(state, emit)
+  for (const [part, opened] of Object.entries(state.parts)) {
+    if (opened.value.type !== 'text' && opened.value.type !== 'refusal' && opened.value.type !== 'reasoning') continue
+    endPart(state, { type: 'part.end', candidate: 0, part: Number(part) }, emit)
+  }
+  for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
+  flushHeld(state, emit)
+  writing(state).report.add('finish.truncated-as-length', '', 'finish')
+  const response = snapshot(envelopeOf(state), { status: 'incomplete', output: outputOf(state), incomplete: { reason: 'max_output_tokens' }, usage: usageOf(state) })
+  write(state, 'response.incomplete', { response }, emit)
+  done(state, emit)
+}
+
+function terminate(state: State, emit: Out): void {
+  flushHeld(state, emit)
+  const w = writing(state)
+  const candidate: Candidate = { index: 0, messages: [], ...(state.finish && { finish: state.finish }), ...(state.finishExt && { ext: state.finishExt }) }
+  const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
+  if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
+  const { status, details } = ending
+  const usage = usageOf(state)
+  const response = snapshot(envelopeOf(state), { status, output: outputOf(state), ...(details !== undefined && { incomplete: details }), ...(usage && { usage }) })
+  write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
+  done(state, emit)
+}
+
+const said = ({ wire }: Item) => wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].length > 0
+
+/** The explanation of a refusal, where nothing else was said. */
+function explain(state: State, text: string, emit: Out): void {
+  writing(state).report.add('refusal.synthesized', '/output')
+  const message = Object.keys(state.messages).length + state.items.length
+  take(state, { type: 'message.start', candidate: 0, message, role: 'assistant' }, emit)
+  take(state, { type: 'part.start', candidate: 0, message, part: -1, head: { type: 'refusal', text } }, emit)
+  take(state, { type: 'part.end', candidate: 0, part: -1 }, emit)
+  take(state, { type: 'message.end', candidate: 0, message }, emit)
+  flushHeld(state, emit)
+}
+
+/** With `rsSequential`: everything about other parts waits until the part being written is done. */
+function mustWait(state: State, event: CanonicalEvent): boolean {
+  if (state.active === undefined) return false
+  switch (event.type) {
+    case 'part.start':
+    case 'message.start':
+    case 'message.end':
+      return true
+    case 'part.delta':
+    case 'part.end':
+      return event.part !== state.active
+    default:
+      return false
+  }
+}
+
+function followQueue(state: State, { type }: CanonicalEvent, emit: Out): void {
+  if (type !== 'part.end') return
+  while (state.active === undefined && state.queue.length > 0) {
+    const waiting = state.queue
+    state.queue = []
+    for (const event of waiting) {
+      if (mustWait(state, event)) state.queue.push(event)
+      else take(state, event, emit)
+    }
+    if (state.active !== undefined) return
+  }
+}

@@ -1,0 +1,315 @@
+import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { mapName } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keep, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
+import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
+import { serverToolKind } from './vocabulary.ts'
+import type { ResponsesReport, Writing } from './writing.ts'
+
+/** `tools` of a request or of an item that adds some. A namespace becomes its tools. */
+export function decodeTools(wire: readonly ResponsesTool[], at: string, report?: ResponsesReport): Tool[] {
+  return wire.flatMap((tool, index) => decodeTool(tool, `${at}/${index}`, report))
+}
+
+function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): Tool | Tool[] {
+  switch (wire.type) {
+    case 'function':
+      return decodeFunction(wire as ResponsesFunctionTool, at, report)
+    case 'custom':
+      return decodeCustom(wire as ResponsesCustomTool, at)
+    case 'namespace':
+      return decodeNamespace(wire as ResponsesNamespaceTool, at, report)
+    default: {
+      const tool = serverToolKind(wire.type)
+      return tool ? decodeServerTool(wire, tool, at) : { type: 'opaque', protocol, raw: wire, at }
+    }
+  }
+}
+
+function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: ResponsesReport): FunctionTool {
+  const { type: _, name, description, parameters, strict, defer_loading, allowed_callers, async, output_schema, ...rest } = wire
+  const implied = strict === undefined && isStrictSchema(parameters)
+  if (strict === undefined && !implied && parameters) report?.once('tool.schema-normalised', at, 'strict')
+  return {
+    type: 'function',
+    name,
+    ...defined({
+      description: description ?? undefined,
+      parameters,
+      strict: implied ? true : strict,
+      deferLoading: defer_loading ?? undefined,
+      allowedCallers: allowed_callers ?? undefined,
+      async: async ?? undefined,
+      output: output_schema ?? undefined,
+    }),
+    at,
+    ...keep(rest, { ...spelling(wire), ...(implied && { implied }) }),
+  }
+}
+
+/** What strict asks of a schema: nothing is optional and nothing more is allowed. */
+function isStrictSchema(schema: JsonObject | null | undefined): boolean {
+  if (!schema || schema['additionalProperties'] !== false || !isObject(schema['properties'])) return false
+  const { required } = schema
+  return Array.isArray(required) && Object.keys(schema['properties']).every(key => required.includes(key))
+}
+
+function decodeCustom(wire: ResponsesCustomTool, at: string): FreeformTool {
+  const { type: _, name, description, format, defer_loading, allowed_callers, async, ...rest } = wire
+  const known = decodeFormat(format)
+  return {
+    type: 'freeform',
+    name,
+    ...defined({
+      description: description ?? undefined,
+      format: known,
+      deferLoading: defer_loading ?? undefined,
+      allowedCallers: allowed_callers ?? undefined,
+      async: async ?? undefined,
+    }),
+    at,
+    ...keep(format && !known ? { ...rest, format } : rest, spelling(wire)),
+  }
+}
+
+function decodeFormat(format: JsonObject | null | undefined): FreeformTool['format'] {
+  if (!format) return undefined
+  const { type, syntax, definition, ...rest } = format
+  if (Object.keys(rest).length > 0) return undefined
+  if (type === 'text' && syntax === undefined && definition === undefined) return { type: 'text' }
+  if (type === 'grammar' && typeof syntax === 'string' && typeof definition === 'string') return { type: 'grammar', syntax, definition }
+  return undefined
+}
+
+/** The first inner tool remembers what the namespace says of itself. */
+function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: ResponsesReport): Tool | Tool[] {
+  const { type: _, name: namespace, description, tools, ...rest } = wire
+  const inner = decodeTools(tools, `${at}/tools`, report)
+  if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol, raw: wire, at }
+  return inner.filter(isCallable).map((tool, index) => {
+    const ext = tool.ext?.[protocol]
+    const entry = { ...(description != null && { namespace_description: description }), ...(Object.keys(rest).length > 0 && { namespace_fields: rest }) }
+    const fields = index === 0 ? { ...ext?.fields, ...entry } : { ...ext?.fields }
+    const form = { ...ext?.form, namespace: at, ...(description === null && { namespaceNulls: ['description'] }) }
+    return { ...tool, namespace, ext: { [protocol]: { ...(Object.keys(fields).length > 0 && { fields }), form } } }
+  })
+}
+
+const isCallable = (tool: Tool): tool is FunctionTool | FreeformTool => tool.type === 'function' || tool.type === 'freeform'
+
+function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool['tool'], at: string): ServerTool {
+  const { filters, search_context_size: size, user_location: place, server_label: label } = wire
+  const domains = isObject(filters) && Array.isArray(filters['allowed_domains']) ? filters['allowed_domains'].filter(one => typeof one === 'string') : undefined
+  const common: NonNullable<ServerTool['common']> = {
+    ...(domains && { allowedDomains: domains }),
+    ...((size === 'low' || size === 'medium' || size === 'high') && { contextSize: size }),
+    ...(isObject(place) && { userLocation: decodePlace(place) }),
+  }
+  const environment = isObject(wire['environment']) ? wire['environment']['type'] : undefined
+  const clientExecuted =
+    tool === 'computer' || tool === 'apply_patch' || wire.type === 'local_shell' || environment === 'local' || (tool === 'tool_search' && wire['execution'] === 'client')
+  return {
+    type: 'server',
+    tool,
+    protocol,
+    ...(typeof label === 'string' && { name: label }),
+    ...(clientExecuted && { clientExecuted }),
+    raw: wire,
+    ...(Object.keys(common).length > 0 && { common }),
+    at,
+  }
+}
+
+function decodePlace(place: JsonObject) {
+  const asText = (key: string) => (typeof place[key] === 'string' ? place[key] : undefined)
+  return defined({ city: asText('city'), country: asText('country'), region: asText('region'), timezone: asText('timezone') })
+}
+
+/** Undefined where nothing is left. */
+export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
+  const out: JsonObject[] = []
+  let group: { key: string; tools: JsonObject[] } | undefined
+  for (const tool of tools) {
+    const wire = encodeTool(tool, w)
+    if (!wire) continue
+    const namespace = isCallable(tool) ? tool.namespace : undefined
+    if (namespace === undefined || !isCallable(tool)) {
+      group = undefined
+      out.push(wire)
+      continue
+    }
+    const key = `${namespace} ${String(ownForm(tool)?.['namespace'] ?? '')}`
+    if (group?.key !== key) {
+      group = { key, tools: [] }
+      out.push(encodeNamespace(tool, namespace, group.tools, `/tools/${out.length}`, w))
+    }
+    group.tools.push(wire)
+  }
+  return out
+}
+
+function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], at: string, { report }: Writing): JsonObject {
+  const { namespace_description: description, namespace_fields: fields } = ownFields(tool)
+  const form = ownForm(tool)
+  const said = typeof description === 'string' ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
+  if (!form?.['namespace']) {
+    report.add('tool.namespace-description', `${at}/description`)
+    return { type: 'namespace', name, description: '', tools }
+  }
+  return { ...(isObject(fields) && fields), type: 'namespace', name, ...said, tools }
+}
+
+function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
+  const { report } = w
+  report.ext(tool.ext, tool.at)
+  switch (tool.type) {
+    case 'function':
+      return encodeFunction(tool, w)
+    case 'freeform': {
+      const { type: _, name, description, format, namespace: _namespace, deferLoading, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
+      report.rest(rest, tool.at)
+      const known = { description, format, defer_loading: deferLoading, allowed_callers: allowedCallers, async }
+      return withoutNamespace(wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool))
+    }
+    case 'server':
+      return encodeServerTool(tool, w)
+    case 'opaque':
+      if (tool.protocol === protocol && isObject(tool.raw)) return tool.raw
+      report.add('tool.unknown', tool.at)
+      return undefined
+    default:
+      return tool satisfies never
+  }
+}
+
+function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
+  const { type: _, name, description, parameters, strict, output, deferLoading, allowedCallers, async, cache, namespace: _namespace, at, ext: _ext, ...rest } = tool
+  const { report } = w
+  report.rest(rest, at)
+  if (cache) report.add('cache.not-here', at, 'cache')
+  const form = ownForm(tool)
+  const known = { description, defer_loading: deferLoading, allowed_callers: allowedCallers, async, output_schema: output }
+  if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
+  const said = form['implied'] && strict === true ? undefined : strict
+  return withoutNamespace(wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool))
+}
+
+function withoutNamespace(wire: JsonObject): JsonObject {
+  delete wire['namespace_description']
+  delete wire['namespace_fields']
+  return wire
+}
+
+/** The name of a tool on this wire; a changed one is remembered for the answer. */
+export function encodeName(name: string, at: string | undefined, { own, report, tools }: Writing): string {
+  if (own) return name
+  const wire = mapName(name, 128)
+  if (wire !== name && !Object.hasOwn(tools, wire)) {
+    report.add('tool.renamed', at, 'name')
+    tools[wire] = { name }
+  }
+  return wire
+}
+
+function encodeServerTool(tool: ServerTool, { options, report }: Writing): JsonObject | undefined {
+  const { raw, common, at } = tool
+  if (tool.protocol === protocol && isObject(raw)) return raw
+  const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
+  if (mapped) report.add('tool.server-mapped', at)
+  else report.add('tool.server-unsupported', at)
+  return mapped
+}
+
+function nearest({ tool }: ServerTool, common: ServerTool['common'] = {}): JsonObject | undefined {
+  const { allowedDomains, contextSize, userLocation } = common
+  switch (tool) {
+    case 'web_search':
+      return defined({
+        type: 'web_search',
+        filters: allowedDomains && { allowed_domains: allowedDomains },
+        search_context_size: contextSize,
+        user_location: userLocation && { type: 'approximate', ...userLocation },
+      })
+    case 'code_execution':
+      return { type: 'code_interpreter', container: { type: 'auto' } }
+    case 'tool_search':
+      return { type: 'tool_search' }
+    default:
+      return undefined
+  }
+}
+
+export function decodeToolChoice(wire: string | (JsonObject & { type: string })): ToolChoice {
+  if (typeof wire === 'string') return wire === 'auto' || wire === 'none' || wire === 'required' ? { mode: wire } : { mode: 'opaque', protocol, raw: wire }
+  const { type, name, namespace, ...rest } = wire
+  const extra = Object.keys(rest).length > 0 ? { protocol, raw: wire } : {}
+  switch (type) {
+    case 'function':
+    case 'custom': {
+      if (typeof name !== 'string') return { mode: 'opaque', protocol, raw: wire }
+      const kind = type === 'function' ? ('function' as const) : ('freeform' as const)
+      return { mode: 'tool', kind, name, ...(typeof namespace === 'string' && { namespace }), ...extra }
+    }
+    case 'allowed_tools': {
+      const { mode, tools } = rest
+      if (!Array.isArray(tools)) return { mode: 'opaque', protocol, raw: wire }
+      return { mode: 'allowed', require: mode === 'required', tools: tools.map(decodeAllowed) }
+    }
+    default: {
+      const named = typeof name === 'string' ? name : typeof rest['server_label'] === 'string' ? rest['server_label'] : (serverToolKind(type) ?? type)
+      return serverToolKind(type) ? { mode: 'tool', kind: 'server', name: named, protocol, raw: wire } : { mode: 'opaque', protocol, raw: wire }
+    }
+  }
+}
+
+function decodeAllowed(raw: unknown): AllowedTool {
+  const wire = isObject(raw) ? raw : {}
+  const { type, name, server_label: label, ...rest } = wire
+  const extra = Object.keys(rest).length > 0 ? { protocol, raw } : {}
+  if (type === 'function' && typeof name === 'string') return { kind: 'function', name, ...extra }
+  if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, ...extra }
+  const named = typeof name === 'string' ? name : typeof label === 'string' ? label : String(type)
+  return { kind: 'server', name: named, protocol, raw }
+}
+
+/** Undefined: it cannot be said here, which is noted. @throws TranslationError `inexpressible` for a forced tool that is not here */
+export function encodeToolChoice(choice: ToolChoice, w: Writing): unknown {
+  const { report } = w
+  switch (choice.mode) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.mode
+    case 'tool': {
+      const { kind, name, namespace, protocol: of, raw } = choice
+      if (of === protocol && raw !== undefined) return raw
+      if (kind !== 'server') return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w), namespace })
+      if (w.target === 'input') throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'the forced tool is one that another provider runs')
+      return undefined
+    }
+    case 'allowed': {
+      const tools = choice.tools.flatMap(tool => encodeAllowed(tool, w) ?? [])
+      return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
+    }
+    case 'opaque':
+      if (choice.protocol === protocol) return choice.raw
+      report.add('tool-choice.unsupported', '', 'toolChoice')
+      return undefined
+    default:
+      return choice satisfies never
+  }
+}
+
+function encodeAllowed({ kind, name, protocol: of, raw }: AllowedTool, w: Writing): unknown {
+  if (of === protocol && raw !== undefined) return raw
+  if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w) }
+  w.report.add('tool-choice.unsupported', '', 'toolChoice')
+  return undefined
+}
+
+/** As `encodeName`, for a name whose definition was noted. */
+export function wireName(name: string, { own }: Writing): string {
+  return own ? name : mapName(name, 128)
+}

@@ -1,0 +1,120 @@
+import type { ServerToolKind, ServerToolPart } from '../../canonical/message.ts'
+import type { Finish, FinishReason } from '../../canonical/response.ts'
+import { twoWay } from '../../kit/two-way.ts'
+import { protocol } from './own.ts'
+
+type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
+
+/** Items of tools that the provider knows by itself: what they are of, and which half of a use they tell. */
+const builtInItems = new Map<string, BuiltIn>([
+  ['web_search_call', { tool: 'web_search', phase: 'call+result' }],
+  ['file_search_call', { tool: 'file_search', phase: 'call+result' }],
+  ['code_interpreter_call', { tool: 'code_execution', phase: 'call+result' }],
+  ['image_generation_call', { tool: 'image_generation', phase: 'call+result' }],
+  ['computer_call', { tool: 'computer', phase: 'call' }],
+  ['computer_call_output', { tool: 'computer', phase: 'result' }],
+  ['local_shell_call', { tool: 'shell', phase: 'call' }],
+  ['local_shell_call_output', { tool: 'shell', phase: 'result' }],
+  ['shell_call', { tool: 'shell', phase: 'call' }],
+  ['shell_call_output', { tool: 'shell', phase: 'result' }],
+  ['apply_patch_call', { tool: 'apply_patch', phase: 'call' }],
+  ['apply_patch_call_output', { tool: 'apply_patch', phase: 'result' }],
+  ['mcp_list_tools', { tool: 'mcp_list', phase: 'call+result' }],
+  ['mcp_call', { tool: 'mcp', phase: 'call+result' }],
+  ['mcp_approval_request', { tool: 'mcp_approval', phase: 'call' }],
+  ['mcp_approval_response', { tool: 'mcp_approval', phase: 'result' }],
+  ['tool_search_call', { tool: 'tool_search', phase: 'call' }],
+  ['tool_search_output', { tool: 'tool_search', phase: 'result' }],
+  ['program', { tool: 'program', phase: 'call' }],
+  ['program_output', { tool: 'program', phase: 'result' }],
+])
+
+export function builtInItem(type: string): BuiltIn | undefined {
+  return builtInItems.get(type)
+}
+
+/** Tool definitions of the provider, by `type`. */
+const serverTools = new Map<string, ServerToolKind>([
+  ['web_search', 'web_search'],
+  ['web_search_2025_08_26', 'web_search'],
+  ['web_search_preview', 'web_search'],
+  ['web_search_preview_2025_03_11', 'web_search'],
+  ['file_search', 'file_search'],
+  ['code_interpreter', 'code_execution'],
+  ['image_generation', 'image_generation'],
+  ['mcp', 'mcp'],
+  ['computer', 'computer'],
+  ['computer_use', 'computer'],
+  ['computer_use_preview', 'computer'],
+  ['local_shell', 'shell'],
+  ['shell', 'shell'],
+  ['apply_patch', 'apply_patch'],
+  ['tool_search', 'tool_search'],
+  ['programmatic_tool_calling', 'program'],
+])
+
+export function serverToolKind(type: string): ServerToolKind | undefined {
+  return serverTools.get(type)
+}
+
+/** `incomplete_details.reason`. */
+export const incompleteReason = twoWay<string, FinishReason>([
+  ['max_output_tokens', 'length'],
+  ['content_filter', 'content_filter'],
+  ['pause_turn', 'pause'],
+])
+
+/** `status` and `incomplete_details.reason` → how it ended; undefined: it has not. */
+export function decodeFinish(status: string | undefined, reason: string | undefined, awaitsClient: boolean): Finish | undefined {
+  switch (status) {
+    case 'completed':
+      return { reason: awaitsClient ? 'tool_calls' : 'stop', raw: status, protocol }
+    case 'incomplete':
+      return { reason: (reason !== undefined && incompleteReason.toOurs(reason)) || 'other', raw: reason ?? status, protocol }
+    case 'failed':
+      return { reason: 'error', raw: status, protocol }
+    case 'cancelled':
+      return { reason: 'cancelled', raw: status, protocol }
+    case 'in_progress':
+    case 'queued':
+    case undefined:
+      return undefined
+    default:
+      return { reason: 'other', raw: status, protocol }
+  }
+}
+
+export type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; reason?: string; exact: boolean }
+
+/** How it ended → `status` and `incomplete_details.reason`. `exact`: reading it back gives the same. */
+export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
+  switch (reason) {
+    case 'stop':
+    case 'tool_calls':
+      return { status: 'completed', exact: true }
+    case 'length':
+    case 'content_filter':
+      return { status: 'incomplete', reason: incompleteReason.toWire(reason) ?? 'max_output_tokens', exact: true }
+    case 'context_window':
+      return { status: 'incomplete', reason: 'max_output_tokens', exact: false }
+    case 'refusal':
+    case 'recitation':
+      return { status: 'incomplete', reason: 'content_filter', exact: false }
+    case 'pause':
+      return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: of === protocol }
+    case 'malformed_tool_call':
+      return { status: 'failed', exact: false }
+    case 'error':
+      return { status: 'failed', exact: true }
+    case 'cancelled':
+      return { status: 'cancelled', exact: true }
+    case 'other':
+      if (of === protocol && raw !== undefined && raw !== 'completed') return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
+      return { status: 'completed', exact: false }
+    case 'stop_sequence':
+    case 'compaction':
+      return { status: 'completed', exact: false }
+    default:
+      return reason satisfies never
+  }
+}

@@ -1,0 +1,30 @@
+import type { Part } from '../../canonical/message.ts'
+import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
+import type { CodecOptions, EncodingContext } from '../../protocol.ts'
+import { responsesNotes } from './notes.ts'
+import type { ResponsesOptions } from './options.ts'
+import { protocol } from './own.ts'
+
+export type Options = CodecOptions & ResponsesOptions
+
+export type ResponsesReport = Report<typeof responsesNotes & typeof commonNotes>
+
+/** What every encoder of a request or an answer needs to know. */
+export type Writing = {
+  report: ResponsesReport
+  options: Options
+  /** Where the items go: into a request, or into an answer, whose items must have ids. */
+  target: 'input' | 'output'
+  /** The request was one of this protocol: names, ids and limits are written as they are. */
+  own: boolean
+  /** An id for an item of an answer: the wanted one, when it may be used there. */
+  itemId?: (wanted: string | undefined, prefix: string) => string
+  /** Cache breakpoints beyond the allowed number. */
+  uncached: Set<Part>
+  /** By the name written on this wire. */
+  tools: NonNullable<EncodingContext['tools']>
+}
+
+export function startWriting(target: Writing['target'], own: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
+  return { report: createReport(protocol, responsesNotes, options.fieldNames, notes), options, target, own, uncached: new Set(), tools: {} }
+}
