@@ -1,0 +1,61 @@
+import { defined } from '../../kit/defined.ts'
+import type { Address, Headers, ModelInfo } from '../../protocol.ts'
+
+const path = '/v1/messages'
+const countPath = '/v1/messages/count_tokens'
+
+/** Sent upstream when the client named none. */
+const version = '2023-06-01'
+
+export const address: Address = {
+  path,
+
+  match(asked) {
+    const bare = asked.replace(/\?.*$/s, '').replace(/(?<=.)\/+$/, '')
+    if (bare === path) return { operation: 'generate' }
+    if (bare === countPath) return { operation: 'count-tokens' }
+    return undefined
+  },
+
+  target: ({ operation }) => (operation === 'generate' ? path : countPath),
+
+  credentialOf(headers) {
+    const key = headers['x-api-key']
+    if (key) return key
+    return /^bearer\s+(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim()
+  },
+
+  upstreamHeaders(apiKey, client) {
+    const headers: Headers = { 'anthropic-version': client?.['anthropic-version'] ?? version }
+    if (apiKey !== undefined) headers['x-api-key'] = apiKey
+    const betas = client?.['anthropic-beta']
+    if (betas !== undefined) headers['anthropic-beta'] = betas
+    return headers
+  },
+
+  requestIdHeader: 'request-id',
+
+  listingClaim(asked, headers) {
+    if (!/^\/v1\/models(?:[/?]|$)/.test(asked)) return 0
+    return headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined ? 2 : 0
+  },
+
+  list(models) {
+    const data = models.map(describe)
+    return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
+  },
+
+  describe,
+}
+
+function describe({ id, displayName, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
+  return defined({
+    id,
+    type: 'model',
+    display_name: displayName ?? id,
+    // The documented value for an unknown date is the beginning of time.
+    created_at: new Date((createdAt ?? 0) * 1000).toISOString().replace('.000Z', 'Z'),
+    max_input_tokens: contextTokens,
+    max_tokens: maxOutputTokens,
+  })
+}

@@ -1,0 +1,134 @@
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { notes } from './notes.ts'
+import { name } from './vocabulary.ts'
+
+/** Status and `error.type` of every kind; the first row with a type or a status says what that one means. */
+const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[] = [
+  ['invalid_request', 400, 'invalid_request_error'],
+  ['authentication', 401, 'authentication_error'],
+  ['billing', 402, 'billing_error'],
+  ['permission', 403, 'permission_error'],
+  ['not_found', 404, 'not_found_error'],
+  ['conflict', 409, 'conflict_error'],
+  ['too_large', 413, 'request_too_large'],
+  ['rate_limit', 429, 'rate_limit_error'],
+  ['internal', 500, 'api_error'],
+  ['timeout', 504, 'timeout_error'],
+  ['overloaded', 529, 'overloaded_error'],
+  ['context_length', 400, 'invalid_request_error'],
+  ['content_policy', 400, 'invalid_request_error'],
+  ['unsupported', 400, 'invalid_request_error'],
+  ['unprocessable', 422, 'invalid_request_error'],
+  ['quota', 429, 'rate_limit_error'],
+  ['cancelled', 499, 'api_error'],
+  ['unavailable', 503, 'api_error'],
+]
+
+const byKind = new Map(rows.map(row => [row[0], row]))
+const byType = new Map([...rows].reverse().map(row => [row[2], row]))
+const byStatus = new Map([...rows].reverse().map(row => [row[1], row]))
+
+/** How this protocol's own servers word a full context; clients act on it. */
+const tooLong = /prompt is too long|input length and `max_tokens` exceed context limit/i
+
+/** The code by which clients of server-held threads know that they have to send the whole conversation. */
+const threadCode = 'thread_unsupported_request'
+
+/** Total: any body becomes an error that keeps its status. */
+export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
+  const { type, message, details, requestId } = readBody(body)
+  const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
+  const row = type === undefined ? undefined : byType.get(type)
+  const known = status >= 400 ? status : (row?.[1] ?? 500)
+  const value: CanonicalError = defined({
+    status: known,
+    kind: kindOf(known, row?.[0], { message, code }),
+    message: message ?? `the upstream answered with status ${status}`,
+    type,
+    code,
+    requestId: headers['request-id'] ?? requestId,
+    retryAfterMs: retryAfter(headers),
+    details,
+    protocol: name,
+    raw: body,
+  })
+  return { value, notes: [] }
+}
+
+function kindOf(status: number, byItsType: ErrorKind | undefined, { message, code }: { message: string | undefined; code: string | undefined }): ErrorKind {
+  if (code === threadCode) return 'unsupported'
+  const kind = byItsType === undefined || byItsType === 'internal' ? (byStatus.get(status)?.[0] ?? byItsType) : byItsType
+  if ((kind === 'invalid_request' || kind === undefined) && message !== undefined && tooLong.test(message)) return 'context_length'
+  if (kind === 'invalid_request' && status === 422) return 'unprocessable'
+  return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
+}
+
+function readBody(body: unknown): { type?: string; message?: string; details?: unknown; requestId?: string } {
+  if (typeof body === 'string') return { message: body.slice(0, 2000) }
+  const outer = Array.isArray(body) ? body[0] : body
+  if (!isObject(outer)) return {}
+  const requestId = asString(outer['request_id'])
+  const error = outer['error']
+  if (typeof error === 'string') return defined({ message: error, requestId })
+  const inner = isObject(error) ? error : outer
+  const type = asString(inner['type'])
+  return defined({ type: type === 'error' ? undefined : type, message: asString(inner['message']), details: inner['details'], requestId })
+}
+
+const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+function retryAfter(headers: Record<string, string>): number | undefined {
+  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '')
+  if (Number.isFinite(ms)) return ms
+  const seconds = Number.parseFloat(headers['retry-after'] ?? '')
+  return Number.isFinite(seconds) && /^[\d.\s]+$/.test(headers['retry-after'] ?? '') ? Math.round(seconds * 1000) : undefined
+}
+
+/** The status that says it here: overload has one of its own. */
+export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
+  if (protocol === name) return status
+  if (kind === 'overloaded') return 529
+  if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
+  const row = byKind.get(kind)
+  return row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
+}
+
+/** The body of an error, which is also the event of a stream that failed. */
+export function encodeErrorBody(error: CanonicalError): JsonObject {
+  const { kind, message, code, details, requestId, protocol, raw } = error
+  if (protocol === name && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
+  const own = isObject(details) && protocol === name ? details : undefined
+  const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
+  return defined({
+    type: 'error',
+    error: defined({
+      type: statusOf(error) === 529 ? 'overloaded_error' : (byKind.get(kind)?.[2] ?? 'api_error'),
+      message: kind === 'context_length' && !tooLong.test(message) ? `prompt is too long: ${message}` : message,
+      details: own ?? told,
+    }),
+    request_id: requestId,
+  })
+}
+
+/** The body written here, and the status and headers that belong to it. */
+export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
+  const report = createReport(name, notes, options.fieldNames)
+  const { kind, message, code, param, requestId, retryAfterMs, protocol } = error
+  const headers: Record<string, string> = {}
+  if (requestId !== undefined) headers['request-id'] = requestId
+  if (retryAfterMs !== undefined) {
+    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+    if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
+  }
+  if (protocol !== name) {
+    if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', undefined, 'error.message')
+    if (param !== undefined && param !== null) report.add('field.unsupported', undefined, 'error.param')
+    if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', undefined, 'error.code')
+  }
+  const wasBare = protocol === name && isObject(error.raw) && isObject(error.raw['error'])
+  return { wire: { status: statusOf(error), headers, body: wasBare ? error.raw : encodeErrorBody(error) }, notes: report.notes }
+}

@@ -1,0 +1,124 @@
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Detection, FieldNames, Protocol } from '../../protocol.ts'
+import { address } from './address.ts'
+import { decodeError, encodeError } from './error.ts'
+import { frames } from './frames.ts'
+import { notes } from './notes.ts'
+import type { MessagesOptions } from './options.ts'
+import { decodeRequest, encodeRequest } from './request.ts'
+import { decodeResponse, encodeResponse } from './response.ts'
+import { streamDecoder } from './stream-decoder.ts'
+import { streamEncoder } from './stream-encoder.ts'
+import { name } from './vocabulary.ts'
+
+export type { MessagesOptions } from './options.ts'
+
+/** POST /v1/messages. */
+export const messages: Protocol<MessagesOptions> = {
+  name,
+  address,
+  notes,
+  fieldNames: fieldNames(),
+  detect,
+  withModel,
+  wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeError,
+  encodeError,
+  streamDecoder,
+  streamEncoder,
+  frames,
+}
+
+function fieldNames(): FieldNames {
+  return {
+    maxOutputTokens: 'max_tokens',
+    stop: 'stop_sequences',
+    'sampling.temperature': 'temperature',
+    'sampling.topP': 'top_p',
+    'sampling.topK': 'top_k',
+    'reasoning.mode': 'thinking/type',
+    'reasoning.budgetTokens': 'thinking/budget_tokens',
+    'reasoning.display': 'thinking/display',
+    'reasoning.effort': 'output_config/effort',
+    'output.format': 'output_config/format',
+    'output.format.strict': 'output_config/format',
+    toolChoice: 'tool_choice',
+    parallelToolCalls: 'tool_choice/disable_parallel_tool_use',
+    'cache.auto': 'cache_control',
+    'cache.auto.ttl': 'cache_control/ttl',
+    'cache.diagnostics': 'diagnostics',
+    'cache.ttl': 'cache_control/ttl',
+    cache: 'cache_control',
+    'serviceTier.tier': 'service_tier',
+    'serviceTier.speed': 'speed',
+    'user.safetyId': 'metadata/user_id',
+    'state.container': 'container',
+    'state.contextManagement': 'context_management',
+    'state.thread': 'thread',
+    'stream.enabled': 'stream',
+    parameters: 'input_schema',
+    deferLoading: 'defer_loading',
+    allowedCallers: 'allowed_callers',
+    examples: 'input_examples',
+    eagerStreaming: 'eager_input_streaming',
+    isError: 'is_error',
+    callId: 'tool_use_id',
+    toolset: 'toolset_name',
+    'finish.reason': 'stop_reason',
+    'finish.sequence': 'stop_sequence',
+    'finish.details': 'stop_details',
+    'usage.input': 'usage/input_tokens',
+    'usage.output': 'usage/output_tokens',
+    'usage.cacheRead': 'usage/cache_read_input_tokens',
+    'usage.cacheWrite': 'usage/cache_creation_input_tokens',
+    'usage.cacheWriteByTtl': 'usage/cache_creation',
+    'usage.reasoning': 'usage/output_tokens_details/thinking_tokens',
+    'usage.serverTools': 'usage/server_tool_use',
+    'usage.serviceTier': 'usage/service_tier',
+    serviceTier: 'usage/service_tier',
+  }
+}
+
+function withModel(wire: unknown, model: string): unknown {
+  if (!isObject(wire)) return wire
+  const { type, message } = wire
+  if (type === 'message_start' && isObject(message)) return { ...wire, message: { ...message, model } }
+  return 'messages' in wire || type === 'message' || 'model' in wire ? { ...wire, model } : wire
+}
+
+const eventTypes = new Set(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
+const ownBlocks = new Set(['tool_use', 'tool_result', 'redacted_thinking', 'server_tool_use', 'search_result'])
+
+function detect(body: unknown): Detection {
+  if (!isObject(body)) return { request: [], response: [], event: [] }
+  return { request: requestSigns(body), response: responseSigns(body), event: eventSigns(body) }
+}
+
+function requestSigns(body: JsonObject): string[] {
+  const { messages: list, tools } = body
+  if (!Array.isArray(list)) return []
+  const signs: string[] = []
+  if ('system' in body) signs.push('`system` stands beside `messages`')
+  if ('stop_sequences' in body) signs.push('it has `stop_sequences`')
+  if ('anthropic_version' in body) signs.push('it has `anthropic_version`')
+  if ('output_config' in body) signs.push('it has `output_config`')
+  if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['input_schema']))) signs.push('a tool has `input_schema`')
+  const blocks = list.flatMap(message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
+  if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type']))) signs.push('a message has blocks of this protocol')
+  return signs
+}
+
+function responseSigns({ type, content, role, stop_reason }: JsonObject): string[] {
+  const signs: string[] = []
+  if (type === 'message' && Array.isArray(content) && role === 'assistant') signs.push('it is a `message` of an assistant with blocks of content')
+  if (type === 'message' && stop_reason !== undefined) signs.push('it has a `stop_reason`')
+  return signs
+}
+
+function eventSigns({ type }: JsonObject): string[] {
+  return typeof type === 'string' && eventTypes.has(type) ? [`its type is \`${type}\``] : []
+}

@@ -1,0 +1,36 @@
+/** What the name of a model tells of what its server takes. */
+
+type Version = { family: string | undefined; major: number; minor: number }
+
+/** `claude-opus-4-5-20251101`, `claude-3-5-sonnet-latest`, `anthropic.claude-sonnet-4-5-v1:0` → family and version. */
+function versionOf(model: string): Version | undefined {
+  const named = /claude-(opus|sonnet|haiku|fable|mythos)(?:-(\d{1,2})(?!\d))?(?:[-.](\d{1,2})(?!\d))?/.exec(model)
+  const old = /claude-(?:v)?(\d{1,2})(?:[-.](\d{1,2})(?!\d))?(?:-(opus|sonnet|haiku))?/.exec(model)
+  if (named?.[2]) return { family: named[1], major: Number(named[2]), minor: Number(named[3] ?? 0) }
+  if (old) return { family: old[3], major: Number(old[1]), minor: Number(old[2] ?? 0) }
+  return undefined
+}
+
+function before(version: Version, major: number, minor: number): boolean {
+  return version.major < major || (version.major === major && version.minor < minor)
+}
+
+/** Role `system` inside the conversation: refused by a known list of older models, and unknown to servers of other vendors. */
+export function takesMidSystem(model: string | undefined): boolean {
+  if (!model?.includes('claude')) return false
+  const version = versionOf(model)
+  if (!version) return !/claude-(instant|v?[123])/.test(model)
+  if (version.family === 'opus') return !before(version, 4, 8)
+  return !before(version, 5, 0)
+}
+
+/** Up to 4.5 there is only manual thinking; unknown and future models think adaptively. */
+export function onlyManualThinking(model: string | undefined): boolean {
+  const version = model === undefined ? undefined : versionOf(model)
+  return version !== undefined && before(version, 4, 6)
+}
+
+/** Some families always think and refuse to be told otherwise. */
+export function alwaysThinks(model: string | undefined): boolean {
+  return model !== undefined && /claude-(fable|mythos)/.test(model)
+}

@@ -1,0 +1,45 @@
+/** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
+export type MessagesOptions = {
+  /** Requests with role `system` inside the conversation: newer clients send them, older servers refuse them. Default `accept`. */
+  midSystem?: 'accept' | 'reject'
+  /** Is a request without `max_tokens` refused? Default false: counting tokens needs none. */
+  requireMaxTokens?: boolean
+  /**
+   * Where instructions in mid-conversation go. `auto` (default): role `system` for models that know it, else as `user`;
+   * `user`: text of a user message, in place; `hoist`: the system field, which voids prompt caches and signed thinking.
+   */
+  systemPlacement?: 'auto' | 'user' | 'hoist'
+  /** How an effort is said. `auto` (default): `enabled` with a budget for models up to 4.5, else `adaptive` with an effort. */
+  amThinking?: 'auto' | 'adaptive' | 'enabled'
+  /** Reasoning without a signature of this protocol, in a history. `drop` (default): the wire has no unsigned thinking. */
+  amUnsigned?: 'drop' | 'text'
+  /**
+   * A subset of callable tools. `filter` sends only these; `keep` sends all, so that caches and signed thinking stay valid.
+   * Default `filter`, and `keep` when the history holds signed thinking.
+   */
+  amAllowedTools?: 'filter' | 'keep'
+  /**
+   * A forced tool with reasoning that another protocol asked for. `effort-only` (default): no `thinking`, because manual
+   * thinking refuses forced tools; `keep`: both are written; `disable-thinking`: also for thinking asked for in this protocol.
+   */
+  amForcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
+  /** Marks the last cacheable block, as providers that cache by themselves would. Default false: cache writes cost extra. */
+  amAutoCache?: boolean
+  /** JSON without a schema, which this wire lacks. `drop` (default) or one more system line that asks for it. */
+  amJsonMode?: 'drop' | 'instruct'
+  /** `max_tokens` when nobody gave one. Default 32000: a loud refusal of a small model beats a silent cut. */
+  defaultMaxTokens?: number | ((model: string | undefined) => number)
+  /** The version whose rules a written request keeps to; the newer one has no sampling fields. Default `2023-06-01`. */
+  apiVersion?: '2023-06-01' | '2026-10-21'
+  /** Calls without result and results without call. `keep` (default): the server answers; nothing is invented. */
+  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
+  /** The fast tier as `speed: fast`, which some models refuse. Default false. */
+  fastIsSpeed?: boolean
+  /** Asks the server to drop thinking that does not fit its prefix instead of refusing it; needs a beta header. Default: not said. */
+  amPrefixMismatch?: 'drop_block'
+  /** Tools that another provider runs. `drop` (default): vendors' tools never match; `map`: the nearest one here. */
+  serverTools?: 'drop' | 'map'
+}
+
+/** With max_tokens absent. */
+export const defaultMaxTokens = 32_000

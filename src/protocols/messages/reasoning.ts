@@ -1,0 +1,100 @@
+import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
+import { defined } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { alwaysThinks, onlyManualThinking } from './models.ts'
+import type { MessagesReport } from './notes.ts'
+import type { MessagesOptions } from './options.ts'
+
+/** Absolute, because the same effort must not change when the caller lowers the output limit. */
+const budgets = new Map([
+  ['minimal', 1024],
+  ['low', 2048],
+  ['medium', 8192],
+  ['high', 16_384],
+  ['xhigh', 24_576],
+  ['max', 32_768],
+])
+
+const leastBudget = 1024
+
+function effortOf(budget: number): string {
+  if (budget <= 4096) return 'low'
+  if (budget <= 12_288) return 'medium'
+  return budget <= 24_576 ? 'high' : 'xhigh'
+}
+
+export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
+
+/** How reasoning that another protocol asked for is asked for here. */
+export function encodeReasoningSpec(
+  { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
+  request: CanonicalRequest,
+  { report, options, maxTokens, forced, unsignedLoop }: { report: MessagesReport; options: MessagesOptions; maxTokens: number; forced: boolean; unsignedLoop: boolean },
+): Thought {
+  report.rest(rest, undefined, 'reasoning.')
+  const { model } = request
+  const manual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
+  const shown = display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized')
+  const show = (thinking: JsonObject): JsonObject => {
+    if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+    return { ...thinking, ...defined({ display: shown }) }
+  }
+  const hide = () => {
+    if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
+    if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
+  }
+  const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
+  if (off) {
+    hide()
+    if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, maxTokens }
+    report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : 'reasoning.budgetTokens')
+    return { maxTokens }
+  }
+  const wanted = effort !== undefined || budgetTokens !== undefined || mode !== undefined
+  if (!wanted) {
+    hide()
+    return { maxTokens }
+  }
+  if (manual) {
+    if (forced || unsignedLoop) {
+      hide()
+      report.add(forced ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf(effort))
+      return { maxTokens }
+    }
+    return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show })
+  }
+  const named = effort === 'minimal' ? 'low' : (effort ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined))
+  if (effort === 'minimal') report.add('reasoning.effort', undefined, 'reasoning.effort')
+  if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
+  if (forced && options.amForcedToolWithThinking !== 'keep') {
+    hide()
+    report.add('reasoning.forced-tool', undefined, fieldOf(effort))
+    return { ...defined({ effort: named }), maxTokens }
+  }
+  const thinking = show({ type: mode === 'between_tools' ? mode : 'adaptive' })
+  if (options.amPrefixMismatch) thinking['block_binding'] = { prefix_mismatch_behavior: options.amPrefixMismatch }
+  return { thinking, ...defined({ effort: named }), maxTokens }
+}
+
+const fieldOf = (effort: string | undefined) => (effort === undefined ? 'reasoning.budgetTokens' : 'reasoning.effort')
+
+function withBudget(
+  { effort, budgetTokens }: Pick<ReasoningSpec, 'effort' | 'budgetTokens'>,
+  maxTokens: number,
+  { report, show }: { report: MessagesReport; show(thinking: JsonObject): JsonObject },
+): Thought {
+  if (budgetTokens !== undefined && budgetTokens > 0) {
+    const budget = Math.max(leastBudget, budgetTokens)
+    if (budget !== budgetTokens) report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
+    if (effort !== undefined) report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
+    if (budget >= maxTokens) report.add('reasoning.budget-room', undefined, 'maxOutputTokens')
+    return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens: budget >= maxTokens ? budget + leastBudget : maxTokens }
+  }
+  const budget = Math.min(budgets.get(effort ?? 'medium') ?? 8192, maxTokens - 1)
+  if (budget < leastBudget) {
+    report.add('reasoning.no-room', undefined, fieldOf(effort))
+    return { maxTokens }
+  }
+  report.add('reasoning.effort-as-budget', undefined, fieldOf(effort))
+  return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens }
+}

@@ -1,0 +1,191 @@
+import type { Message, Part } from '../../canonical/message.ts'
+import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
+import { TranslationError } from '../../errors.ts'
+import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { CodecOptions, Decoded, Encoded } from '../../protocol.ts'
+import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { decodeError, encodeErrorBody } from './error.ts'
+import { type MessagesReport, notes } from './notes.ts'
+import type { MessagesOptions } from './options.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { MessagesResponse } from './schema.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
+import { name, nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
+
+type Options = CodecOptions & MessagesOptions
+
+/** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
+export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<CanonicalResponse> {
+  if (isObject(wire) && isObject(wire['error'])) return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
+  const report = createReport(name, notes)
+  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = check(name, MessagesResponse, wire)
+  const { parts } = decodeContent(content, '/content', report)
+  const message: Message = { role: 'assistant', origin: 'message', parts, ...keep({}, {}, { content: 'blocks' }) }
+  const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish: decodeFinish(stop_reason, stop_sequence, stop_details) }) }
+  const value: CanonicalResponse = {
+    ...defined({ id, model }),
+    candidates: [candidate],
+    ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
+    ...keep(fields, nulls({ stop_reason, stop_sequence, stop_details, usage }), { native: true, ...(type === undefined && { type: 'absent' }), ...(role === undefined && { role: 'absent' }) }),
+  }
+  return { value, notes: report.notes }
+}
+
+export function decodeTier(word: string | null | undefined): string | undefined {
+  return word == null ? undefined : (replyTier.toOurs(word) ?? word)
+}
+
+/** Undefined: the reply has not said how it ended. */
+export function decodeFinish(raw: string | null | undefined, sequence: string | null | undefined, details: JsonObject | null | undefined): Finish | undefined {
+  if (raw == null) return undefined
+  const word = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
+  return {
+    reason: stopReason.toOurs(raw) ?? 'other',
+    raw,
+    protocol: name,
+    ...defined({ sequence: sequence ?? undefined, message: word('explanation'), category: word('category'), details: details ?? undefined }),
+  }
+}
+
+/**
+ * The first candidate as a reply.
+ * @throws TranslationError `truncated` for a reply that does not say how it ended
+ */
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+  const report = createReport(name, notes, options.fieldNames)
+  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
+  if (error) return { wire: encodeErrorBody(error), notes: [] }
+  report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
+  report.ext(ext, undefined)
+  const form = ownForm(response)
+  const native = form?.['native'] === true
+  const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
+  for (const { index } of others) report.add('candidates.first-only', undefined, `candidates.${index}`)
+  if (candidate?.finish?.reason === 'error') {
+    const { finish } = candidate
+    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: finish.message ?? 'the upstream failed' }), notes: report.notes }
+  }
+  const parts = candidate?.messages.flatMap(({ parts: own }) => own) ?? []
+  const content = candidate?.messages.flatMap(message => encodeMessage(message, native, report)) ?? []
+  if (candidate?.logprobs) report.add('field.unsupported', undefined, 'logprobs')
+  if (candidate?.ext) report.ext(candidate.ext, undefined)
+  const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated }, report)
+  const named = model ?? options.context?.request?.model
+  if (id === undefined && !native) report.add('response.id', '/id')
+  if (named === undefined && !native) report.add('response.model', '/model')
+  const hasUsage = usage !== undefined || !native
+  const wire: JsonObject = {
+    ...(!native && { container: null, diagnostics: null }),
+    ...ownKeys(response),
+    ...defined({
+      id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
+      type: form?.['type'] === 'absent' ? undefined : 'message',
+      role: form?.['role'] === 'absent' ? undefined : 'assistant',
+      model: named ?? (native ? undefined : 'unknown'),
+    }),
+    content,
+    ...stop,
+    ...(hasUsage && { usage: encodeUsage(usage, serviceTier, { report, whole: !native }) }),
+  }
+  return { wire, notes: report.notes }
+}
+
+function encodeMessage(message: Message, native: boolean, report: MessagesReport): JsonObject[] {
+  const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
+  report.rest({ ...rest, ...defined({ name: participant }) }, at)
+  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+  if (id !== undefined || status !== undefined) report.once('message.envelope', at)
+  report.ext(ext, at)
+  return encodeParts(parts, replyWriting(report, native && ownForm(message) !== undefined), role)
+}
+
+/** How parts of a reply are written. */
+export function replyWriting(report: MessagesReport, native: boolean): Writing {
+  return {
+    report,
+    to: 'client',
+    native,
+    callId: (id, at) => replyCallId(id, at, report),
+    toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
+    unsigned: 'drop',
+    newest: false,
+    unresolvable: part => report.add('reference.unresolvable', part.at),
+    marks: [],
+    place: 'messages',
+  }
+}
+
+export function replyCallId(id: string, at: string | undefined, report: MessagesReport): string {
+  const fitting = mapCallId(id, /^[a-zA-Z0-9_-]{1,64}$/)
+  if (fitting !== id) report.add('tool-call.id', at, 'id')
+  return fitting
+}
+
+export function replyToolName(called: string, namespace: string | undefined, at: string | undefined, report: MessagesReport): string {
+  if (namespace === undefined) return called
+  report.add('tool.namespace', at, 'namespace')
+  return `${namespace}__${called}`
+}
+
+type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
+
+/**
+ * How a reply ended.
+ * @throws TranslationError `truncated` when nobody said it
+ */
+export function encodeFinish(
+  finish: Finish | undefined,
+  parts: readonly Part[],
+  promptBlocked: CanonicalResponse['promptBlocked'],
+  { native, truncated }: { native: boolean; truncated?: Options['truncated'] | undefined },
+  report: MessagesReport,
+): Stop {
+  if (!finish && promptBlocked) {
+    report.add('stop.refusal', undefined, 'promptBlocked')
+    return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
+  }
+  if (!finish) {
+    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: name, path: '' }, 'the reply does not say how it ended')
+    report.add('stream.truncated-as-length', undefined)
+    return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
+  }
+  const own = finish.protocol === name
+  const { reason, raw, sequence, details, message } = finish
+  if (own && (native || !needsRepair(reason, parts)))
+    return { ...(!native && { stop_sequence: null, stop_details: null }), stop_reason: stopReason.toWire(reason, raw) ?? raw ?? 'end_turn', ...defined({ stop_sequence: sequence, stop_details: details }) }
+  const refused = parts.find(part => part.type === 'refusal')
+  if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
+    report.add('stop.refusal', refused.at)
+    return refusal(refused.text || (message ?? null))
+  }
+  if (reason === 'content_filter' || reason === 'recitation' || reason === 'refusal') {
+    if (reason !== 'refusal') report.add('stop.nearest', undefined, 'finish.reason')
+    return refusal(message ?? null, finish.category)
+  }
+  if (needsRepair(reason, parts)) {
+    report.add('stop.tool-use', undefined, 'finish.reason')
+    return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
+  }
+  const word = reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
+  if (word === undefined) report.add('stop.nearest', undefined, 'finish.reason')
+  return { stop_reason: word ?? nearestStopReason[reason] ?? 'end_turn', stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
+}
+
+/** Clients act on tool calls only when the reply stopped for them. */
+function needsRepair(reason: Finish['reason'], parts: readonly Part[]): boolean {
+  return reason === 'stop' && parts.some(({ type }) => type === 'tool-call')
+}
+
+const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
+
+function refusal(explanation: string | null, category?: string): Stop {
+  return {
+    stop_reason: 'refusal',
+    stop_sequence: null,
+    stop_details: { type: 'refusal', category: category !== undefined && categories.has(category) ? category : null, explanation },
+  }
+}

@@ -1,0 +1,180 @@
+import type { FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { wrapFreeform } from '../../kit/freeform.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { isObject } from '../../kit/json.ts'
+import { decodeCache, encodeCache, type Mark } from './cache.ts'
+import type { MessagesReport } from './notes.ts'
+import type { MessagesOptions } from './options.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { MessagesTool } from './schema.ts'
+import { name, nearestServerTool, toolFamily } from './vocabulary.ts'
+
+/** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
+export function decodeTool(wire: unknown, at: string): Tool {
+  const tool = MessagesTool.safeParse(wire).data
+  if (!tool) return { type: 'opaque', protocol: name, raw: wire, at }
+  const { type } = tool
+  if (type === undefined || type === null || type === 'custom') {
+    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: name, path: `${at}/name` }, 'a function has a name')
+    return decodeFunction({ ...tool, name: tool.name }, at)
+  }
+  const family = toolFamily(type)
+  if (!family) return { type: 'opaque', protocol: name, raw: wire, at }
+  return {
+    type: 'server',
+    tool: family.tool,
+    protocol: name,
+    ...defined({ name: tool.name, common: commonOf(tool) }),
+    ...(family.clientExecuted && { clientExecuted: true }),
+    ...decodeCache(tool.cache_control).known,
+    raw: wire,
+    at,
+  }
+}
+
+function decodeFunction(tool: MessagesTool & { name: string }, at: string): FunctionTool {
+  const {
+    type,
+    name: called,
+    description,
+    input_schema: parameters,
+    strict,
+    defer_loading,
+    allowed_callers,
+    input_examples,
+    eager_input_streaming,
+    cache_control,
+    ...fields
+  } = tool
+  const cache = decodeCache(cache_control)
+  const nothing = nulls({ type, description, input_schema: parameters, strict, defer_loading, allowed_callers, input_examples, eager_input_streaming })
+  return {
+    type: 'function',
+    name: called,
+    ...defined({
+      description: description ?? undefined,
+      parameters: parameters ?? undefined,
+      strict: strict ?? undefined,
+      deferLoading: defer_loading ?? undefined,
+      allowedCallers: allowed_callers ?? undefined,
+      examples: input_examples ?? undefined,
+      eagerStreaming: eager_input_streaming ?? undefined,
+    }),
+    ...cache.known,
+    at,
+    ...keep(fields, { ...nothing, ...cache.nothing }, { type: type ?? 'absent', ...cache.form }),
+  }
+}
+
+function commonOf(tool: MessagesTool): ServerTool['common'] {
+  const { max_uses, allowed_domains, blocked_domains, user_location } = tool
+  const strings = (value: unknown) => (Array.isArray(value) && value.every(one => typeof one === 'string') ? (value as string[]) : undefined)
+  const place = isObject(user_location) ? user_location : undefined
+  const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
+  const common = defined({
+    maxUses: typeof max_uses === 'number' ? max_uses : undefined,
+    allowedDomains: strings(allowed_domains),
+    blockedDomains: strings(blocked_domains),
+    userLocation: place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') }),
+  })
+  return Object.keys(common).length > 0 ? common : undefined
+}
+
+export type ToolWriting = {
+  report: MessagesReport
+  options: MessagesOptions
+  toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+  marks: Mark[]
+}
+
+/** A tool → its definition here; undefined: it has none. */
+export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
+  const { report, options } = writing
+  switch (tool.type) {
+    case 'function':
+      return encodeFunction(tool, writing)
+    case 'freeform':
+      report.add('freeform.wrapped', tool.at)
+      return encodeFunction(wrapFreeform(tool), writing, true)
+    case 'server': {
+      if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      const nearest = options.serverTools === 'map' ? nearestServerTool[tool.tool] : undefined
+      report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
+      return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool.common)) }
+    }
+    case 'opaque':
+      if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      report.add('tool.unknown', tool.at)
+      return undefined
+    default:
+      return tool satisfies never
+  }
+}
+
+function encodeCommon({ maxUses, allowedDomains, blockedDomains, userLocation }: NonNullable<ServerTool['common']> = {}): JsonObject {
+  return defined({
+    max_uses: maxUses,
+    allowed_domains: allowedDomains,
+    blocked_domains: allowedDomains ? undefined : blockedDomains,
+    user_location: userLocation && { type: 'approximate', ...userLocation },
+  })
+}
+
+function encodeFunction(tool: FunctionTool, { report, toolName, marks }: ToolWriting, wrapped = false): JsonObject {
+  const {
+    type: _,
+    name: called,
+    namespace,
+    description,
+    parameters,
+    strict,
+    output,
+    examples,
+    deferLoading,
+    allowedCallers,
+    async,
+    eagerStreaming,
+    cache,
+    at,
+    ext,
+    ...rest
+  } = tool
+  report.rest({ ...rest, ...defined({ output, async: async || undefined }) }, at)
+  report.ext(ext, at)
+  const form = ownForm(tool)
+  const spelled = form?.['type']
+  const own = form !== undefined
+  const callers = own ? allowedCallers : allowedCallers?.filter(caller => caller === 'direct')
+  if (callers?.length !== allowedCallers?.length) report.add('field.unsupported', at, 'allowedCallers')
+  const wire: JsonObject = {
+    ...ownKeys(tool),
+    ...(typeof spelled === 'string' && spelled !== 'absent' && { type: spelled }),
+    name: toolName(called, namespace, at, wrapped),
+    ...defined({
+      description,
+      input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, at),
+      strict: strict === true || (own && strict === false) ? strict : undefined,
+      defer_loading: deferLoading,
+      allowed_callers: callers?.length === 0 && !own ? undefined : callers,
+      input_examples: examples,
+      eager_input_streaming: eagerStreaming,
+    }),
+  }
+  if (cache) {
+    const raw = form?.['cache']
+    const written = encodeCache(cache, isObject(raw) ? raw : undefined, () => report.add('cache.ttl', at, 'cache.ttl'))
+    wire['cache_control'] = written
+    marks.push({ wire: written, at, place: 'tools' })
+  }
+  return wire
+}
+
+/** @throws TranslationError `inexpressible` for arguments that are no object */
+function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, at: string | undefined): JsonObject {
+  if (!parameters) return { type: 'object', properties: {} }
+  if (own || parameters['type'] === 'object') return parameters
+  if (parameters['type'] === undefined) return { type: 'object', ...parameters }
+  throw new TranslationError({ code: 'inexpressible', protocol: name, path: `${at ?? ''}/parameters` }, 'arguments of a function are an object here')
+}

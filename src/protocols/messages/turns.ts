@@ -1,0 +1,143 @@
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import type { MessagesReport } from './notes.ts'
+import type { MessagesOptions } from './options.ts'
+
+/** One message as this wire groups them. */
+export type Turn = { role: 'user' | 'assistant' | 'system'; parts: Part[]; sources: Message[] }
+
+const idRule = /^[a-zA-Z0-9_-]{1,64}$/
+
+type Pairs = { results: Map<ToolCallPart, ToolResultPart>; ids: Map<Part, string> }
+
+/**
+ * Messages of another protocol in the grouping that this one demands: an assistant's turn with tools or reasoning is one
+ * message, and the one after it begins with the results of all its calls, in the order of the calls.
+ */
+export function groupTurns(messages: readonly Message[], report: MessagesReport, repair: NonNullable<MessagesOptions['repairToolPairs']>): { turns: Turn[]; ids: Map<Part, string> } {
+  const joined = joinAssistants(messages)
+  const pairs = pair(joined, report)
+  const placed = new Set(pairs.results.values())
+  const turns: Turn[] = []
+  let results: Turn | undefined
+  for (const turn of joined) {
+    if (turn.role === 'assistant') {
+      const calls = turn.parts.filter(part => part.type === 'tool-call')
+      const dangling = calls.filter(call => !pairs.results.has(call))
+      if (repair === 'drop' && dangling.length > 0) {
+        for (const { at } of dangling) report.add('tool-call.dangling', at)
+        turn.parts = turn.parts.filter(part => !dangling.includes(part as ToolCallPart))
+      }
+      turns.push(turn)
+      results = undefined
+      const answers = calls.flatMap(call => answerOf(call, pairs, repair, report))
+      if (answers.length > 0) {
+        results = { role: 'user', parts: answers, sources: [] }
+        turns.push(results)
+      }
+      continue
+    }
+    if (turn.role === 'system') {
+      turns.push(turn)
+      results = undefined
+      continue
+    }
+    const parts = turn.parts.flatMap(part => rest(part, placed, pairs, repair, report))
+    if (results) {
+      noteMoved(turn.parts, results.parts, report)
+      results.parts.push(...parts)
+      results.sources.push(...turn.sources)
+    } else {
+      for (const part of turn.parts) if (part.type === 'tool-result' && placed.has(part)) report.add('tool-result.moved', part.at)
+      turns.push({ ...turn, parts })
+    }
+  }
+  return { turns: turns.filter(({ parts, sources }) => parts.length > 0 || sources.length > 0), ids: pairs.ids }
+}
+
+/** Adjacent assistant messages are one turn where tools or reasoning are involved; others stay apart. */
+function joinAssistants(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = []
+  let run: Message[] = []
+  const flush = () => {
+    if (run.length === 0) return
+    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
+    if (bound) turns.push({ role: 'assistant', parts: run.flatMap(({ parts }) => parts), sources: run })
+    else for (const message of run) turns.push({ role: 'assistant', parts: [...message.parts], sources: [message] })
+    run = []
+  }
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      run.push(message)
+      continue
+    }
+    flush()
+    const role = message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
+    turns.push({ role, parts: [...message.parts], sources: [message] })
+  }
+  flush()
+  return turns
+}
+
+/** Which result answers which call, and the id that both are written with. */
+function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
+  const results = new Map<ToolCallPart, ToolResultPart>()
+  const ids = new Map<Part, string>()
+  const used = new Set<string>()
+  const open = new Map<string, ToolCallPart>()
+  for (const { role, parts } of turns)
+    for (const part of parts) {
+      if (role === 'assistant' && part.type === 'tool-call') {
+        open.set(part.id, part)
+        const id = unused(mapCallId(part.id, idRule), used)
+        ids.set(part, id)
+        if (id !== part.id) report.add('tool-call.id', part.at, 'id')
+      } else if (part.type === 'tool-result') {
+        const call = open.get(part.callId)
+        if (!call) continue
+        const earlier = results.get(call)
+        if (earlier) report.add('tool-result.duplicate', earlier.at)
+        results.set(call, part)
+        ids.set(part, ids.get(call) ?? part.callId)
+      }
+    }
+  return { results, ids }
+}
+
+function unused(id: string, used: Set<string>): string {
+  let candidate = id
+  for (let count = 2; used.has(candidate); count++) candidate = `${id.slice(0, 60)}_${count}`
+  used.add(candidate)
+  return candidate
+}
+
+function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, report: MessagesReport): Part[] {
+  const result = results.get(call)
+  if (result) return [result]
+  if (repair !== 'synthesize') return []
+  report.add('tool-result.synthesized', '/messages')
+  const made: ToolResultPart = { type: 'tool-result', callId: call.id, kind: call.kind, content: [{ type: 'text', text: '(no result)' }], isError: true }
+  ids.set(made, ids.get(call) ?? call.id)
+  return [made]
+}
+
+/** What stays of a user's message once results stand with their calls. */
+function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: string, report: MessagesReport): Part[] {
+  if (part.type !== 'tool-result') return [part]
+  if (placed.has(part)) return []
+  if (ids.has(part)) return [] // an earlier result of the same call, noted as a duplicate
+  if (repair === 'keep') return [part]
+  report.add(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part.at)
+  return repair === 'drop' ? [] : part.content
+}
+
+/** A result that stood after something else than results has changed its place. */
+function noteMoved(before: readonly Part[], placed: readonly Part[], report: MessagesReport): void {
+  const first = before.findIndex(({ type }) => type !== 'tool-result')
+  const other = first >= 0 || placed.some(({ type }) => type !== 'tool-result')
+  if (!other) return
+  before.forEach((part, index) => {
+    const late = placed.some(({ type }) => type !== 'tool-result') || (first >= 0 && index > first)
+    if (part.type === 'tool-result' && placed.includes(part) && late) report.add('tool-result.moved', part.at)
+  })
+}

@@ -1,0 +1,116 @@
+import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
+import type { FinishReason } from '../../canonical/response.ts'
+import { twoWay } from '../../kit/two-way.ts'
+
+/** The name of this protocol, as users see it. */
+export const name = 'messages'
+
+/** `stop_reason`. The last two rows are words of compatible servers. */
+export const stopReason = twoWay<string, FinishReason>([
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop_sequence'],
+  ['max_tokens', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['pause_turn', 'pause'],
+  ['refusal', 'refusal'],
+  ['model_context_window_exceeded', 'context_window'],
+  ['compaction', 'compaction'],
+  ['stop', 'stop'],
+  ['length', 'length'],
+])
+
+/** The nearest `stop_reason` of meanings that have no word here. */
+export const nearestStopReason: Partial<Record<FinishReason, string>> = {
+  content_filter: 'refusal',
+  recitation: 'refusal',
+  malformed_tool_call: 'end_turn',
+  cancelled: 'end_turn',
+  other: 'end_turn',
+}
+
+/** `service_tier` of a request. */
+export const requestTier = twoWay<string, string>([
+  ['auto', 'auto'],
+  ['standard_only', 'default'],
+])
+
+/** `usage.service_tier` of a reply; other words are the same on both sides. */
+export const replyTier = twoWay<string, string>([
+  ['standard', 'default'],
+  ['priority', 'priority'],
+])
+
+/** `ttl` of a cache mark. */
+export const ttlWords: Record<CacheTtl, '5m' | '1h'> = { '5m': '5m', '30m': '1h', '1h': '1h', '12h': '1h' }
+
+export function isTtl(word: unknown): word is '5m' | '1h' {
+  return word === '5m' || word === '1h'
+}
+
+const callNames = new Map<string, ServerToolKind>([
+  ['web_search', 'web_search'],
+  ['web_fetch', 'web_fetch'],
+  ['code_execution', 'code_execution'],
+  ['bash_code_execution', 'code_execution'],
+  ['text_editor_code_execution', 'code_execution'],
+  ['tool_search_tool_regex', 'tool_search'],
+  ['tool_search_tool_bm25', 'tool_search'],
+  ['advisor', 'advisor'],
+])
+
+/** `name` of a `server_tool_use` block. */
+export function serverToolOfName(word: unknown): ServerToolKind {
+  return (typeof word === 'string' && callNames.get(word)) || 'other'
+}
+
+/** Block types of server tools other than `server_tool_use`, by what they are. */
+export const serverBlocks = new Map<string, { phase: 'call' | 'result'; tool: ServerToolKind }>([
+  ['web_search_tool_result', { phase: 'result', tool: 'web_search' }],
+  ['web_fetch_tool_result', { phase: 'result', tool: 'web_fetch' }],
+  ['code_execution_tool_result', { phase: 'result', tool: 'code_execution' }],
+  ['bash_code_execution_tool_result', { phase: 'result', tool: 'code_execution' }],
+  ['text_editor_code_execution_tool_result', { phase: 'result', tool: 'code_execution' }],
+  ['tool_search_tool_result', { phase: 'result', tool: 'tool_search' }],
+  ['advisor_tool_result', { phase: 'result', tool: 'advisor' }],
+  ['mcp_tool_use', { phase: 'call', tool: 'mcp' }],
+  ['mcp_tool_result', { phase: 'result', tool: 'mcp' }],
+  ['mcp_tool_listing', { phase: 'result', tool: 'mcp_list' }],
+])
+
+/** Blocks that steer the conversation. */
+export const controlBlocks = new Map<string, 'compaction' | 'fallback' | 'container-upload' | 'tool-addition' | 'tool-removal'>([
+  ['compaction', 'compaction'],
+  ['fallback', 'fallback'],
+  ['container_upload', 'container-upload'],
+  ['tool_addition', 'tool-addition'],
+  ['tool_removal', 'tool-removal'],
+])
+
+/** Families of tools with a dated `type`. `client`: the caller runs it and the provider only knows its schema. */
+const toolFamilies: readonly (readonly [prefix: string, tool: ServerToolKind, runs: 'server' | 'client'])[] = [
+  ['web_search_', 'web_search', 'server'],
+  ['web_fetch_', 'web_fetch', 'server'],
+  ['code_execution_', 'code_execution', 'server'],
+  ['tool_search_tool_', 'tool_search', 'server'],
+  ['advisor_', 'advisor', 'server'],
+  ['mcp_toolset', 'mcp', 'server'],
+  ['bash_', 'shell', 'client'],
+  ['text_editor_', 'text_editor', 'client'],
+  ['memory_', 'memory', 'client'],
+  ['computer_', 'computer', 'client'],
+  ['browser_toolset_', 'computer', 'client'],
+]
+
+/** `type` of a tool that is no function; undefined: of no known family. */
+export function toolFamily(type: string): { tool: ServerToolKind; clientExecuted: boolean } | undefined {
+  const row = toolFamilies.find(([prefix]) => type.startsWith(prefix))
+  return row && { tool: row[1], clientExecuted: row[2] === 'client' }
+}
+
+/** What another provider's tool is called here, with `serverTools: 'map'`. */
+export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; name: string }>> = {
+  web_search: { type: 'web_search_20250305', name: 'web_search' },
+  web_fetch: { type: 'web_fetch_20250910', name: 'web_fetch' },
+  url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
+  code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
+}
