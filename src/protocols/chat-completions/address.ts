@@ -1,0 +1,42 @@
+import type { Address, Headers, ModelInfo } from '../../protocol.ts'
+import { defined } from '../../kit/defined.ts'
+
+const path = '/v1/chat/completions'
+
+/** Headers of a caller of this protocol that say on whose behalf it calls. */
+const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id'] as const
+
+function bearer(authorization: string | undefined): string | undefined {
+  return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]
+}
+
+function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
+  return defined({
+    id,
+    object: 'model',
+    created: createdAt ?? 0,
+    owned_by: owner ?? 'system',
+    context_length: contextTokens,
+    max_output_tokens: maxOutputTokens,
+  })
+}
+
+export const address: Address = {
+  path,
+  match: asked => (asked === path ? { operation: 'generate' } : undefined),
+  target: ({ operation }) => (operation === 'generate' ? path : undefined),
+  credentialOf: headers => bearer(headers['authorization']) ?? headers['api-key'],
+  upstreamHeaders(apiKey, client) {
+    const headers: Headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+    for (const name of passedOn) {
+      const value = client?.[name]
+      if (value !== undefined) headers[name] = value
+    }
+    return headers
+  },
+  requestIdHeader: 'x-request-id',
+  // The shape that clients expect when nothing says otherwise.
+  listingClaim: asked => (asked === '/v1/models' || asked.startsWith('/v1/models/') ? 1 : 0),
+  list: models => ({ object: 'list', data: models.map(describe) }),
+  describe,
+}

@@ -1,0 +1,447 @@
+import type { Citation, Message, Part, ReasoningPart, TextPart, ToolCallPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { EncodingContext } from '../../protocol.ts'
+import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { formOf, kept, own, protocolName, same, spell, told } from './fidelity.ts'
+import type { ChatReport } from './notes.ts'
+import { decodeCallSignature, decodeReasoning, encodeCallSignature, encodeDetails, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
+import type { ChatAssistantMessage, ChatChoice, ChatToolCall } from './schema.ts'
+import { originalName } from './tools.ts'
+
+/** Ids that every server of this shape takes. */
+export const validCallId = /^[\x21-\x7e]{1,40}$/
+
+/** What a decoder of assistant messages needs to know around the message. */
+export type Reading = {
+  report: ChatReport
+  context: EncodingContext | undefined
+  /** For calls without an id: `ordinal` counts the calls of the message. */
+  idOf(ordinal: number): string
+  /** The same for the older single function call. */
+  legacyId(): string
+}
+
+/** In an answer the role may be missing. */
+type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
+
+type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
+
+/**
+ * An assistant message of a conversation or an answer. The wire has a field for each kind of part and tells no order:
+ * reasoning, text, refusal, media, calls, unless a recorded layout says otherwise.
+ */
+export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading): Read {
+  const { told: message, nulls } = told(wire)
+  const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
+  const { carriers, rest } = splitCarriers(extra)
+  const reasoning = decodeReasoning(carriers, at)
+
+  const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: `${at}/tool_calls/${i}`, ordinal: i, reading }))
+  if (function_call) {
+    const { name: called, arguments: input, ...unknown } = function_call
+    calls.push({ type: 'tool-call', id: reading.legacyId(), idOrigin: 'synthesized', ...originalName(called, reading.context), kind: 'function', ...readInput(input), at: `${at}/function_call`, ...kept(unknown, { legacy: true, input }) })
+  }
+  const others: Part[] = []
+  if (refusal) others.push({ type: 'refusal', text: refusal, at: `${at}/refusal` })
+  if (audio) others.push(decodeAudioAnswer(audio, at))
+  const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
+  const body = onlyEmpty ? [] : decodeContent(content, at)
+  const cited = attachCitations(body, annotations ?? [])
+  if (reasoning.textSignature) attachSignature(body, reasoning.textSignature, at)
+
+  const parts = arrange({ reasoning: reasoning.parts, body, others, calls }, reasoning.layout, { report: reading.report, at })
+  const form = {
+    nulls,
+    content: content === undefined ? (nulls.includes('content') ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
+    refusal: refusal === '' ? '' : undefined,
+    tool_calls: tool_calls?.length === 0 ? [] : undefined,
+    carriers: Object.keys(carriers).length > 0 ? carriers : undefined,
+    annotations,
+  }
+  const unknown = cited ? rest : { ...rest, annotations }
+  return { ...(name !== undefined && { name }), parts, ...kept(unknown, cited ? form : { ...form, annotations: undefined }) }
+}
+
+function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: string): Part {
+  const { told: audio, nulls } = told(wire)
+  const { id, data, transcript, expires_at, ...unknown } = audio
+  return defined({
+    type: 'media' as const,
+    kind: 'audio' as const,
+    source: data !== undefined ? { type: 'base64' as const, data } : { type: 'reference' as const, id: id ?? '' },
+    transcript,
+    expiresAt: expires_at,
+    at: `${at}/audio`,
+    ...kept(unknown, { nulls: nulls.length > 0 ? nulls : undefined, id, place: 'audio' }),
+  })
+}
+
+/** False: there is no text that the annotations could belong to. */
+function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
+  if (annotations.length === 0) return true
+  const text = body.findLast(part => part.type === 'text')
+  if (!text) return false
+  text.citations = annotations.map(decodeAnnotation)
+  return true
+}
+
+/** One annotation of an answer. Its offsets count in the text of the whole answer, which is one part here. */
+export function decodeAnnotation(raw: unknown): Citation {
+  const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
+  if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
+  const { url: link, title, content, start_index: start, end_index: end } = url
+  const told = defined({
+    url: typeof link === 'string' ? link : undefined,
+    title: typeof title === 'string' ? title : undefined,
+    citedText: typeof content === 'string' ? content : undefined,
+    start: typeof start === 'number' ? start : undefined,
+    end: typeof end === 'number' ? end : undefined,
+  })
+  return { kind: 'url', ...told, protocol: protocolName, raw }
+}
+
+function attachSignature(body: Part[], signature: NonNullable<TextPart['signature']>, at: string): void {
+  const text = body.findLast(part => part.type === 'text')
+  if (text) text.signature = signature
+  else body.push({ type: 'text', text: '', signature, at: `${at}/content` })
+}
+
+type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
+
+/** Puts the parts in the recorded order, if it fits them. */
+function arrange({ reasoning, body, others, calls }: Slots, layout: string[] | undefined, { report, at }: { report: ChatReport; at: string }): Part[] {
+  const usual = [...reasoning, ...body, ...others, ...calls]
+  if (!layout) return usual
+  const text = body.length === 1 ? body[0] : undefined
+  const whole = text?.type === 'text' ? text.text : ''
+  const ordered: Part[] = []
+  let cut = 0
+  for (const token of layout) {
+    const rest = token.slice(1)
+    if (token.startsWith('r')) ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
+    else if (token.startsWith('x') && text?.type === 'text') {
+      const length = Number(rest)
+      const { citations: _citations, signature: _signature, ...bare } = text
+      ordered.push({ ...(cut + length === whole.length ? text : bare), text: whole.slice(cut, cut + length) })
+      cut += length
+    } else if (token.startsWith('c')) ordered.push(...calls.filter(call => call.type === 'tool-call' && call.id === rest))
+  }
+  const fits = cut === whole.length && ordered.filter(part => part.type !== 'text').length === reasoning.length + calls.length && body.length <= 1
+  if (fits) return [...ordered, ...others]
+  report.add('parts.layout-stale', `${at}/reasoning_details`)
+  return usual
+}
+
+function readInput(input: unknown): { input: string } {
+  if (typeof input === 'string') return { input }
+  return { input: input === undefined || input === null ? '' : JSON.stringify(input) }
+}
+
+function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
+  const { told: call, nulls } = told(wire)
+  const { id, type, extra_content, ...more } = call
+  const signature = decodeCallSignature(extra_content)
+  const link = id ? { id } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
+  const unknownExtra = extra_content === undefined || signature ? {} : { extra_content }
+  const form = { nulls, id: id === '' ? '' : undefined, typeless: type === undefined || undefined, extra: signature ? extra_content : undefined }
+  if (type === 'custom' && 'custom' in more && isObject(more.custom)) {
+    const { custom, ...unknown } = more
+    const { name, input, ...inner } = told(custom as { name: string; input?: string | null }).told
+    const nested = Object.keys(inner).length > 0 ? { custom: inner } : {}
+    return { type: 'tool-call', ...link, ...originalName(name, reading.context), kind: 'freeform', input: input ?? '', at, ...(signature && { signature }), ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, input: input === undefined ? null : undefined }) }
+  }
+  if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {
+    const { function: fn, ...unknown } = more
+    const { name, arguments: input, ...inner } = fn as { name: string; arguments?: unknown }
+    if (isObject(input)) reading.report.add('tool_call.input-object', at, 'function/arguments')
+    const nested = Object.keys(inner).length > 0 ? { function: inner } : {}
+    const spelled = typeof input === 'string' ? {} : 'arguments' in fn ? { input } : { inputless: true }
+    return { type: 'tool-call', ...link, ...originalName(name, reading.context), kind: 'function', ...readInput(input), at, ...(signature && { signature }), ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...spelled }) }
+  }
+  return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
+}
+
+/** What an assistant message on the wire is made from. `reasoning`: the part of it that is to be written at all. */
+export type AssistantToWrite = {
+  parts: readonly Part[]
+  reasoning: 'all' | 'none'
+  /** Signatures reach a client wrapped; a server gets only its own. */
+  towards: 'client' | 'server'
+  name?: string | undefined
+  at?: string | undefined
+  ext?: Message['ext']
+}
+
+/** Undefined: nothing is left that could be written. */
+export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
+  const { parts, name, ext, at } = from
+  const { report } = writing
+  const kept = own(ext)
+  const form = kept?.form ?? {}
+  report.ext(ext, at)
+
+  const calls: JsonObject[] = []
+  const known: JsonObject = { role: 'assistant', content: undefined, name }
+  const body: Part[] = []
+  const texts: TextPart[] = []
+  const reasoning: ReasoningPart[] = []
+  for (const part of parts) {
+    const { place, block } = formOf(part.ext)
+    switch (part.type) {
+      case 'text':
+        texts.push(part)
+        body.push(part)
+        break
+      case 'reasoning':
+        if (block !== undefined && form['content'] === 'array') body.push(part)
+        else reasoning.push(part)
+        break
+      case 'refusal':
+        if (place === 'content' && form['content'] === 'array') body.push(part)
+        else known['refusal'] = joined(known['refusal'], part.text)
+        break
+      case 'tool-call':
+        if (formOf(part.ext)['legacy'] === true) known['function_call'] = encodeLegacyCall(part, writing)
+        else calls.push(encodeCall(part, from.towards, writing))
+        break
+      case 'media':
+        if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client')) known['audio'] = encodeAudioAnswer(part, writing)
+        else if (kept) body.push(part)
+        else report.add('part.unsupported', part.at)
+        break
+      case 'opaque':
+        if (part.protocol === protocolName && place === 'tool_calls' && isObject(part.raw)) calls.push(part.raw)
+        else if (part.protocol === protocolName) body.push(part)
+        else report.add('part.unknown', part.at)
+        break
+      case 'server-tool':
+      case 'search-result':
+      case 'tool-result':
+      case 'control':
+        report.add('part.unsupported', part.at)
+        break
+      default:
+        part satisfies never
+    }
+  }
+  if (known['refusal'] === undefined && form['refusal'] === '') known['refusal'] = ''
+  if (calls.length > 0) known['tool_calls'] = calls
+  else if (Array.isArray(form['tool_calls'])) known['tool_calls'] = []
+
+  Object.assign(known, encodeBody({ body, texts }, form, { writing, towards: from.towards }))
+  Object.assign(known, encodeReasoning(reasoning, from, { form, writing, texts }))
+  const empty = known['content'] === undefined && Object.keys(defined(known)).length === 1
+  if (!kept) {
+    if (empty && from.towards === 'server') return undefined
+    const silent = calls.length > 0 || known['refusal'] !== undefined || known['audio'] !== undefined
+    known['content'] ??= silent || from.towards === 'client' ? null : ''
+    if (from.towards === 'client') known['refusal'] ??= null
+  }
+  return spell(known, ext)
+}
+
+const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)
+
+/** `content`, and `annotations` where the reader is a client. */
+function encodeBody(
+  { body, texts }: { body: readonly Part[]; texts: readonly TextPart[] },
+  form: JsonObject,
+  { writing, towards }: { writing: Writing; towards: 'client' | 'server' },
+): JsonObject {
+  const { report } = writing
+  const cited = texts.flatMap(({ citations }) => citations ?? [])
+  const came = form['annotations']
+  const verbatim = Array.isArray(came) && same(came.map(decodeAnnotation), cited)
+  const annotations = verbatim ? came : towards === 'client' ? encodeCitations(texts, report) : undefined
+  if (!verbatim && towards === 'server') for (const { citations, at } of texts) if (citations?.length) report.add('citation.dropped', at, 'citations')
+  const listed = annotations && (annotations.length > 0 || verbatim) ? { annotations } : {}
+
+  if (form['content'] === 'array') {
+    const blocks = body.flatMap(part => (part.type === 'reasoning' ? [formOf(part.ext)['block'] as JsonObject] : encodeParts([bare(part)], writing)))
+    return { content: blocks, ...listed }
+  }
+  const joins = texts.filter(({ text }) => text !== '')
+  for (const { at, ext, cache, logprobs, type: _type, text: _text, citations: _citations, signature: _signature, ...rest } of texts) {
+    if (cache) report.add('cache.mark-dropped', at, 'cache')
+    report.rest({ ...rest, ...(towards === 'server' && { logprobs }) }, at)
+    report.ext(ext, at)
+  }
+  for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
+  if (joins.length > 1 && joins.some(({ citations }) => citations?.length)) report.add('text.boundary-lost', joins[1]?.at)
+  const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
+  if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature))) return { ...(form['content'] === 'string' && { content: '' }), ...listed }
+  return { content, ...listed }
+}
+
+/** Citations and probabilities are written elsewhere. */
+function bare(part: Part): Part {
+  if (part.type !== 'text') return part
+  const { citations: _citations, logprobs: _logprobs, signature: _signature, ...rest } = part
+  return rest
+}
+
+/** `annotations`: offsets count in the joined text, in code points. */
+export function encodeCitations(texts: readonly TextPart[], report: ChatReport): JsonObject[] {
+  const annotations: JsonObject[] = []
+  let before = 0
+  for (const { text, citations, at } of texts) {
+    const length = citations?.length || texts.length > 1 ? [...text].length : 0
+    for (const citation of citations ?? []) {
+      const annotation = encodeCitation(citation, { start: before, end: before + length }, () => report.add('citation.whole-part', at, 'citations'))
+      if (annotation) annotations.push(annotation)
+      else report.add('citation.dropped', at, 'citations')
+    }
+    before += length
+  }
+  return annotations
+}
+
+/** `part`: where the part that holds the citation begins and ends in the answer. Undefined: no place for it. */
+export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): JsonObject | undefined {
+  const { kind, url, title, citedText, start, end, protocol, raw } = citation
+  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || (part.start === 0 && same(decodeAnnotation(raw), citation)))) return raw
+  if (kind !== 'url' || url === undefined) return undefined
+  if (start === undefined || end === undefined) wholePart()
+  return {
+    type: 'url_citation',
+    url_citation: defined({
+      start_index: start === undefined ? part.start : part.start + start,
+      end_index: end === undefined ? part.end : part.start + end,
+      title: title ?? '',
+      url,
+      content: citedText,
+    }),
+  }
+}
+
+/** The carriers of reasoning. Those that came are written again while they mean the same. */
+function encodeReasoning(
+  reasoning: readonly ReasoningPart[],
+  from: AssistantToWrite,
+  { form, writing, texts }: { form: JsonObject; writing: Writing; texts: readonly TextPart[] },
+): JsonObject {
+  const { report, options } = writing
+  const textSignature = texts.findLast(({ signature }) => signature)?.signature
+  const { carriers } = form
+  const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
+  if (isObject(carriers) && (allowed || (writing.own && options.ccReasoningInHistory === undefined && from.towards === 'server'))) {
+    const again = decodeReasoning(carriers, from.at ?? '')
+    if (same(again.parts, reasoning) && same(again.textSignature, textSignature)) return carriers
+  }
+  if (reasoning.length === 0 && !textSignature) return {}
+  if (!allowed) {
+    for (const { at } of reasoning) report.add('reasoning.dropped', at)
+    if (textSignature) report.add('reasoning.foreign-signature', from.at)
+    return {}
+  }
+  for (const part of reasoning) noteReasoning(part, from.towards, writing)
+  const usable = reasoning.map(part => keepSignature(part, from.towards, writing))
+  const sealedText = textSignature && from.towards === 'client' && options.ccSignature !== 'none' ? textSignature : undefined
+  if (textSignature && !sealedText) report.add(from.towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', from.at)
+
+  const field = options.ccReasoning ?? 'reasoning_content'
+  const text = reasoningText(usable)
+  const written: JsonObject = {}
+  if (text && field !== 'details') written[field] = text
+  const layout = from.towards === 'client' ? layoutOf(from.parts, writing) : undefined
+  const detailed = (from.towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') && (field === 'details' ? usable.length > 0 : needsDetails(usable))
+  if ((detailed || sealedText) && options.ccSignature !== 'none') written['reasoning_details'] = encodeDetails({ parts: usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined), textSignature: sealedText, layout })
+  else if (layout) report.add('parts.order-lost', from.at)
+  if (Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? from.at)
+  return written
+}
+
+function noteReasoning({ at, ext, cache, type: _, segments: _segments, redacted: _redacted, id: _id, signature: _signature, ...rest }: ReasoningPart, towards: string, { report }: Writing): void {
+  if (cache && towards === 'server') report.add('cache.mark-dropped', at, 'cache')
+  report.rest(rest, at)
+  report.ext(ext, at)
+}
+
+/** The part with the signature only where the reader can use it. */
+function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { report, options }: Writing): ReasoningPart {
+  const { signature, ...rest } = part
+  if (!signature) return part
+  if (towards === 'client' && options.ccSignature !== 'none') return part
+  if (towards === 'server' && signature.issuer === protocolName) return part
+  report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, 'signature')
+  return rest
+}
+
+/** The order of the parts, where it is not the one that readers assume. */
+function layoutOf(parts: readonly Part[], { own: verbatim }: Writing): string[] | undefined {
+  let reasoning = 0
+  return unusual(
+    parts.flatMap(part => {
+      if (part.type === 'reasoning') return [`r${reasoning++}`]
+      if (part.type === 'text') return part.text ? [`x${part.text.length}`] : []
+      return part.type === 'tool-call' ? [`c${verbatim ? part.id : mapCallId(part.id, validCallId)}`] : []
+    }),
+  )
+}
+
+/** The layout, unless it is the usual one: reasoning, one text, calls. Without reasoning the order binds nobody. */
+export function unusual(layout: string[]): string[] | undefined {
+  const ranks = layout.map(token => 'rxc'.indexOf(token.charAt(0)))
+  const inOrder = ranks.every((rank, i) => rank >= (ranks[i - 1] ?? 0))
+  return ranks.includes(0) && !(inOrder && ranks.filter(rank => rank === 1).length <= 1) ? layout : undefined
+}
+
+/** `audio` of a message: whole in an answer, by id in a conversation. */
+function encodeAudioAnswer(part: Extract<Part, { type: 'media' }>, { report }: Writing): JsonObject {
+  const { type: _, kind: _kind, source, transcript, expiresAt, at, ext, ...rest } = part
+  const { mime: _mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined }
+  report.rest(rest, at)
+  report.ext(ext, at)
+  const { id } = formOf(ext)
+  const shown = source.type === 'reference' ? source.id || undefined : typeof id === 'string' ? id : undefined
+  if (own(ext)) return spell(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
+  return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
+}
+
+function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
+  return spell({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part, writing) }, part.ext)
+}
+
+function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
+  const { type: _, id, idOrigin, itemId, status, name, namespace, kind, input, caller, async, toolset, cache, signature, at, ext, ...rest } = part
+  const { report } = writing
+  const form = formOf(ext)
+  const isOwn = own(ext) !== undefined
+  report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }), toolset }, at)
+  if (cache) report.add('cache.mark-dropped', at, 'cache')
+  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
+  report.ext(ext, at)
+  const written = writing.own ? id : mapCallId(id, validCallId)
+  if (written !== id) report.add('tool_call.id-mapped', at, 'id')
+  const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : written
+  const extra = encodeExtra(signature, { form, towards, writing, at })
+  const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
+  const text = spelledInput(part, writing)
+  const inner = kind === 'function' ? { function: defined({ name: writing.nameOf(name, namespace), arguments: text }) } : { custom: defined({ name: writing.nameOf(name, namespace), input: text }) }
+  return spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
+}
+
+function isDirect(caller: unknown): boolean {
+  return caller === undefined || (isObject(caller) && caller['type'] === 'direct')
+}
+
+/** The arguments as they are to be written: as they came while they mean the same; never nothing for a function. */
+function spelledInput({ input, kind, ext, at }: ToolCallPart, { report }: Writing): unknown {
+  const form = formOf(ext)
+  if (form['inputless'] && input === '') return undefined
+  if ('input' in form && readInput(form['input']).input === input) return form['input']
+  if (input !== '' || kind === 'freeform' || own(ext)) return input
+  report.add('tool_call.empty-input', at, 'input')
+  return '{}'
+}
+
+function encodeExtra(signature: ToolCallPart['signature'], { form, towards, writing, at }: { form: JsonObject; towards: 'client' | 'server'; writing: Writing; at: string | undefined }): unknown {
+  if (!signature) return undefined
+  const { extra } = form
+  if (extra !== undefined && same(decodeCallSignature(extra), signature)) return extra
+  if (towards === 'client' && writing.options.ccSignature !== 'none') return encodeCallSignature(signature)
+  writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
+  return undefined
+}

@@ -1,0 +1,311 @@
+import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/message.ts'
+import { TranslationError } from '../../errors.ts'
+import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { formOf, kept, own, protocolName, same, spell, told } from './fidelity.ts'
+import type { ChatReport } from './notes.ts'
+import type { Options } from './options.ts'
+import { decodeThinkingBlock } from './reasoning.ts'
+import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
+
+/** What an encoder of one request or response carries along. */
+export type Writing = {
+  report: ChatReport
+  options: Options
+  /** The value was read from this protocol: it is written as it came, without limits and repairs. */
+  own: boolean
+  /** The name that a tool has on this wire; notes are made where the tool is defined. */
+  nameOf(name: string, namespace?: string): string
+}
+
+type Content = string | readonly ChatPart[] | null | undefined
+
+/** `content` of any message; `at` is the message. Null and absence are no parts. */
+export function decodeContent(content: Content, at: string): Part[] {
+  if (content === undefined || content === null) return []
+  if (typeof content === 'string') return [{ type: 'text', text: content, at: `${at}/content` }]
+  return content.map((part, i) => decodePart(part, `${at}/content/${i}`))
+}
+
+// The schema has told the shapes apart before; the type of a kind nobody knew hides that from the compiler.
+function decodePart(part: ChatPart, at: string): Part {
+  switch (part.type) {
+    case 'text':
+      return decodeText(part as ChatTextPart, at)
+    case 'image_url':
+      return decodeImage(part as ChatImagePart, at)
+    case 'input_audio':
+      return decodeAudio(part as ChatAudioPart, at)
+    case 'file':
+      return decodeFile(part as ChatFilePart, at)
+    case 'refusal': {
+      const { type, refusal, ...unknown } = part as ChatRefusalPart
+      return { type, text: refusal, at, ...kept(unknown, { place: 'content' }) }
+    }
+    case 'thinking':
+      return decodeThinkingBlock(part as ChatThinkingPart, at)
+    default:
+      return { type: 'opaque', protocol: protocolName, raw: part, at }
+  }
+}
+
+function decodeText(wire: ChatTextPart, at: string): TextPart {
+  const { told: part, nulls } = told(wire)
+  const { type, text, prompt_cache_breakpoint, cache_control, ...unknown } = part
+  return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, spelled(nulls)) }
+}
+
+function decodeImage(wire: ChatImagePart, at: string): MediaPart {
+  const { told: part, nulls } = told(wire)
+  const { type: _, image_url: image, prompt_cache_breakpoint, cache_control, ...unknown } = part
+  const { url, detail, ...inner } = typeof image === 'string' ? { url: image } : told(image).told
+  const data = parseDataUrl(url)
+  const known: MediaPart['detail'] = detail === 'auto' || detail === 'low' || detail === 'high' || detail === 'original' ? detail : undefined
+  return defined({
+    type: 'media' as const,
+    kind: 'image' as const,
+    source: data ? { type: 'base64' as const, ...data } : { type: 'url' as const, url },
+    detail: known,
+    at,
+    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('image_url', { ...inner, ...(known === undefined && detail !== undefined && { detail }) }, unknown), {
+      ...spelled(nulls),
+      image_url: image,
+    }),
+  })
+}
+
+const audioMimes = new Map([
+  ['wav', 'audio/wav'],
+  ['mp3', 'audio/mpeg'],
+])
+const audioFormats = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+])
+
+function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
+  const { told: part, nulls } = told(wire)
+  const { type: _, input_audio, prompt_cache_breakpoint, cache_control, ...unknown } = part
+  const { data, format, ...inner } = input_audio
+  return {
+    type: 'media',
+    kind: 'audio',
+    source: { type: 'base64', data, mime: audioMimes.get(format) ?? `audio/${format}` },
+    at,
+    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('input_audio', inner, unknown), { ...spelled(nulls), format }),
+  }
+}
+
+const fileMimes = new Map([
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['md', 'text/markdown'],
+  ['csv', 'text/csv'],
+  ['html', 'text/html'],
+  ['json', 'application/json'],
+  ['docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['pptx', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+])
+
+/** `file_data` should be a data URL; bare base64 takes its type from the name of the file, a PDF where that says nothing. */
+function decodeFile(wire: ChatFilePart, at: string): MediaPart {
+  const { told: part, nulls } = told(wire)
+  const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
+  const { file_data, file_id, filename, ...inner } = told(file).told
+  const data = file_data === undefined ? undefined : parseDataUrl(file_data)
+  const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase() ?? ''
+  const mime = data ? data.mime : (fileMimes.get(extension) ?? 'application/pdf')
+  const url = file_data !== undefined && /^https?:\/\//.test(file_data)
+  let source: MediaPart['source']
+  if (file_data === undefined) source = { type: 'file-id', id: file_id ?? '', issuer: protocolName }
+  else if (url) source = { type: 'url', url: file_data }
+  else source = defined({ type: 'base64' as const, data: data ? data.data : file_data, mime })
+  return defined({
+    type: 'media' as const,
+    kind: source.type === 'base64' && (mime === 'application/pdf' || mime?.startsWith('text/')) ? ('document' as const) : ('file' as const),
+    source,
+    filename,
+    at,
+    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('file', inner, unknown), { ...spelled(nulls), file }),
+  })
+}
+
+const spelled = (nulls: string[]): JsonObject => (nulls.length > 0 ? { nulls } : {})
+
+/** Unknown keys of an inner object, put where they belong when the outer object is written. */
+function inside(key: string, inner: JsonObject, outer: JsonObject): JsonObject {
+  return Object.keys(inner).length > 0 ? { ...outer, [key]: inner } : outer
+}
+
+type Marked = Pick<TextPart, 'cache' | 'ext'>
+
+/** A breakpoint, in the protocol's own spelling or that of servers which took it from the messages protocol. */
+export function decodeMark(marks: { prompt_cache_breakpoint?: unknown; cache_control?: unknown }, unknown: JsonObject, form: JsonObject): Marked {
+  const { prompt_cache_breakpoint: breakpoint, cache_control: control } = marks
+  const mark = breakpoint ?? control
+  if (!isObject(mark)) return kept(mark === undefined ? unknown : { ...unknown, ...defined(marks) }, form)
+  const ttl = mark['ttl']
+  const cache: NonNullable<TextPart['cache']> = ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
+  return { cache, ...kept(unknown, { ...form, mark: defined({ prompt_cache_breakpoint: breakpoint, cache_control: control }) }) }
+}
+
+/** The breakpoint of a part, as its keys on the wire. */
+export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, own: verbatim }: Writing): JsonObject {
+  if (!part.cache) return {}
+  const { mark } = formOf(part.ext)
+  if (isObject(mark) && same(decodeMark(mark, {}, {}).cache, part.cache)) return mark
+  if (options.ccCacheMarks === 'drop' && !verbatim) {
+    report.add('cache.mark-dropped', part.at, 'cache')
+    return {}
+  }
+  return { prompt_cache_breakpoint: defined({ mode: 'explicit', ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl-approximated', part.at, 'cache.ttl'), options) }) }
+}
+
+/** Lifetimes below the provider's own are left to it. */
+function encodeTtl(ttl: string | undefined, approximated: () => void, { cacheTtlRound }: Options): string | undefined {
+  if (ttl === undefined || ttl === '30m' || ttl === '12h') return ttl
+  approximated()
+  return ttl === '1h' && cacheTtlRound === 'up' ? '12h' : undefined
+}
+
+/** Text without anything beside it, which may stand as a plain string. */
+export function isPlainText(wire: JsonObject): wire is { type: 'text'; text: string } {
+  return wire['type'] === 'text' && typeof wire['text'] === 'string' && Object.keys(wire).length === 2
+}
+
+/** Parts of a system, user or tool message → blocks. What has no block here is noted. */
+export function encodeParts(parts: readonly Part[], writing: Writing): JsonObject[] {
+  return parts.flatMap(part => encodePart(part, writing))
+}
+
+function encodePart(part: Part, writing: Writing): JsonObject[] {
+  const { report } = writing
+  switch (part.type) {
+    case 'text':
+      return [encodeText(part, writing)]
+    case 'refusal':
+      return [encodeRefusal(part, writing)]
+    case 'media':
+      return encodeMedia(part, writing)
+    case 'search-result': {
+      const { type: _, source, title, parts, citations, at, ext, cache, signature, ...rest } = part
+      report.add('document.flattened', at)
+      report.ext(ext, at)
+      report.rest({ ...rest, ...(citations?.enabled && { citations }), signature }, at)
+      const blocks = encodeParts(parts, writing)
+      return [{ type: 'text', text: `${title}\n${source}` }, ...withMark(blocks, encodeMark({ ...defined({ cache, at }) }, writing))]
+    }
+    case 'opaque':
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
+      report.add('part.unknown', part.at)
+      return []
+    case 'reasoning':
+    case 'tool-call':
+    case 'tool-result':
+    case 'server-tool':
+    case 'control':
+      report.add('part.unsupported', part.at)
+      return []
+    default:
+      return part satisfies never
+  }
+}
+
+function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
+  const last = blocks.at(-1)
+  return last ? [...blocks.slice(0, -1), { ...last, ...mark }] : blocks
+}
+
+export function encodeText(part: TextPart, writing: Writing): JsonObject {
+  const { type, text, at, ext, cache: _, citations, logprobs, signature, ...rest } = part
+  const { report } = writing
+  for (const _citation of citations ?? []) report.add('citation.dropped', at, 'citations')
+  if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+  report.rest({ ...rest, logprobs }, at)
+  report.ext(ext, at)
+  return spell({ type, text, ...encodeMark(part, writing) }, ext)
+}
+
+function encodeRefusal({ text, at, ext, cache, signature, ...rest }: RefusalPart, { report }: Writing): JsonObject {
+  const { type: _, logprobs, ...left } = rest
+  report.rest({ ...left, logprobs, cache, signature }, at)
+  report.ext(ext, at)
+  return spell({ type: 'refusal', refusal: text }, ext)
+}
+
+/** Which block holds the media here; none: a note has been made. */
+export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
+  const { type: _, kind, source, filename, title, context, detail, citations, transcript, expiresAt, video, at, ext, cache, signature, ...rest } = part
+  const { report, options } = writing
+  const leave = (left: object) => {
+    report.rest({ ...left, ...rest, context, transcript, expiresAt, video, signature, ...(citations?.enabled && { citations }) }, at)
+    report.ext(ext, at)
+  }
+  const unsupported = () => {
+    report.add('part.unsupported', at)
+    return []
+  }
+  const named = () => {
+    if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
+    return filename ?? title
+  }
+  const { image_url, format, file } = formOf(ext)
+
+  if (source.type === 'file-id' && (source.issuer !== protocolName || kind === 'image')) {
+    if (options.onUnresolvable !== 'note')
+      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id means something only to its issuer')
+    report.add('file-id.dropped', at)
+    return []
+  }
+  if (source.type === 'reference') return unsupported()
+  if (source.type === 'text' || source.type === 'parts') {
+    report.add('document.flattened', at)
+    leave({})
+    const blocks = source.type === 'text' ? [{ type: 'text', text: source.text }] : encodeParts(source.parts, writing)
+    const heading = title ?? filename
+    return [...(heading === undefined ? [] : [{ type: 'text', text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
+  }
+  if (kind === 'image') {
+    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? assumed('image/png', part, writing), source.data) : ''
+    leave({ filename, title })
+    if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
+    const asString = typeof image_url === 'string' && detail === undefined
+    const nulls = isObject(image_url) && detail === undefined && image_url['detail'] === null ? { detail: null } : {}
+    const image = asString ? url : defined({ ...nulls, url, detail: detail === 'ultra_high' ? undefined : detail })
+    return [spell({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)]
+  }
+  if (kind === 'audio') {
+    if (source.type !== 'base64') return unsupported()
+    const word = typeof format === 'string' && (audioMimes.get(format) ?? `audio/${format}`) === source.mime ? format : audioFormats.get(source.mime ?? '')
+    if (word === undefined) return unsupported()
+    leave({ filename, title, detail })
+    return [spell({ type: 'input_audio', input_audio: { data: source.data, format: word }, ...encodeMark(part, writing) }, ext)]
+  }
+  if (kind === 'video') return unsupported()
+  if (source.type === 'url' && !own(ext)) return unsupported()
+  leave({ detail, ...(filename !== undefined && { title }) })
+  const spelling = isObject(file) ? file : {}
+  const known = defined({ file_data: encodeFileData(part, spelling['file_data'], writing), file_id: source.type === 'file-id' ? source.id || undefined : undefined, filename: named() })
+  const nulls = Object.fromEntries(Object.entries(spelling).filter(([key, value]) => value === null && !Object.hasOwn(known, key)))
+  return [spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)]
+}
+
+function encodeFileData(part: MediaPart, came: unknown, writing: Writing): string | undefined {
+  const { source } = part
+  if (source.type === 'url') return source.url
+  if (source.type !== 'base64') return undefined
+  // Bare base64 stays bare: its type was guessed.
+  if (came === source.data) return source.data
+  if (typeof came === 'string' && same(parseDataUrl(came), defined({ mime: source.mime, data: source.data }))) return came
+  return dataUrl(source.mime ?? assumed('application/pdf', part, writing), source.data)
+}
+
+function assumed(mime: string, part: MediaPart, { report }: Writing): string {
+  report.add('media.mime-assumed', part.at)
+  return mime
+}

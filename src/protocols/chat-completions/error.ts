@@ -1,0 +1,149 @@
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
+import { protocolName, same } from './fidelity.ts'
+import { type ChatReport, createChatReport } from './notes.ts'
+import type { Options } from './options.ts'
+import { errorKinds, errorWords, kindOfStatus } from './vocabulary.ts'
+
+/** How much of a body that is no error of any known shape becomes the message. */
+const longestMessage = 2048
+
+/** How servers say that a conversation no longer fits, when no code says it. */
+const overflow =
+  /context[ _-]?(length|window|size)|maximum context|(prompt|input|messages?|request)\b.{0,40}\b(is |are )?too (long|large for the model|many tokens)|exceeds? .{0,40}(context|token limit|maximum (number of )?(input )?tokens)|too many (prompt |input )?tokens/i
+
+const filtered = /content (management|filter\w*) polic|content_policy|responsible ?ai policy/i
+
+type Said = { message: string; type?: string | undefined; code?: string | null | undefined; status?: number | undefined; param?: string | null | undefined; details?: unknown }
+
+/** Total: any body of any upstream becomes an error that keeps its status. */
+export function decodeError({ status, headers, body }: WireError, options: Options = {}): Decoded<CanonicalError> {
+  const error = decodeErrorBody(body, status)
+  const told = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
+  const requestId = told.get('x-request-id') ?? told.get('request-id')
+  const retryAfterMs = readRetry(told, options.now)
+  return { value: { ...error, ...defined({ requestId, retryAfterMs }) }, notes: [] }
+}
+
+/** Milliseconds to wait. A date says nothing without the time it is now. */
+function readRetry(headers: Map<string, string>, now: number | undefined): number | undefined {
+  const exact = headers.get('retry-after-ms')
+  if (exact !== undefined && /^\d+(\.\d+)?$/.test(exact.trim())) return Math.round(Number(exact))
+  const rough = headers.get('retry-after')?.trim()
+  if (rough === undefined) return undefined
+  if (/^\d+(\.\d+)?$/.test(rough)) return Math.round(Number(rough) * 1000)
+  const date = Date.parse(rough)
+  return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
+}
+
+/** `status` absent or no error status (inside a stream, or a 200 with an error in it): the body's own, or that of its kind. */
+export function decodeErrorBody(body: unknown, status?: number): CanonicalError {
+  const said = readBody(body)
+  const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
+  const kind = kindOf(said, outer ?? said.status)
+  const { message, type, code, param, details } = said
+  return defined({ status: outer ?? said.status ?? errorWords[kind].status, kind, message, type, code, param, details, protocol: protocolName, raw: body })
+}
+
+function kindOf({ type, code, message }: Said, status: number | undefined): ErrorKind {
+  const kind = errorKinds.get(code ?? '') ?? errorKinds.get(type ?? '')
+  const client = status === undefined || (status >= 400 && status < 500)
+  const vague = kind === undefined || kind === 'not_found'
+  if (client && vague && status !== 401 && status !== 429 && overflow.test(message)) return 'context_length'
+  if (kind === undefined && client && filtered.test(message)) return 'content_policy'
+  if (kind === undefined && status === 503 && /overload/i.test(message)) return 'overloaded'
+  if (kind !== undefined && (status === undefined || agrees(kind, status))) return kind
+  return status === undefined ? (kind ?? 'internal') : kindOfStatus(status)
+}
+
+/** Words that contradict the status are not believed: `insufficient_quota` of a 500 is a fault of the server. */
+function agrees(kind: ErrorKind, status: number): boolean {
+  const usual = errorWords[kind].status
+  if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout') return true
+  return usual >= 500 === status >= 500
+}
+
+function readBody(body: unknown): Said {
+  if (Array.isArray(body) && body.length > 0) return readBody(body[0])
+  if (typeof body === 'string') return readText(body)
+  if (!isObject(body)) return { message: body === undefined || body === null ? 'the upstream gave no reason' : clip(JSON.stringify(body)) }
+  const { error, detail, message } = body
+  if (isObject(error)) return readError(error)
+  if (typeof error === 'string' && error) return { message: clip(error) }
+  if (typeof detail === 'string') return { message: clip(detail) }
+  if (Array.isArray(detail) || isObject(detail)) return { message: clip(JSON.stringify(detail)), details: detail }
+  if (typeof message === 'string') return readError(body)
+  return { message: clip(JSON.stringify(body)) }
+}
+
+function readText(text: string): Said {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{') || trimmed.startsWith('[')) {
+    try {
+      return readBody(JSON.parse(trimmed))
+    } catch {
+      return { message: clip(trimmed) }
+    }
+  }
+  if (!trimmed) return { message: 'the upstream gave no reason' }
+  const title = /^<(!doctype|html|head|body)/i.test(trimmed) ? /<(title|h1)[^>]*>([^<]*)</i.exec(trimmed)?.[2]?.trim() : undefined
+  return { message: clip(title || trimmed) }
+}
+
+function readError(error: JsonObject): Said {
+  const { message, type, code, param, ...rest } = error
+  const details = Object.keys(rest).filter(key => key !== 'object')
+  const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : rest['status_code'] ?? rest['status']
+  return {
+    message: clip(typeof message === 'string' ? message : JSON.stringify(error)),
+    type: typeof type === 'string' ? type : undefined,
+    code: typeof code === 'string' || code === null ? code : undefined,
+    param: typeof param === 'string' || param === null ? param : undefined,
+    status: typeof numeric === 'number' && numeric >= 400 && numeric <= 599 ? numeric : undefined,
+    details: details.length > 0 ? Object.fromEntries(details.map(key => [key, rest[key]])) : undefined,
+  }
+}
+
+const clip = (text: string) => (text.length > longestMessage ? text.slice(0, longestMessage) : text)
+
+/** Does a body that came with a good status tell of an error? */
+export function isErrorBody(body: unknown): body is JsonObject {
+  if (!isObject(body)) return false
+  const { error, object, detail, message, choices } = body
+  if (error) return isObject(error) || typeof error === 'string'
+  return choices === undefined && ((object === 'error' && typeof message === 'string') || detail !== undefined)
+}
+
+/** Notes: a status that exists only in the source protocol, details that have no place here. */
+export function encodeError(value: CanonicalError, options: Options = {}): Encoded<WireError> {
+  const report = createChatReport(options.fieldNames)
+  const { status: told, requestId, retryAfterMs } = value
+  const status = encodeStatus(value, report)
+  const headers: Headers = { 'content-type': 'application/json' }
+  if (requestId !== undefined) headers['x-request-id'] = requestId
+  if (retryAfterMs !== undefined) {
+    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+    if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
+  }
+  if (told !== status && told >= 400) report.add('error.status', '', 'status')
+  return { wire: { status, headers, body: encodeErrorBody(value, report) }, notes: report.notes }
+}
+
+function encodeStatus({ status, kind }: CanonicalError, _report: ChatReport): number {
+  // Says «overloaded» in one protocol only; clients of others may not know that it can be tried again.
+  if (status === 529) return 503
+  return status >= 400 && status <= 599 ? status : errorWords[kind].status
+}
+
+/** The body alone, as it stands in a response or in a frame of a stream. */
+export function encodeErrorBody(value: CanonicalError, report: ChatReport): JsonObject {
+  const { kind, message, type, code, param, details, protocol, raw } = value
+  if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), requestId: undefined, retryAfterMs: undefined }, { ...value, requestId: undefined, retryAfterMs: undefined })) return raw
+  const words = errorWords[kind]
+  const ours = protocol === protocolName
+  if (details !== undefined && !ours) report.add('error.details', '', 'details')
+  const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: (ours ? code : undefined) ?? words.code }
+  return { error: ours && isObject(details) ? { ...details, ...known } : known }
+}

@@ -1,0 +1,35 @@
+import { isObject } from '../../kit/json.ts'
+import type { Protocol } from '../../protocol.ts'
+import { address } from './address.ts'
+import { detect } from './detect.ts'
+import { decodeError, encodeError } from './error.ts'
+import { protocolName } from './fidelity.ts'
+import { frames } from './frames.ts'
+import { notes } from './notes.ts'
+import type { ChatCompletionsOptions } from './options.ts'
+import { decodeRequest, encodeRequest, fieldNames } from './request.ts'
+import { decodeResponse, encodeResponse } from './response.ts'
+import { streamDecoder } from './stream-decoder.ts'
+import { streamEncoder } from './stream-encoder.ts'
+
+export type { ChatCompletionsOptions } from './options.ts'
+
+/** `POST /v1/chat/completions`, and the many servers that took its shape. */
+export const chatCompletions: Protocol<ChatCompletionsOptions> = {
+  name: protocolName,
+  address,
+  notes,
+  fieldNames,
+  detect,
+  withModel: (wire, model) => (isObject(wire) ? { ...wire, model } : wire),
+  wantsStream: wire => isObject(wire) && wire['stream'] === true,
+  decodeRequest,
+  encodeRequest,
+  decodeResponse,
+  encodeResponse,
+  decodeError,
+  encodeError,
+  streamDecoder,
+  streamEncoder,
+  frames,
+}

@@ -1,0 +1,269 @@
+import type { ControlPart, MediaPart, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { decodeAssistant, encodeAssistant, type Reading, validCallId } from './assistant.ts'
+import { decodeContent, encodeParts, encodeMedia, isPlainText, type Writing } from './content.ts'
+import { formOf, kept, own, protocolName, spell, told } from './fidelity.ts'
+import type { ChatReport } from './notes.ts'
+import type { ChatMessage } from './schema.ts'
+
+/** `messages` → canonical, one for one. */
+export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport): Message[] {
+  const calls = new Map<string, ToolCallPart>()
+  const open: ToolCallPart[] = []
+  let legacy = 0
+  return wire.map((raw, i) => {
+    const at = `/messages/${i}`
+    if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
+    if (raw.role === 'assistant') {
+      const reading: Reading = { report, context: undefined, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
+      const message: Message = { role: 'assistant', origin: 'message', at, ...decodeAssistant(raw, at, reading) }
+      for (const part of message.parts)
+        if (part.type === 'tool-call') {
+          calls.set(part.id, part)
+          open.push(part)
+        }
+      return message
+    }
+    const { told: message, nulls } = told(raw)
+    const { role, content, name, ...unknown } = message
+    return defined({ role, origin: 'message' as const, name, parts: decodeContent(content, at), at, ...kept(unknown, { nulls, content: spelling(content, nulls) }) })
+  })
+}
+
+function spelling(content: unknown, nulls: string[]): string | undefined {
+  if (content === undefined) return nulls.includes('content') ? undefined : 'absent'
+  return typeof content === 'string' ? 'string' : 'array'
+}
+
+type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: ChatReport }
+
+/** A message without the id of its call (old clients leave it out) answers the oldest call that has no answer yet. */
+function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: string, { calls, open, report }: Calls): Message {
+  const { told: message, nulls } = told(raw as JsonObject)
+  const { role, content, tool_call_id, name, ...unknown } = message as { role: string; content?: Parameters<typeof decodeContent>[0]; tool_call_id?: string; name?: string }
+  const legacy = role === 'function'
+  const asked = tool_call_id ? calls.get(tool_call_id) : open.find(call => !legacy || (call.name === name && formOf(call.ext)['legacy'] === true))
+  if (!tool_call_id && !legacy) report.add('tool_result.id-missing', at)
+  if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
+  const callId = tool_call_id || asked?.id || 'call_unknown'
+  const parts = content === '' ? [] : decodeContent(content, at)
+  const part: ToolResultPart = defined({ type: 'tool-result' as const, callId, name, kind: asked?.kind ?? ('function' as const), content: parts, at })
+  const form = { nulls, content: spelling(content, nulls), legacy: legacy || undefined, id: tool_call_id ? undefined : (tool_call_id ?? null) }
+  return { role: 'tool', origin: 'message', parts: [part], at, ...kept(unknown, form) }
+}
+
+/**
+ * A conversation → `messages`. What came from this protocol stays as it was. Anything else is regrouped: one assistant
+ * message per turn, the results of its calls directly after it in the order of the calls, all else after these.
+ */
+export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
+  const turns = writing.own ? [...messages] : regroup(messages, writing)
+  const lastUser = turns.findLastIndex(({ role }) => role === 'user')
+  const written: JsonObject[] = []
+  let media: JsonObject[] = []
+  turns.forEach((turn, i) => {
+    if (turn.role !== 'tool' && media.length > 0) {
+      written.push({ role: 'user', content: media })
+      media = []
+    }
+    switch (turn.role) {
+      case 'assistant': {
+        const message = encodeHistory(turn, i > lastUser, writing)
+        if (message) written.push(message)
+        return
+      }
+      case 'tool':
+        for (const part of turn.parts) {
+          if (part.type !== 'tool-result') writing.report.add('part.unsupported', part.at)
+          else written.push(encodeResult(part, turn, { writing, media }))
+        }
+        return
+      case 'user':
+      case 'system':
+      case 'developer': {
+        const message = encodePlain(turn, writing)
+        if (message) written.push(message)
+        return
+      }
+      default:
+        turn.role satisfies never
+    }
+  })
+  if (media.length > 0) written.push({ role: 'user', content: media })
+  return written
+}
+
+/** `inLoop`: it came after the last user message, so the model is still at the same task. */
+function encodeHistory({ parts, name, at, ext }: Message, inLoop: boolean, writing: Writing): JsonObject | undefined {
+  const wanted = writing.options.ccReasoningInHistory ?? 'tool-loop'
+  const reasoning = wanted === 'always' || (wanted === 'tool-loop' && inLoop) ? 'all' : 'none'
+  return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
+}
+
+function encodePlain(message: Message, writing: Writing): JsonObject | undefined {
+  const { role, parts, name, ext, origin } = message
+  noteEnvelope(message, writing.report)
+  const blocks = encodeParts(parts, writing)
+  // All of it was left out, with notes; an empty message would be one more fault.
+  if (blocks.length === 0 && !own(ext)) return undefined
+  const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role
+  return spell({ role: shown, content: spellContent(blocks, formOf(ext)['content']), name }, ext)
+}
+
+/** Text alone is a string, unless it came as an array. */
+function spellContent(blocks: JsonObject[], came: unknown): unknown {
+  const [only] = blocks
+  if (only && blocks.length === 1 && isPlainText(only) && came !== 'array') return only.text
+  if (blocks.length === 0 && came !== 'array') return came === 'string' ? '' : undefined
+  return blocks
+}
+
+function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
+  if (id !== undefined || status !== undefined) report.once('message.ids', at)
+  if (phase !== undefined && phase !== null) report.add('message.phase', at, 'phase')
+  report.ext(ext, at)
+}
+
+/** One `tool` message. Media that it cannot hold go to `media`. */
+function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: JsonObject[] }): JsonObject {
+  const { type: _, callId, name, namespace: _namespace, kind: _kind, content, structured: _structured, isError, itemId, status, caller, toolset, cache, at, ext: partExt, signature, ...rest } = part
+  const { report, options } = writing
+  const form = formOf(ext)
+  report.rest({ ...rest, toolset, signature, ...(isDirect(caller) ? {} : { caller }) }, at)
+  if (cache) report.add('cache.mark-dropped', at, 'cache')
+  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
+  if (isError) report.add('tool_result.error-flag', at, 'isError')
+  report.ext(partExt, at)
+  report.ext(ext, messageAt)
+
+  const isOwn = own(ext) !== undefined
+  const texts = isOwn ? [...content] : content.filter(inner => inner.type !== 'media')
+  if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
+  const blocks = encodeParts(texts.map(unmarked(report)), writing)
+  if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
+  const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
+  if (form['legacy'] === true) return spell({ role: 'function', name, content: spelled }, ext)
+  const id = 'id' in form && form['id'] !== '' ? undefined : 'id' in form ? '' : writing.own ? callId : mapCallId(callId, validCallId)
+  return spell({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
+}
+
+const isDirect = (caller: unknown) => caller === undefined || JSON.stringify(caller) === '{"type":"direct"}'
+
+/** Tool messages take no breakpoints. */
+const unmarked = (report: ChatReport) => (part: Part): Part => {
+  if (!part.cache || own(part.ext)) return part
+  report.add('cache.mark-dropped', part.at, 'cache')
+  const { cache: _, ...rest } = part
+  return rest as Part
+}
+
+function prefix(blocks: JsonObject[], text: string): void {
+  const first = blocks[0]
+  if (first && typeof first['text'] === 'string') blocks[0] = { ...first, text: text + first['text'] }
+  else blocks.unshift({ type: 'text', text })
+}
+
+function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: JsonObject[] }): void {
+  const { report, options } = writing
+  if (options.ccToolMedia === 'drop') {
+    report.add('tool_result.media-dropped', part.at)
+    return
+  }
+  const blocks = encodeMedia(part, writing)
+  if (blocks.length === 0) return
+  report.add('tool_result.media-moved', part.at)
+  media.push({ type: 'text', text: `[${part.kind} for ${mapCallId(callId, validCallId)}]` }, ...blocks)
+}
+
+/** Turns as this wire wants them. Control parts are taken out here. */
+function regroup(messages: readonly Message[], writing: Writing): Message[] {
+  const { report } = writing
+  const turns: Message[] = []
+  for (const whole of messages) {
+    const parts = whole.parts.filter(part => part.type !== 'control')
+    for (const part of whole.parts) if (part.type === 'control') noteControl(part, writing)
+    const { cache: _, ...message } = { ...whole, cache: undefined }
+    if (parts.length === 0 && whole.parts.length > 0) continue
+    const results = parts.filter(part => part.type === 'tool-result')
+    const rest = parts.filter(part => part.type !== 'tool-result')
+    if (message.role === 'assistant') {
+      const last = turns.at(-1)
+      noteEnvelope(message, report)
+      const bare: Message = defined({ role: message.role, origin: message.origin, name: message.name, at: message.at, ext: message.ext, parts: rest })
+      if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
+      else turns.push(bare)
+    }
+    for (const part of results) turns.push(defined({ role: 'tool' as const, origin: message.origin, at: message.at, ext: results.length === 1 && rest.length === 0 ? message.ext : undefined, parts: [part] }))
+    if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0)) turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
+  }
+  return placeResults(turns, writing)
+}
+
+/**
+ * Memory of another provider that stands in the conversation.
+ * @throws TranslationError `inexpressible` when the conversation cannot be understood without it
+ */
+function noteControl({ control, at, tools }: ControlPart, { report, options }: Writing): void {
+  // Its tools stand in the list of all tools.
+  if (control === 'tool-addition' && tools) return
+  if (control === 'item-reference' || control === 'compaction') {
+    if (options.onUnresolvable !== 'note')
+      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'it stands for content that only its own provider has')
+    report.add('state.dropped', at)
+    return
+  }
+  report.add('part.unsupported', at)
+}
+
+const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)
+const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
+
+/** The results of a turn's calls directly after it, in the order of the calls. */
+function placeResults(turns: Message[], { report, options }: Writing): Message[] {
+  const repair = options.repairToolPairs ?? 'none'
+  const placed: Message[] = []
+  const left = [...turns]
+  while (left.length > 0) {
+    const turn = left.shift() as Message
+    const calls = turn.role === 'assistant' ? callsOf(turn) : []
+    if (calls.length === 0) {
+      const result = resultOf(turn)
+      if (!result || repair === 'none') placed.push(turn)
+      else report.add('tool_result.orphan-dropped', result.at)
+      continue
+    }
+    const ids = new Map(calls.map((call, i) => [call.id, i]))
+    const answers: Message[] = []
+    let adjacent = true
+    for (let i = 0; i < left.length; ) {
+      const next = left[i] as Message
+      const result = resultOf(next)
+      if (!result) adjacent = false
+      // A later turn may use an id again; from there on it is that turn's.
+      if (callsOf(next).some(({ id }) => ids.has(id))) break
+      if (result && ids.has(result.callId)) {
+        if (!adjacent) report.add('tool_result.moved', result.at)
+        answers.push(next)
+        left.splice(i, 1)
+      } else i++
+    }
+    const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
+    answers.sort((a, b) => order(a) - order(b))
+    const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
+    const dangling = calls.filter(({ id }) => !answered.has(id))
+    if (repair === 'drop' && dangling.length > 0) {
+      for (const { at } of dangling) report.add('tool_call.unanswered-dropped', at)
+      turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
+    }
+    placed.push(turn, ...answers)
+    if (repair === 'synthesize')
+      for (const { id, kind, at } of dangling) {
+        report.add('tool_result.synthesized', at)
+        placed.push({ role: 'tool', origin: 'message', parts: [{ type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }] })
+      }
+  }
+  return placed
+}

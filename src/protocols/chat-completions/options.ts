@@ -1,0 +1,48 @@
+import type { CodecOptions } from '../../protocol.ts'
+
+/** How this protocol is written where more than one way is right. */
+export type ChatCompletionsOptions = {
+  /**
+   * The field that carries reasoning as text; the wire has none of its own. Default `reasoning_content`: most servers
+   * and clients know it. `details`: only the array `reasoning_details`. `omit`: reasoning is dropped.
+   */
+  ccReasoning?: 'reasoning_content' | 'reasoning' | 'details' | 'omit'
+  /**
+   * How signatures of reasoning reach a client. Default `field`: in `reasoning_details` and `extra_content`, which clients
+   * that send the received message back keep. `none`: they are dropped, and the next turn of a signing model fails.
+   */
+  ccSignature?: 'field' | 'none'
+  /**
+   * Which reasoning of the history a server is shown. Default `tool-loop`: what came after the last user message, which
+   * servers that think with tools want back and older ones refuse. Reasoning that came in this protocol is kept as it came
+   * unless this is said.
+   */
+  ccReasoningInHistory?: 'never' | 'tool-loop' | 'always'
+  /** Media in tool results, for which tool messages have no place. Default `user-message`: a user message after them. */
+  ccToolMedia?: 'user-message' | 'drop'
+  /** The field for the token limit. Default `max_completion_tokens`: the older one is refused by reasoning models. */
+  ccMaxTokensField?: 'max_completion_tokens' | 'max_tokens'
+  /** Usage at the end of every stream, also of one whose request did not ask for it. Default false. */
+  ccAlwaysUsage?: boolean
+  /** `top_k`, which only some servers take. Default `drop`: others answer an unknown field with an error. */
+  ccTopK?: 'drop' | 'write'
+  /** Cache breakpoints of other protocols. Default `write`. `drop`: for servers that refuse the field. */
+  ccCacheMarks?: 'write' | 'drop'
+  /** A lifetime of one hour, which this wire lacks. Default `drop`: the provider's own. `up`: twelve hours, at a price. */
+  cacheTtlRound?: 'drop' | 'up'
+  /** `[DONE]` where no choice said how it ended. Default `accept`: the server did say that it was done. */
+  ccDoneWithoutFinish?: 'accept' | 'error'
+  /** Put before the text of a tool result that is an error, for which the wire has no flag. Default: nothing. */
+  errorPrefix?: string
+  /** Role of instructions that came in a field of their own. Default `system`: every server knows it. */
+  instructionsRole?: 'system' | 'developer'
+  /**
+   * Calls without a result and results without a call. Default `none`: written as they are, the server may refuse them.
+   * `synthesize`: such a call gets an answer. `drop`: such a call is left out. Both leave out a result without a call.
+   */
+  repairToolPairs?: 'none' | 'synthesize' | 'drop'
+  /** Tools that run at the provider. Default `drop`. `map`: a web search becomes `web_search_options`. */
+  serverTools?: 'drop' | 'map'
+}
+
+export type Options = CodecOptions & ChatCompletionsOptions

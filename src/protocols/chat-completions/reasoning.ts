@@ -1,0 +1,207 @@
+import type { ReasoningPart, Signature } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { kept, protocolName } from './fidelity.ts'
+import type { ChatThinkingPart } from './schema.ts'
+
+/**
+ * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a
+ * conversation, in answers and in deltas alike.
+ */
+export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature'] as const
+
+/** Written into `format` of every entry of `reasoning_details` that was made here. */
+const format = 'xs1'
+
+/** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
+export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
+  const carriers: JsonObject = {}
+  const rest = { ...unknown }
+  for (const key of carrierKeys) {
+    const value = unknown[key]
+    if (typeof value === 'string' || Array.isArray(value)) {
+      carriers[key] = value
+      delete rest[key]
+    }
+  }
+  return { carriers, rest }
+}
+
+export type DecodedReasoning = {
+  parts: ReasoningPart[]
+  /** Belongs to the text of the message. */
+  textSignature?: Signature
+  /** The order of all parts, where it is not the usual one: `r0` reasoning, `x12` text of that length, `c…` call. */
+  layout?: string[]
+}
+
+/**
+ * `at`: the message. The most telling carrier wins: details say everything, plain text may be the last fragment only,
+ * because clients overwrite it delta by delta.
+ */
+export function decodeReasoning(carriers: JsonObject, at: string): DecodedReasoning {
+  const { reasoning_details: details, thinking_blocks: blocks, reasoning_signature: signatures } = carriers
+  const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
+  const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
+  const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: `${at}/${key}` }] : []
+  let decoded: DecodedReasoning = { parts: [] }
+  if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
+  else if (Array.isArray(blocks)) decoded = { parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${at}/thinking_blocks/${i}`)) }
+  const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
+  const list = Array.isArray(signatures) ? signatures : [signatures]
+  list.forEach((value, k) => {
+    const part = parts[k]
+    if (typeof value === 'string' && value && part && !part.signature) part.signature = readSignature(value, 'thinking').signature
+  })
+  return { ...decoded, parts }
+}
+
+function readSignature(value: string, form: Signature['form']): { signature: Signature; id?: string; attach?: string } {
+  const envelope = unwrapSignature(value)
+  return envelope ?? { signature: defined({ value, issuer: protocolName, form }) }
+}
+
+function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
+  if (!isObject(block)) return []
+  const { thinking, signature, data } = block
+  // These blocks are those of the messages protocol, passed on untouched.
+  const issuer = 'messages'
+  if (typeof data === 'string') {
+    const envelope = unwrapSignature(data)
+    return [{ type: 'reasoning', segments: [], redacted: true, signature: envelope?.signature ?? { value: data, issuer, form: 'redacted' }, at }]
+  }
+  if (typeof thinking !== 'string') return []
+  const part: ReasoningPart = { type: 'reasoning', segments: thinking ? [{ kind: 'summary', text: thinking }] : [], at }
+  if (typeof signature === 'string' && signature) part.signature = unwrapSignature(signature)?.signature ?? { value: signature, issuer, form: 'thinking' }
+  return [part]
+}
+
+/** Entries of one `index` are one reasoning part; texts that are not ours are fragments of one segment. */
+function decodeDetails(details: readonly unknown[], at: string): DecodedReasoning {
+  const decoded: DecodedReasoning = { parts: [] }
+  const byIndex = new Map<number, ReasoningPart>()
+  details.forEach((entry, i) => {
+    if (!isObject(entry)) return
+    const read = decodeDetail(entry)
+    if (read.layout) decoded.layout = read.layout
+    if (read.attach && read.signature) decoded.textSignature = read.signature
+    if (read.layout || read.attach) return
+    const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
+    let part = index === undefined ? undefined : byIndex.get(index)
+    if (!part) {
+      part = { type: 'reasoning', segments: [], at: `${at}/${i}` }
+      decoded.parts.push(part)
+      if (index !== undefined) byIndex.set(index, part)
+    }
+    if (read.text) {
+      const last = part.segments.at(-1)
+      const kind = read.signature?.form === 'thinking' && entry['format'] === format ? 'summary' : read.kind
+      if (last && last.kind === kind && kind === 'raw' && entry['format'] !== format) last.text += read.text
+      else part.segments.push({ kind, text: read.text })
+    }
+    if (read.id !== undefined) part.id = read.id
+    if (read.signature) part.signature = read.signature
+  })
+  for (const part of decoded.parts) {
+    if (part.segments.length === 0 && part.signature && part.signature.form !== 'thinking') part.redacted = true
+    // A thinking block shows a summary, whatever the entry that carried it is called.
+    if (part.signature?.form === 'thinking' && part.signature.issuer !== protocolName) for (const segment of part.segments) segment.kind = 'summary'
+  }
+  decoded.parts = decoded.parts.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  return decoded
+}
+
+type Detail = { kind: 'summary' | 'raw'; text: string; signature?: Signature; id?: string; attach?: string; layout?: string[] }
+
+/** One entry of `reasoning_details`, in a message or in a delta. */
+export function decodeDetail(entry: JsonObject): Detail {
+  const { type, text, summary, data, signature: proof, id } = entry
+  const told = typeof text === 'string' ? text : typeof summary === 'string' ? summary : ''
+  const opaque = typeof proof === 'string' && proof ? proof : typeof data === 'string' && data ? data : undefined
+  const detail: Detail = { kind: type === 'reasoning.summary' ? 'summary' : 'raw', text: told }
+  if (opaque !== undefined) {
+    const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking')
+    if ((signature.form as string | undefined) === 'layout') return { ...detail, layout: readLayout(signature.value) }
+    Object.assign(detail, defined({ signature, id: inner, attach }))
+  }
+  if (detail.id === undefined && typeof id === 'string' && id) detail.id = id
+  return detail
+}
+
+function readLayout(value: string): string[] {
+  try {
+    const layout: unknown = JSON.parse(value)
+    return Array.isArray(layout) ? layout.filter(token => typeof token === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+/** A block of reasoning inside the content array. */
+export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): ReasoningPart {
+  const { thinking, signature } = wire
+  const text = typeof thinking === 'string' ? thinking : thinking.map(piece => piece.text ?? '').join('')
+  return {
+    type: 'reasoning',
+    segments: text ? [{ kind: 'raw', text }] : [],
+    at,
+    ...(signature && { signature: readSignature(signature, 'thinking').signature }),
+    ...kept({}, { block: wire }),
+  }
+}
+
+/** All segments of all parts as one text. */
+export function reasoningText(parts: readonly ReasoningPart[]): string {
+  return parts.flatMap(({ segments }) => segments.map(({ text }) => text)).join('\n\n')
+}
+
+/** Is there anything that plain text does not carry? */
+export function needsDetails(parts: readonly ReasoningPart[]): boolean {
+  return parts.length > 1 || parts.some(({ signature, redacted, id, segments }) => signature || redacted || id !== undefined || segments.length > 1)
+}
+
+export type DetailsOf = { parts: readonly ReasoningPart[]; textSignature?: Signature | undefined; layout?: string[] | undefined }
+
+/** `reasoning_details`, complete. Signatures of others are wrapped together with who made them. */
+export function encodeDetails({ parts, textSignature, layout }: DetailsOf): JsonObject[] {
+  const entries: JsonObject[] = []
+  parts.forEach((part, index) => {
+    const { segments, signature, id } = part
+    const proof = signature && seal(signature, id)
+    // What another server made is written back as it came, without our mark.
+    const rest = defined({ id, format: signature?.issuer === protocolName ? undefined : format, index })
+    // Only a thinking block's signature belongs to its text; others are blobs of their own.
+    const onText = signature?.form === 'thinking'
+    segments.forEach(({ kind, text }, i) => {
+      const last = onText && i === segments.length - 1
+      if (kind === 'raw' || onText) entries.push(defined({ type: 'reasoning.text', text, signature: last ? proof : undefined, ...rest }))
+      else entries.push({ type: 'reasoning.summary', summary: text, ...rest })
+    })
+    if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...rest })
+    else if (segments.length === 0 && (proof !== undefined || id !== undefined)) entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...rest }))
+  })
+  if (textSignature) entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature: textSignature, attach: 'prev' }), format, index: parts.length })
+  if (layout) {
+    const signature = { value: JSON.stringify(layout), issuer: protocolName, form: 'layout' } as unknown as Signature
+    entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + 1 })
+  }
+  return entries
+}
+
+function seal(signature: Signature, id: string | undefined): string {
+  return signature.issuer === protocolName ? signature.value : wrapSignature(defined({ signature, id }))
+}
+
+/** A signature on a tool call, as the provider that puts one there spells it in this protocol. */
+export function decodeCallSignature(extra: unknown): Signature | undefined {
+  const google = isObject(extra) ? extra['google'] : undefined
+  const value = isObject(google) ? google['thought_signature'] : undefined
+  if (typeof value !== 'string' || !value) return undefined
+  return unwrapSignature(value)?.signature ?? { value, issuer: 'generate-content', form: 'thought' }
+}
+
+export function encodeCallSignature(signature: Signature): JsonObject {
+  const bare = signature.issuer === 'generate-content' && signature.model === undefined && signature.form === 'thought'
+  return { google: { thought_signature: bare ? signature.value : wrapSignature({ signature }) } }
+}

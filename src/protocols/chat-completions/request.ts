@@ -1,0 +1,392 @@
+import type { Message, Part } from '../../canonical/message.ts'
+import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
+import type { Tool } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashHex } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Decoded, Encoded } from '../../protocol.ts'
+import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { formOf, kept, own, protocolName, same, spell, told } from './fidelity.ts'
+import { decodeMessages, encodeMessages } from './messages.ts'
+import { type ChatReport, createChatReport } from './notes.ts'
+import type { Options } from './options.ts'
+import { ChatRequest } from './schema.ts'
+import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
+import { serviceTiers } from './vocabulary.ts'
+
+/** Where a canonical field stands on this wire. */
+export const fieldNames: Record<string, string> = {
+  candidateCount: 'n',
+  maxOutputTokens: 'max_completion_tokens',
+  toolChoice: 'tool_choice',
+  parallelToolCalls: 'parallel_tool_calls',
+  'sampling.temperature': 'temperature',
+  'sampling.topP': 'top_p',
+  'sampling.topK': 'top_k',
+  'sampling.frequencyPenalty': 'frequency_penalty',
+  'sampling.presencePenalty': 'presence_penalty',
+  'sampling.seed': 'seed',
+  'sampling.logitBias': 'logit_bias',
+  'logprobs.enabled': 'logprobs',
+  'logprobs.top': 'top_logprobs',
+  'cache.key': 'prompt_cache_key',
+  'cache.mode': 'prompt_cache_options/mode',
+  'cache.ttl': 'prompt_cache_options/ttl',
+  'cache.retention': 'prompt_cache_retention',
+  'serviceTier.tier': 'service_tier',
+  serviceTier: 'service_tier',
+  'user.safetyId': 'safety_identifier',
+  'user.user': 'user',
+  'state.store': 'store',
+  'safety.moderation': 'moderation',
+  'prediction.parts': 'prediction',
+  'reasoning.effort': 'reasoning_effort',
+  'output.format': 'response_format',
+  'output.format.strict': 'response_format/json_schema/strict',
+  'output.format.name': 'response_format/json_schema/name',
+  'output.format.description': 'response_format/json_schema/description',
+  'output.verbosity': 'verbosity',
+  'output.modalities': 'modalities',
+  'output.audio': 'audio',
+  'stream.enabled': 'stream',
+  'stream.includeUsage': 'stream_options/include_usage',
+  'stream.obfuscation': 'stream_options/include_obfuscation',
+  description: 'function/description',
+  parameters: 'function/parameters',
+  strict: 'function/strict',
+  input: 'function/arguments',
+  callId: 'tool_call_id',
+  detail: 'image_url/detail',
+  filename: 'file/filename',
+  citations: 'annotations',
+}
+
+/** @throws TranslationError `malformed` when the body is not a chat request */
+export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
+  const report = createChatReport(options.fieldNames)
+  const { told: body, nulls } = told(check(protocolName, ChatRequest, wire))
+  const {
+    model, messages, audio, frequency_penalty, presence_penalty, function_call, functions, logit_bias, logprobs, top_logprobs,
+    max_completion_tokens, max_tokens, metadata, modalities, moderation, n, parallel_tool_calls, prediction, prompt_cache_key,
+    prompt_cache_options, prompt_cache_retention, reasoning_effort, response_format, safety_identifier, seed, service_tier, stop,
+    store, stream, stream_options, temperature, top_p, tool_choice, tools, user, verbosity, web_search_options, ...unknown
+  } = body
+  const fields: JsonObject = unknown
+  const put = (key: string, rest: JsonObject) => {
+    if (Object.keys(rest).length > 0) fields[key] = rest
+  }
+  const words = Object.entries(metadata ?? {})
+  put('metadata', Object.fromEntries(words.filter(([, value]) => typeof value !== 'string')))
+  const { told: streaming } = told(stream_options ?? {})
+  const { include_usage, include_obfuscation, ...streamRest } = streaming
+  put('stream_options', streamRest)
+  const { told: caching } = told(prompt_cache_options ?? {})
+  const { mode, ttl, ...cacheRest } = caching
+  put('prompt_cache_options', cacheRest)
+  const format = decodeFormat(response_format, put)
+  const given = defined({
+    model,
+    messages: decodeMessages(messages, report),
+    tools: decodeTools({ tools, functions, web_search_options }),
+    toolChoice: decodeToolChoice(tool_choice ?? function_call),
+    parallelToolCalls: parallel_tool_calls,
+    output: some({ format, verbosity, modalities, audio }),
+    reasoning: some({ effort: reasoning_effort }),
+    sampling: some({ temperature, topP: top_p, frequencyPenalty: frequency_penalty, presencePenalty: presence_penalty, seed, logitBias: logit_bias }),
+    maxOutputTokens: max_completion_tokens ?? max_tokens,
+    stop: typeof stop === 'string' ? [stop] : stop,
+    candidateCount: n,
+    logprobs: logprobs === undefined && top_logprobs === undefined ? undefined : defined({ enabled: logprobs ?? false, top: top_logprobs }),
+    cache: some({ key: prompt_cache_key, mode, ttl, retention: prompt_cache_retention }),
+    serviceTier: some({ tier: service_tier }),
+    user: some({ safetyId: safety_identifier, user }),
+    metadata: metadata && Object.fromEntries(words.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
+    state: some({ store }),
+    safety: some({ moderation }),
+    prediction: prediction && { parts: decodeContent(prediction.content, '/prediction') },
+    stream: stream === undefined && stream_options === undefined ? undefined : defined({ enabled: stream ?? false, includeUsage: include_usage, obfuscation: include_obfuscation }),
+  })
+  // Both spellings of the limit: the newer one wins, the other is kept for this protocol alone.
+  if (max_completion_tokens !== undefined && max_tokens !== undefined) fields['max_tokens'] = max_tokens
+  if (tool_choice !== undefined && function_call !== undefined) fields['function_call'] = function_call
+  const form = {
+    nulls,
+    maxTokens: max_completion_tokens === undefined && max_tokens !== undefined ? 'max_tokens' : undefined,
+    stop: typeof stop === 'string' ? 'string' : undefined,
+    toolChoice: tool_choice ?? function_call,
+    toolChoiceKey: tool_choice === undefined && function_call !== undefined ? 'function_call' : undefined,
+    tools: tools?.length === 0 && (functions || web_search_options) ? [] : undefined,
+    streamOptions: stream_options === undefined ? undefined : { ...stream_options },
+    streamAbsent: stream === undefined || undefined,
+    logprobsAbsent: logprobs === undefined || undefined,
+    cacheOptions: prompt_cache_options,
+    prediction: prediction && { ...prediction, content: typeof prediction.content },
+    format: response_format,
+  }
+  return { value: { ...given, ...kept(fields, form) }, notes: report.notes }
+}
+
+type Some<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
+
+/** Undefined when nothing was said at all. */
+function some<T extends object>(from: T): Some<T> | undefined {
+  const told = defined(from)
+  return Object.keys(told).length > 0 ? (told as Some<T>) : undefined
+}
+
+function decodeFormat(wire: ChatRequest['response_format'], put: (key: string, rest: JsonObject) => void): OutputFormat | undefined {
+  if (!wire) return undefined
+  const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
+  if (type === 'text') {
+    put('response_format', rest)
+    return { type: 'text' }
+  }
+  if (type === 'json_object' && inner === undefined) {
+    put('response_format', rest)
+    return { type: 'json' }
+  }
+  if (type !== 'json_schema' || !isObject(inner)) return { type: 'opaque', protocol: protocolName, raw: wire }
+  const { told: spec, nulls } = told(inner)
+  const { name, description, schema, strict, ...unknown } = spec as { name?: string; description?: string; schema?: JsonObject; strict?: boolean }
+  put('response_format', Object.keys(unknown).length > 0 ? { ...rest, json_schema: unknown } : rest)
+  return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: nulls.includes('strict') ? (null as boolean | null) : strict })
+}
+
+/**
+ * Notes: all of `notes.ts` that concern requests. The context tells which tool names were changed.
+ * @throws TranslationError `inexpressible` for what only another provider's memory can resolve, unless a note is asked for
+ */
+export function encodeRequest(value: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+  const report = createChatReport(options.fieldNames)
+  const { ext } = value
+  const verbatim = own(ext) !== undefined
+  const { nameOf, renamed } = createNames(verbatim)
+  const writing: Writing = { report, options, own: verbatim, nameOf }
+  const form = formOf(ext)
+  const {
+    model, messages, tools, toolChoice, parallelToolCalls, output, reasoning, sampling, maxOutputTokens, stop, candidateCount, logprobs, cache,
+    serviceTier, user, metadata, state, safety, prediction, stream, ext: _, ...rest
+  } = value
+  report.rest(rest, '')
+  report.ext(ext, '')
+  refuseState(value, writing)
+  const conversation = verbatim || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
+  const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
+  const written = defined({
+    model,
+    messages: encodeMessages(conversation, writing),
+    ...encodeTools(gatherTools(tools, messages, writing), writing),
+    [(form['toolChoiceKey'] as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, form['toolChoice'], writing),
+    parallel_tool_calls: parallelToolCalls,
+    ...encodeOutput(output, writing, form),
+    reasoning_effort: encodeEffort(reasoning, report),
+    ...encodeSampling(sampling, writing),
+    [maxField]: encodeLimit(maxOutputTokens, writing),
+    stop: encodeStop(stop, writing, form),
+    n: candidateCount,
+    logprobs: logprobs && !(form['logprobsAbsent'] && !logprobs.enabled) ? logprobs.enabled : undefined,
+    top_logprobs: logprobs?.top,
+    ...encodeCache(cache ?? (form['cacheOptions'] ? {} : undefined), writing, form),
+    service_tier: encodeTier(serviceTier, writing),
+    ...encodeUser(user, writing),
+    metadata,
+    store: state?.store,
+    moderation: safety?.moderation,
+    prediction: prediction && encodePrediction(prediction.parts, form['prediction'], writing),
+    ...encodeStream(stream, form, writing),
+  })
+  if (safety?.settings !== undefined) report.add('field.unsupported', '', 'safety.settings')
+  if (Array.isArray(form['tools']) && !('tools' in written)) Object.assign(written, { tools: [] })
+  const wire = spell(written, ext)
+  const context = Object.keys(renamed).length > 0 ? { context: { tools: { ...renamed } } } : {}
+  return { wire, notes: report.notes, ...context }
+}
+
+/** The tools of the request and those that were added in mid-conversation. */
+function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], { report }: Writing): readonly Tool[] | undefined {
+  const added = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' && part.tools ? [part] : [])))
+  if (added.length === 0) return tools
+  for (const { at } of added) report.add('tool.merged', at)
+  return [...(tools ?? []), ...added.flatMap(part => part.tools ?? [])]
+}
+
+/** `include` entries whose effect is had by other fields, or that ask for what this protocol carries anyway. */
+const consumed = new Set(['message.output_text.logprobs', 'reasoning.encrypted_content'])
+
+function refuseState({ state, cache }: CanonicalRequest, { report, options }: Writing): void {
+  const { store: _, previousId, conversation, background, prompt, include, truncation, thread, continuationToken, ...rest }: StateSpec = state ?? {}
+  const bearing = {
+    'state.previousId': previousId,
+    'state.conversation': conversation,
+    'state.prompt': prompt,
+    'state.thread': thread,
+    'state.continuationToken': continuationToken,
+    'state.background': background || undefined,
+    'cache.contentRef': cache?.contentRef,
+  }
+  for (const [field, told] of Object.entries(bearing)) {
+    if (told === undefined || told === null) continue
+    if (options.onUnresolvable !== 'note') {
+      const path = `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`
+      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path }, 'only the provider of the source protocol can resolve this')
+    }
+    report.add('state.dropped', '', field)
+  }
+  for (const entry of include ?? []) if (!consumed.has(entry)) report.add('field.unsupported', '', 'state.include')
+  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', '', 'state.truncation')
+  report.rest(rest, '', 'state.')
+}
+
+/** Four breakpoints are taken: those of the instructions first, then the last ones. */
+function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
+  const canStand = (message: Message, part: Part) => part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
+  const marked = messages.flatMap(message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
+  if (marked.length <= 4) return messages
+  const first = marked.filter(mark => mark.first).slice(0, 4)
+  const room = 4 - first.length
+  const last = room > 0 ? marked.filter(mark => !mark.first).slice(-room) : []
+  const allowed = new Set([...first, ...last].map(({ part }) => part))
+  for (const { part } of marked) if (!allowed.has(part)) report.add('cache.marks-reduced', part.at, 'cache')
+  return messages.map(message => ({
+    ...message,
+    parts: message.parts.map(part => {
+      if (!canStand(message, part) || allowed.has(part)) return part
+      const { cache: _, ...rest } = part
+      return rest as Part
+    }),
+  }))
+}
+
+function encodeOutput(output: OutputSpec | undefined, writing: Writing, form: JsonObject): JsonObject {
+  if (!output) return {}
+  const { format, verbosity, modalities, audio, ...rest } = output
+  writing.report.rest(rest, '', 'output.')
+  return { response_format: format && encodeFormat(format, form['format'], writing), verbosity, modalities, audio }
+}
+
+function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing): unknown {
+  const ignore = () => {}
+  if (isObject(came) && same(decodeFormat(came as ChatRequest['response_format'], ignore), format)) return came
+  switch (format.type) {
+    case 'text':
+      return { type: 'text' }
+    case 'json':
+      return { type: 'json_object' }
+    case 'schema': {
+      const { schema, name, description, strict } = format
+      if (name === undefined) report.add('output.name', '', 'output.format.name')
+      return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
+    }
+    case 'opaque':
+      if (format.protocol === protocolName) return format.raw
+      report.add('field.unsupported', '', 'output.format')
+      return undefined
+    default:
+      return format satisfies never
+  }
+}
+
+/** Effort for a budget of thinking tokens. Absolute steps: the same budget means the same whatever the output limit is. */
+const budgets: [limit: number, effort: string][] = [
+  [0, 'none'],
+  [1024, 'minimal'],
+  [4096, 'low'],
+  [12288, 'medium'],
+  [24576, 'high'],
+]
+
+function encodeEffort(reasoning: ReasoningSpec | undefined, report: ChatReport): string | undefined {
+  if (!reasoning) return undefined
+  const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
+  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
+  report.rest(rest, '', 'reasoning.')
+  if (mode === 'disabled' || mode === 'between_tools') {
+    if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode', '', 'reasoning.mode')
+    return 'none'
+  }
+  if (budgetTokens === undefined || budgetTokens < 0) return effort
+  if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget', '', 'reasoning.budgetTokens')
+  return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'
+}
+
+function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options }: Writing): JsonObject {
+  if (!sampling) return {}
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, logitBias, ...rest } = sampling
+  if (topK !== undefined && options.ccTopK !== 'write') report.add('field.unsupported', '', 'sampling.topK')
+  report.rest(rest, '', 'sampling.')
+  return {
+    temperature,
+    top_p: topP,
+    top_k: options.ccTopK === 'write' ? topK : undefined,
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+    seed,
+    logit_bias: logitBias,
+  }
+}
+
+function encodeLimit(limit: number | undefined, { report, own: verbatim }: Writing): number | undefined {
+  if (limit === undefined || limit >= 1 || verbatim) return limit
+  report.add('limit.raised', '', 'maxOutputTokens')
+  return 1
+}
+
+function encodeStop(stop: readonly string[] | undefined, { report, own: verbatim }: Writing, form: JsonObject): unknown {
+  if (!stop) return undefined
+  if (form['stop'] === 'string' && stop.length === 1) return stop[0]
+  if (stop.length <= 4 || verbatim) return stop
+  report.add('stop.too-many', '', 'stop')
+  return stop.slice(0, 4)
+}
+
+function encodeCache(cache: CanonicalRequest['cache'], { report }: Writing, form: JsonObject): JsonObject {
+  if (!cache) return {}
+  // Marking the last cacheable part by itself is what this provider does anyway.
+  const { key, mode, ttl, retention, auto: _, contentRef: _ref, ...rest } = cache
+  report.rest(rest, '', 'cache.')
+  const came = isObject(form['cacheOptions']) ? form['cacheOptions'] : undefined
+  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
+  const asked = { ...nulls, ...defined({ mode, ttl }) }
+  return { prompt_cache_key: key, prompt_cache_options: came || Object.keys(asked).length > 0 ? asked : undefined, prompt_cache_retention: retention }
+}
+
+function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, own: verbatim }: Writing): string | undefined {
+  if (!tiers) return undefined
+  const { tier, ...rest } = tiers
+  report.rest(rest, '', 'serviceTier.')
+  if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
+  report.add('tier.unknown', '', 'serviceTier.tier')
+  return undefined
+}
+
+const longestUser = 64
+
+function encodeUser(user: CanonicalRequest['user'], { report, own: verbatim }: Writing): JsonObject {
+  if (!user) return {}
+  const { safetyId, user: name, ...rest } = user
+  report.rest(rest, '', 'user.')
+  if (safetyId === undefined || verbatim || safetyId.length <= longestUser) return { safety_identifier: safetyId, user: name }
+  report.add('user.hashed', '', 'user.safetyId')
+  return { safety_identifier: hashHex(safetyId, longestUser), user: name }
+}
+
+function encodePrediction(parts: readonly Part[], came: unknown, writing: Writing): JsonObject {
+  const { content, ...rest } = isObject(came) ? came : { content: 'object' }
+  const [only] = parts
+  const asText = content === 'string' && parts.length === 1 && only?.type === 'text'
+  return { type: 'content', ...rest, content: asText ? only.text : encodeParts(parts, writing) }
+}
+
+/** Usage is always asked for: whoever reads the stream may need it, and the encoder of the answer leaves it out again. */
+function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { own: verbatim }: Writing): JsonObject {
+  if (!stream) return {}
+  const { enabled, includeUsage, obfuscation } = stream
+  const came = isObject(form['streamOptions']) ? form['streamOptions'] : undefined
+  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
+  const told = { ...nulls, ...defined({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation }) }
+  const options = came || Object.keys(told).length > 0 ? told : undefined
+  return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: verbatim || enabled ? options : undefined }
+}

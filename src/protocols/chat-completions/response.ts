@@ -1,0 +1,254 @@
+import type { Message, Part, TokenLogprob } from '../../canonical/message.ts'
+import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
+import { TranslationError } from '../../errors.ts'
+import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Decoded, Encoded } from '../../protocol.ts'
+import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
+import type { Writing } from './content.ts'
+import { decodeErrorBody, encodeErrorBody, isErrorBody } from './error.ts'
+import { formOf, kept, merge, own, protocolName, same, spell, told } from './fidelity.ts'
+import { type ChatReport, createChatReport } from './notes.ts'
+import type { Options } from './options.ts'
+import { type ChatChoice, ChatResponse } from './schema.ts'
+import { createNames } from './tools.ts'
+import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
+import { decodeFinish, encodeFinish } from './vocabulary.ts'
+
+/**
+ * A whole answer. An error in it, whatever its HTTP status was, becomes `error` with no candidates.
+ * @throws TranslationError `malformed` when the body is not a chat completion
+ */
+export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
+  const report = createChatReport(options.fieldNames)
+  if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
+  const { told: body, nulls } = told(check(protocolName, ChatResponse, wire))
+  const { id, object, created, model, choices, usage, service_tier, ...unknown } = body
+  const createdAt = readTime(created)
+  const found = findUsage(body)
+  const counted = decodeUsage(found.raw)
+  if (counted?.repaired) report.add('usage.repaired', '/usage')
+  const form = {
+    nulls,
+    object: object === 'chat.completion' ? undefined : (object ?? 'absent'),
+    created: created === createdAt ? undefined : created,
+    id: id === '' ? '' : undefined,
+    model: model === '' ? '' : undefined,
+    usage: counted ? (found.elsewhere ? 'elsewhere' : undefined) : usage,
+  }
+  const value: CanonicalResponse = {
+    ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
+    candidates: choices.map((choice, i) => decodeChoice(choice, `/choices/${i}`, { responseId: id ?? '', options, report })),
+    ...kept(unknown, form),
+  }
+  if (choices.length === 0)
+    value.error = { status: 502, kind: 'internal', message: 'the upstream answered without any choice', protocol: protocolName, raw: wire }
+  return { value, notes: report.notes }
+}
+
+/** Whole seconds; 0 is what servers write that do not tell. */
+export function readTime(created: unknown): number | undefined {
+  const seconds = typeof created === 'number' || typeof created === 'string' ? Math.floor(Number(created)) : Number.NaN
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
+}
+
+type Around = { responseId: string; options: Options; report: ChatReport }
+
+function decodeChoice(wire: ChatChoice, at: string, { responseId, options, report }: Around): Candidate {
+  const { told: choice, nulls } = told(wire)
+  const { index, message, finish_reason, logprobs, ...unknown } = choice
+  const candidate = index ?? 0
+  const reading: Reading = {
+    report,
+    context: options.context,
+    idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
+    legacyId: () => 'call_fn_0',
+  }
+  const told_ = message ?? {}
+  const { parts, ext, name } = decodeAssistant(told_, `${at}/message`, reading)
+  const loose = isObject(logprobs) ? attachLogprobs(parts, logprobs) : undefined
+  const hasCalls = parts.some(part => part.type === 'tool-call')
+  let finish: Finish
+  if (finish_reason) finish = decodeFinish(finish_reason, hasCalls)
+  else {
+    report.add('finish.missing', at, 'finish_reason')
+    finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
+  }
+  const form = {
+    nulls,
+    logprobs,
+    finish: finish_reason,
+    indexless: index === undefined || undefined,
+    messageless: message === undefined || undefined,
+    roleless: message !== undefined && !('role' in message) ? true : undefined,
+  }
+  const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: `${at}/message`, ...(ext && { ext }) }
+  return { index: candidate, messages: [whole], finish, ...(loose && { logprobs: loose }), ...kept(unknown, form) }
+}
+
+/** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
+function attachLogprobs(parts: readonly Part[], logprobs: JsonObject): TokenLogprob[] | undefined {
+  const content = decodeLogprobs(logprobs['content'])
+  const refusal = decodeLogprobs(logprobs['refusal'])
+  const text = parts.find(part => part.type === 'text')
+  const refused = parts.find(part => part.type === 'refusal')
+  if (refusal && refused) refused.logprobs = refusal
+  if (!content) return undefined
+  if (!text) return content
+  text.logprobs = content
+  return undefined
+}
+
+export function decodeLogprobs(wire: unknown): TokenLogprob[] | undefined {
+  if (!Array.isArray(wire) || wire.length === 0) return undefined
+  return wire.filter(isObject).map(entry => {
+    const { top_logprobs: top } = entry
+    return { ...decodeToken(entry), ...(Array.isArray(top) && { top: top.filter(isObject).map(decodeToken) }) }
+  })
+}
+
+function decodeToken({ token, logprob, bytes }: JsonObject): Pick<TokenLogprob, 'token' | 'logprob' | 'bytes'> {
+  return defined({
+    token: typeof token === 'string' ? token : '',
+    logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
+    bytes: Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : bytes === null ? null : undefined,
+  })
+}
+
+export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
+  const least = -9999
+  return tokens.map(({ token, logprob, bytes, top }) => ({
+    token,
+    bytes: bytes ?? null,
+    logprob: Math.max(logprob, least),
+    top_logprobs: (top ?? []).map(other => ({ token: other.token, bytes: other.bytes ?? null, logprob: Math.max(other.logprob, least) })),
+  }))
+}
+
+/**
+ * Notes: all of `notes.ts` that concern answers.
+ * @throws TranslationError `truncated` when a candidate did not say how it ended, unless `truncated: 'length'` was asked for
+ */
+export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+  const report = createChatReport(options.fieldNames)
+  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
+  if (error) return { wire: encodeErrorBody(error, report), notes: report.notes }
+  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish))
+  if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
+
+  const verbatim = own(ext) !== undefined
+  const writing: Writing = { report, options, own: verbatim, nameOf: createNames(verbatim).nameOf }
+  report.rest({ ...rest, completedAt }, '')
+  report.ext(ext, '')
+  const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))
+  if (choices.length === 0) {
+    if (!promptBlocked) throw truncated('')
+    choices.push(encodeBlocked(promptBlocked, report))
+  } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
+
+  const form = formOf(ext)
+  const head = verbatim
+    ? defined({ id: id ?? form['id'], created: form['created'] ?? createdAt, model: model ?? form['model'], object: form['object'] === 'absent' ? undefined : (form['object'] ?? 'chat.completion') })
+    : encodeHead(value, options, report)
+  const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
+  const wire = spell({ ...head, choices, usage: counts, service_tier: serviceTier }, ext)
+  return { wire, notes: report.notes }
+}
+
+/** What every answer begins with; what the source did not tell is made up and noted. */
+export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>, options: Options, report: ChatReport) {
+  const asked = options.context?.request?.model
+  if (id === undefined) report.add('response.id', '/id')
+  if (createdAt === undefined) report.add('response.created', '/created')
+  if (model === undefined) report.add('response.model', '/model')
+  return {
+    id: id ?? options.newId?.('chatcmpl-') ?? 'chatcmpl-0',
+    object: 'chat.completion',
+    created: createdAt ?? options.now ?? 0,
+    model: model ?? asked ?? '',
+  }
+}
+
+export function failedBy(finish: Finish | undefined) {
+  return { status: 502, kind: 'internal' as const, message: finish?.message ?? 'the upstream failed while it answered' }
+}
+
+function truncated(path: string): TranslationError {
+  return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
+}
+
+function encodeCandidate({ index, messages, finish, logprobs, ext, ...rest }: Candidate, at: string, writing: Writing): JsonObject {
+  const { report, options } = writing
+  report.rest(rest, at)
+  report.ext(ext, at)
+  const form = formOf(ext)
+  const [first] = messages
+  const parts = messages.flatMap(message => message.parts)
+  for (const { id, status, phase, at: place } of messages) {
+    if (id !== undefined || status !== undefined) report.once('message.ids', place)
+    if (phase !== undefined && phase !== null) report.add('message.phase', place, 'phase')
+  }
+  if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)
+  const message =
+    encodeAssistant({ parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined }, writing) ?? {}
+  if (form['roleless']) delete message['role']
+  const ended = encodeEnding(finish, { at, report, options, form })
+  refuse(finish, { message, parts, at, report })
+  const delta = own(ext)?.fields?.['delta']
+  const shown = { index: form['indexless'] && index === 0 ? undefined : index, message: form['messageless'] ? undefined : message, finish_reason: ended, logprobs: encodeChoiceLogprobs(parts, logprobs, ext) }
+  // A server that put a delta into a whole answer gets it back; what a stream gathered there belongs to the message.
+  return spell(isObject(delta) && !own(first?.ext) ? { ...shown, message: merge(delta, message) } : shown, ext)
+}
+
+type Ending = { at: string; report: ChatReport; options: Options; form: JsonObject }
+
+function encodeEnding(finish: Finish | undefined, { at, report, options, form }: Ending): string | undefined {
+  if (!finish) {
+    if (options.truncated !== 'length') throw truncated(at)
+    report.add('finish.truncated', at, 'finish')
+    return 'length'
+  }
+  // It came without a word.
+  if (finish.protocol === protocolName && finish.raw === undefined && ('finish' in form || Array.isArray(form['nulls'])))
+    return form['finish'] === '' ? '' : undefined
+  noteFinish(finish, at, report)
+  return encodeFinish(finish)?.word ?? 'stop'
+}
+
+export function noteFinish(finish: Finish, at: string | undefined, report: ChatReport): void {
+  const written = encodeFinish(finish)
+  if (written && !written.exact) report.add('finish.approximated', at, 'finish')
+  else if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined)) report.add('finish.details', at, 'finish')
+}
+
+/** A refusal without a word gets one: clients show `refusal`, and nothing at all would look like an empty answer. */
+function refuse(finish: Finish | undefined, { message, parts, report }: { message: JsonObject; parts: readonly Part[]; at: string; report: ChatReport }): void {
+  if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
+  if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
+  message['refusal'] = finish.message ?? refusalText
+}
+
+export const refusalText = 'The request was refused.'
+
+export function blockedText({ reason, message }: NonNullable<CanonicalResponse['promptBlocked']>): string {
+  return message ?? `Prompt blocked: ${reason}`
+}
+
+function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>, report: ChatReport): JsonObject {
+  report.add('prompt.blocked', '', 'promptBlocked')
+  return { index: 0, message: { role: 'assistant', content: null, refusal: blockedText(blocked) }, logprobs: null, finish_reason: 'content_filter' }
+}
+
+function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogprob[] | undefined, ext: Candidate['ext']): unknown {
+  const content = [...(loose ?? []), ...parts.flatMap(part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
+  const refusal = parts.flatMap(part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
+  const came = formOf(ext)['logprobs']
+  if (came !== undefined) {
+    const again = isObject(came) ? came : {}
+    if (same(decodeLogprobs(again['content']) ?? [], content) && same(decodeLogprobs(again['refusal']) ?? [], refusal)) return came
+  }
+  if (content.length === 0 && refusal.length === 0) return own(ext) ? undefined : null
+  return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
+}

@@ -1,0 +1,505 @@
+import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { Part, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
+import type { Note } from '../../canonical/note.ts'
+import type { Finish } from '../../canonical/response.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashId } from '../../kit/ids.ts'
+import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
+import type { EncodingContext, Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import { decodeAnnotation } from './assistant.ts'
+import { decodeErrorBody } from './error.ts'
+import { kept, protocolName, same } from './fidelity.ts'
+import { createChatReport } from './notes.ts'
+import type { ChatCompletionsOptions } from './options.ts'
+import { decodeCallSignature, decodeDetail } from './reasoning.ts'
+import { decodeLogprobs, readTime } from './response.ts'
+import { originalName } from './tools.ts'
+import { decodeUsage } from './usage.ts'
+import { decodeFinish } from './vocabulary.ts'
+
+type Call = {
+  id: string
+  name: string
+  input: string
+  kind: ToolCallPart['kind']
+  /** Ordinal of the part once it was announced, which waits for a name. */
+  part: number | undefined
+  json: JsonProgress
+}
+
+type Choice = {
+  candidate: number
+  nextPart: number
+  /** The part that text of its kind goes to. Only calls stay open beside it. */
+  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number } | undefined
+  audio: number | undefined
+  calls: Call[]
+  /** Index on the wire → place in `calls`. */
+  byIndex: Map<number, number>
+  /** Reasoning came in a plain field. */
+  plain: boolean
+  /** Index of the detail whose text came last. */
+  detail: number | undefined
+  finish: string | undefined
+  /** Probabilities that came before the text they belong to. */
+  logprobs: TokenLogprob[]
+  fields: JsonObject
+  delta: JsonObject
+}
+
+type State = MachineState & {
+  phase: 'before' | 'inside' | 'over'
+  context: EncodingContext | undefined
+  strictDone: boolean
+  id: string
+  model: string
+  createdAt: number | undefined
+  serviceTier: string | undefined
+  /** Fields of chunks that nobody modelled, as they were last told. */
+  fields: JsonObject
+  choices: Map<number, Choice>
+}
+
+/**
+ * Chunks → canonical events. The wire announces no parts: text, refusal and reasoning open a part when their first
+ * character comes and close it when another kind follows; calls are announced when their name is known and stay open to
+ * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
+ * correct its reason; a source that stops before a choice said how it ended leaves its parts open.
+ */
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, ChatCompletionsOptions> = {
+  initial: (options): State => ({
+    notes: [],
+    phase: 'before',
+    context: options?.context?.tools && { tools: options.context.tools },
+    strictDone: options?.ccDoneWithoutFinish === 'error',
+    id: '',
+    model: '',
+    createdAt: undefined,
+    serviceTier: undefined,
+    fields: {},
+    choices: new Map(),
+  }),
+
+  step(machine, wire, emit) {
+    const state = machine as State
+    if (state.phase === 'over') return
+    if (wire === '[DONE]') return finishAll(state, !state.strictDone, emit)
+    if (!isObject(wire)) return unknownEvent(state)
+    if (wire['error']) {
+      start(state, emit)
+      emit({ type: 'error', error: decodeErrorBody(wire) })
+      emit({ type: 'end', clean: false })
+      state.phase = 'over'
+      return
+    }
+    readChunk(state, wire, emit)
+  },
+
+  end(machine, emit) {
+    const state = machine as State
+    if (state.phase !== 'over') finishAll(state, false, emit)
+  },
+}
+
+function unknownEvent({ notes }: { notes: Note[] }): void {
+  createChatReport(undefined, notes).once('event.unknown', '')
+}
+
+function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>): void {
+  let known = false
+  let choices: unknown
+  let usage: unknown
+  let update: JsonObject | undefined
+  let tier: string | undefined
+  for (const key in chunk) {
+    const value = chunk[key]
+    switch (key) {
+      case 'id':
+        if (!state.id && typeof value === 'string') state.id = value
+        known = true
+        break
+      case 'model':
+        if (!state.model && typeof value === 'string') state.model = value
+        known = true
+        break
+      case 'created':
+        state.createdAt ??= readTime(value)
+        known = true
+        break
+      case 'choices':
+        choices = value
+        known = true
+        break
+      case 'usage':
+        usage = value
+        known = true
+        break
+      case 'service_tier':
+        if (typeof value === 'string' && value !== state.serviceTier) {
+          state.serviceTier = value
+          tier = value
+        }
+        known = true
+        break
+      case 'object':
+      // Padding that hides lengths, no data.
+      case 'obfuscation':
+      case 'error':
+        break
+      default:
+        if (value === null || value === undefined || same(state.fields[key], value)) break
+        update = { ...update, [key]: value }
+        // A chunk without anything else is one of Azure's, of moderation, of timings.
+        if (key === 'x_groq' || key === 'prompt_filter_results' || key === 'moderation') known = true
+    }
+  }
+  if (!known) return unknownEvent(state)
+  if (update) state.fields = { ...state.fields, ...update }
+
+  const list = Array.isArray(choices) ? choices : []
+  if (state.phase === 'before') {
+    // The first chunk of some servers has neither an id nor a choice.
+    if (list.length > 0 || state.id) start(state, emit)
+  } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...kept(update ?? {}, {}) })
+  for (const choice of list) if (isObject(choice)) readChoice(state, choice, emit)
+  const groq = chunk['x_groq']
+  const told = isObject(usage) ? usage : isObject(groq) && isObject(groq['usage']) ? groq['usage'] : isObject(list[0]) ? list[0]['usage'] : undefined
+  if (isObject(told)) readUsage(state, told, emit)
+}
+
+function start(state: State, emit: Emit<CanonicalEvent>): void {
+  if (state.phase !== 'before') return
+  state.phase = 'inside'
+  const { id, model, createdAt, serviceTier, fields } = state
+  emit({ type: 'start', ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier }), ...kept(fields, { chunks: true }) })
+}
+
+function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const counted = decodeUsage(raw)
+  if (!counted) return
+  start(state, emit)
+  if (counted.repaired) createChatReport(undefined, state.notes).once('usage.repaired', '/usage')
+  emit({ type: 'usage', usage: counted.usage })
+}
+
+function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Choice {
+  const candidate = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
+  let choice = state.choices.get(candidate)
+  if (!choice) {
+    choice = {
+      candidate,
+      nextPart: 0,
+      open: undefined,
+      audio: undefined,
+      calls: [],
+      byIndex: new Map(),
+      plain: false,
+      detail: undefined,
+      finish: undefined,
+      logprobs: [],
+      fields: {},
+      delta: {},
+    }
+    state.choices.set(candidate, choice)
+    emit({ type: 'message.start', candidate, message: 0, role: 'assistant' })
+  }
+  return choice
+}
+
+function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const choice = choiceOf(state, wire['index'], emit)
+  const { logprobs, delta } = wire
+  if (isObject(delta)) readDelta(state, choice, { delta, emit })
+  if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
+  for (const key in wire) {
+    const value = wire[key]
+    if (value === null || value === undefined) continue
+    switch (key) {
+      case 'finish_reason':
+        // The first word counts, but for servers that only then see that there are calls.
+        if (typeof value === 'string' && value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
+        break
+      case 'index':
+      case 'delta':
+      case 'logprobs':
+      case 'usage':
+      // The whole answer once more, beside the last delta.
+      case 'message':
+        break
+      default:
+        choice.fields = { ...choice.fields, [key]: value }
+    }
+  }
+}
+
+type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
+
+function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
+  for (const key in delta) {
+    const value = delta[key]
+    if (value === null || value === undefined || value === '') continue
+    switch (key) {
+      case 'content':
+        if (typeof value !== 'string') break
+        appendText(choice, 'text', { text: value, emit })
+        break
+      case 'reasoning_content':
+        if (typeof value === 'string') appendReasoning(choice, { text: value, of: 'raw', emit })
+        break
+      case 'reasoning':
+        // Both names with one text.
+        if (typeof value === 'string' && !isText(delta['reasoning_content'])) appendReasoning(choice, { text: value, of: 'raw', emit })
+        break
+      case 'refusal':
+        if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
+        break
+      case 'role':
+      case 'index':
+      case 'reasoning_details':
+      case 'tool_calls':
+      case 'function_call':
+      case 'annotations':
+      case 'audio':
+        break
+      default:
+        choice.delta = { ...choice.delta, [key]: value }
+    }
+  }
+  const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio } = delta
+  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
+  if (Array.isArray(details)) readDetails(choice, details, { delta, emit })
+  if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
+  if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
+  if (Array.isArray(annotations)) for (const annotation of annotations) cite(choice, annotation, emit)
+  if (isObject(audio)) readAudio(choice, audio, emit)
+}
+
+const isText = (value: unknown) => typeof value === 'string' && value !== ''
+
+function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
+  const part = choice.nextPart++
+  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head })
+  return part
+}
+
+function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
+  if (!choice.open) return
+  emit({ type: 'part.end', candidate: choice.candidate, part: choice.open.part })
+  choice.open = undefined
+}
+
+/** The open part of that kind; another one is closed first. */
+function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: Emit<CanonicalEvent>): number {
+  if (choice.open?.kind === kind) return choice.open.part
+  closePart(choice, emit)
+  const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
+  choice.open = { kind, part }
+  return part
+}
+
+function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: Emit<CanonicalEvent> }): void {
+  emit({ type: 'part.delta', candidate: choice.candidate, part, delta })
+}
+
+function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
+  const part = opened(choice, kind, emit)
+  add(choice, part, { delta: { kind: 'text', text }, emit })
+  if (choice.logprobs.length > 0) {
+    add(choice, part, { delta: { kind: 'logprobs', logprobs: choice.logprobs }, emit })
+    choice.logprobs = []
+  }
+}
+
+function appendReasoning(choice: Choice, { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: Emit<CanonicalEvent> }): void {
+  add(choice, opened(choice, 'reasoning', emit), { delta: { kind: 'reasoning', segment: 0, of, text }, emit })
+}
+
+/** Servers that send content as blocks put reasoning among them. */
+function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const { type, text, thinking } = block
+  if (type === 'text') {
+    if (typeof text === 'string' && text) appendText(choice, 'text', { text, emit })
+  } else if (type === 'thinking') {
+    const pieces = Array.isArray(thinking) ? thinking.map(piece => (isObject(piece) && typeof piece['text'] === 'string' ? piece['text'] : '')).join('') : thinking
+    if (typeof pieces === 'string' && pieces) appendReasoning(choice, { text: pieces, of: 'raw', emit })
+  } else {
+    closePart(choice, emit)
+    const part = openPart(choice, { type: 'opaque', protocol: protocolName, raw: block }, emit)
+    emit({ type: 'part.end', candidate: choice.candidate, part })
+  }
+}
+
+/**
+ * Details carry signatures. Their text counts only where no plain field carries it, now or before: servers send both, and
+ * some repeat all of it at the end.
+ */
+function readDetails(choice: Choice, details: readonly unknown[], { delta, emit }: Into): void {
+  choice.plain ||= isText(delta['reasoning_content']) || isText(delta['reasoning'])
+  for (const entry of details) {
+    if (!isObject(entry)) continue
+    const { kind, text, signature, id, layout, attach } = decodeDetail(entry)
+    if (layout || attach) continue
+    if (text && !choice.plain) {
+      const index = typeof entry['index'] === 'number' ? entry['index'] : 0
+      if (choice.open?.kind === 'reasoning' && choice.detail !== index) closePart(choice, emit)
+      choice.detail = index
+      appendReasoning(choice, { text, of: kind, emit })
+    }
+    if (!signature) continue
+    if (choice.open?.kind === 'reasoning') {
+      add(choice, choice.open.part, { delta: { kind: 'signature', signature }, emit })
+      continue
+    }
+    // Its text was ended by what followed; only a part of its own can hold it now.
+    const redacted = signature.form === 'thinking' ? {} : { redacted: true }
+    closePart(choice, emit)
+    const part = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
+    emit({ type: 'part.end', candidate: choice.candidate, part })
+  }
+}
+
+function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEvent>): void {
+  add(choice, opened(choice, 'text', emit), { delta: { kind: 'citation', citation: decodeAnnotation(annotation) }, emit })
+}
+
+function readLogprobs(choice: Choice, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const refusal = decodeLogprobs(wire['refusal'])
+  const content = decodeLogprobs(wire['content'])
+  if (refusal && choice.open?.kind === 'refusal') add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: refusal }, emit })
+  if (!content) return
+  if (choice.open?.kind === 'text') add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: content }, emit })
+  else choice.logprobs = [...choice.logprobs, ...content]
+}
+
+function readAudio(choice: Choice, { id, data, transcript, expires_at, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
+  if (choice.audio === undefined) {
+    closePart(choice, emit)
+    const form = { place: 'audio', ...(typeof id === 'string' && { id }) }
+    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...kept(unknown, form) }, emit)
+  }
+  if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
+  if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })
+  if (typeof expires_at === 'number') choice.delta = { ...choice.delta, audio: { expires_at } }
+}
+
+function readCall(state: State, choice: Choice, { delta, emit }: Into): void {
+  const { index, id, type, extra_content } = delta
+  const freeform = type === 'custom' || isObject(delta['custom'])
+  const body = delta[freeform ? 'custom' : 'function']
+  const inner = isObject(body) ? body : {}
+  const name = isText(inner['name']) ? (inner['name'] as string) : ''
+  const input = readInput(inner[freeform ? 'input' : 'arguments'])
+  const link = isText(id) ? (id as string) : ''
+  const place = findCall(choice, { index, id: link, name, input })
+  if (place === undefined) {
+    const call: Call = { id: link, name, input: '', kind: freeform ? 'freeform' : 'function', part: undefined, json: startJson() }
+    choice.calls.push(call)
+    if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
+  }
+  const call = choice.calls[place ?? choice.calls.length - 1]
+  if (!call) return
+  if (!call.id) call.id = link
+  if (!call.name) call.name = name
+  addInput(state, choice, { call, input, emit, head: { signature: decodeCallSignature(extra_content), extra_content } })
+}
+
+/** Arguments are text; some servers send the object, or nothing yet. */
+function readInput(input: unknown): string {
+  if (typeof input === 'string') return input
+  return input === undefined || input === null ? '' : JSON.stringify(input)
+}
+
+/**
+ * Which call a delta is of; undefined: a new one. The index says so, but some servers leave it out, and some give all calls
+ * of an answer the same: then an id nobody has, or a name when the arguments so far are whole, begins a new call.
+ */
+function findCall(choice: Choice, { index, id, name, input }: { index: unknown; id: string; name: string; input: string }): number | undefined {
+  const { calls, byIndex } = choice
+  const byId = id ? calls.findIndex(call => call.id === id) : -1
+  const place = typeof index === 'number' ? byIndex.get(index) : byId >= 0 ? byId : id ? undefined : calls.length > 0 ? calls.length - 1 : undefined
+  const call = place === undefined ? undefined : calls[place]
+  if (!call || place === undefined) return undefined
+  if (id && call.id && id !== call.id) {
+    if (byId >= 0) return byId
+    if (name) return undefined
+  }
+  const another = name && !id && call.json.whole && (name !== call.name || input.trim() !== '')
+  return another ? undefined : place
+}
+
+function readLegacyCall(state: State, choice: Choice, { delta, emit }: Into): void {
+  let call = choice.calls[0]
+  if (!call) {
+    call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson() }
+    choice.calls.push(call)
+  }
+  if (!call.name && isText(delta['name'])) call.name = delta['name'] as string
+  addInput(state, choice, { call, input: readInput(delta['arguments']), emit, head: { legacy: true } })
+}
+
+type CallDelta = {
+  call: Call
+  input: string
+  emit: Emit<CanonicalEvent>
+  head: { signature?: ToolCallPart['signature'] | undefined; extra_content?: unknown; legacy?: boolean }
+}
+
+function addInput(state: State, choice: Choice, { call, input, emit, head }: CallDelta): void {
+  advanceJson(call.json, input)
+  if (call.part !== undefined) {
+    if (head.signature) add(choice, call.part, { delta: { kind: 'signature', signature: head.signature }, emit })
+    if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
+    return
+  }
+  call.input += input
+  if (!call.name) return
+  closePart(choice, emit)
+  const synthesized = !call.id || head.legacy
+  if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
+  const { signature, extra_content: extra, legacy } = head
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id: call.id,
+    ...(synthesized && { idOrigin: 'synthesized' }),
+    ...originalName(call.name, state.context),
+    kind: call.kind,
+    input: '',
+    ...(signature && { signature }),
+    ...kept(extra !== undefined && extra !== null && !signature ? { extra_content: extra } : {}, { nulls: [], legacy, extra: signature && extra }),
+  }
+  call.part = openPart(choice, part, emit)
+  if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })
+  call.input = ''
+}
+
+/** The source said that it is done (`told`), or just stopped. */
+function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): void {
+  start(state, emit)
+  state.phase = 'over'
+  const choices = [...state.choices.values()]
+  const ended = ({ finish, calls }: Choice) => finish !== undefined || (told && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+  const clean = choices.length > 0 && choices.every(ended)
+  if (clean) for (const choice of choices) finishChoice(state, choice, emit)
+  emit({ type: 'end', clean })
+}
+
+function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta } = choice
+  const report = createChatReport(undefined, state.notes)
+  closePart(choice, emit)
+  if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio })
+  for (const { part } of calls)
+    if (part === undefined) report.add('tool_call.nameless', `/choices/${candidate}`)
+    else emit({ type: 'part.end', candidate, part })
+  if (logprobs.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
+  emit({ type: 'message.end', candidate, message: 0 })
+  const hasCalls = calls.some(({ part }) => part !== undefined)
+  let finish: Finish
+  if (raw !== undefined) finish = decodeFinish(raw, hasCalls)
+  else {
+    report.add('finish.missing', `/choices/${candidate}/finish_reason`)
+    finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
+  }
+  const gathered = Object.keys(delta).length > 0 ? { ...fields, delta } : fields
+  emit({ type: 'finish', candidate, finish, ...kept(gathered, {}) })
+}

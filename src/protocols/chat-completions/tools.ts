@@ -1,0 +1,273 @@
+import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { mapName } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { EncodingContext } from '../../protocol.ts'
+import { decodeMark, type Writing } from './content.ts'
+import { formOf, kept, protocolName, same, spell, told } from './fidelity.ts'
+import type { ChatReport } from './notes.ts'
+import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
+
+const nameLimit = 64
+
+/** The name on this wire of a tool, and what the answer has to undo. */
+export function createNames(verbatim: boolean): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
+  const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
+  return {
+    renamed,
+    nameOf(name, namespace) {
+      const flat = namespace === undefined ? name : `${namespace}__${name}`
+      const written = verbatim ? flat : mapName(flat, nameLimit)
+      if (written !== name) renamed[written] = defined({ name, namespace })
+      return written
+    },
+  }
+}
+
+/** What a tool is called where it comes from. */
+export function originalName(name: string, context: EncodingContext | undefined): { name: string; namespace?: string } {
+  const tools = context?.tools
+  const known = tools && Object.hasOwn(tools, name) ? tools[name] : undefined
+  return known ? defined({ name: known.name, namespace: known.namespace }) : { name }
+}
+
+/** All that declares tools: `tools`, the older `functions`, and the request field that stands for a web search. */
+export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
+  if (!tools && !functions && !web_search_options) return undefined
+  return [
+    ...(tools ?? []).map((tool, i) => decodeTool(tool, `/tools/${i}`)),
+    ...(functions ?? []).map((tool, i) => decodeFunction(tool, {}, { at: `/functions/${i}`, form: { legacy: true } })),
+    ...(web_search_options ? [decodeWebSearch(web_search_options)] : []),
+  ]
+}
+
+function decodeTool(wire: ChatTool, at: string): Tool {
+  if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
+    const { told: tool, nulls } = told(wire)
+    const { type, function: inner, ...outer } = tool
+    return decodeFunction(inner as ChatFunction, outer, { at, form: { outerNulls: nulls.length > 0 ? nulls : undefined, typeless: type === undefined || undefined } })
+  }
+  if ('custom' in wire && wire.type === 'custom') {
+    const { told: custom, nulls } = told(wire.custom as ChatCustomTool)
+    const { type: _, custom: __, ...outer } = wire
+    const { name, description, format, ...unknown } = custom
+    return defined({ type: 'freeform' as const, name, description, ...decodeGrammar(format), at, ...kept({ ...outer, ...(Object.keys(unknown).length > 0 && { custom: unknown }) }, { nulls, format }) })
+  }
+  return { type: 'opaque', protocol: protocolName, raw: wire, at }
+}
+
+function decodeGrammar(format: unknown): Pick<FreeformTool, 'format'> {
+  if (!isObject(format)) return {}
+  const { type, grammar } = format
+  if (type === 'grammar' && isObject(grammar)) return { format: { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) } }
+  return type === 'text' ? { format: { type } } : {}
+}
+
+function decodeFunction(wire: ChatFunction, outer: JsonObject, { at, form }: { at: string; form: JsonObject }): FunctionTool {
+  const { told: fn, nulls } = told(wire)
+  const { name, description, parameters, strict, ...unknown } = fn
+  const { cache_control, prompt_cache_breakpoint, ...rest } = outer
+  const fields = Object.keys(unknown).length === 0 ? rest : form['legacy'] ? { ...rest, ...unknown } : { ...rest, function: unknown }
+  return defined({
+    type: 'function' as const,
+    name,
+    description,
+    parameters,
+    strict: nulls.includes('strict') ? (null as boolean | null) : strict,
+    at,
+    ...decodeMark({ prompt_cache_breakpoint, cache_control }, fields, { ...form, nulls: nulls.filter(key => key !== 'strict') }),
+  })
+}
+
+function decodeWebSearch(raw: JsonObject): ServerTool {
+  const { search_context_size: size, user_location: location } = raw
+  const place = isObject(location) && isObject(location['approximate']) ? location['approximate'] : undefined
+  const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
+  const contextSize: 'low' | 'medium' | 'high' | undefined = size === 'low' || size === 'medium' || size === 'high' ? size : undefined
+  const userLocation = place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') })
+  return { type: 'server', tool: 'web_search', protocol: protocolName, raw, common: defined({ contextSize, userLocation }), at: '/web_search_options' }
+}
+
+/**
+ * The tools of a request, as the request's fields.
+ * @throws TranslationError `inexpressible` when all that was declared runs at another provider
+ */
+export function encodeTools(tools: readonly Tool[] | undefined, writing: Writing): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
+  if (!tools) return {}
+  const written: JsonObject[] = []
+  const functions: JsonObject[] = []
+  let search: unknown
+  const lost: ServerTool[] = []
+  for (const tool of tools) {
+    switch (tool.type) {
+      case 'function':
+        if (formOf(tool.ext)['legacy'] === true) functions.push(spell(encodeFunction(tool, writing), tool.ext))
+        else written.push(encodeFunctionTool(tool, writing))
+        break
+      case 'freeform':
+        written.push(encodeFreeform(tool, writing))
+        break
+      case 'server':
+        if (tool.tool === 'web_search' && tool.protocol === protocolName) search = tool.raw
+        else if (tool.tool === 'web_search' && writing.options.serverTools === 'map') search = encodeWebSearch(tool, writing.report)
+        else lost.push(tool)
+        break
+      case 'opaque':
+        if (tool.protocol === protocolName && isObject(tool.raw)) written.push(tool.raw)
+        else writing.report.add('tool.unknown', tool.at)
+        break
+      default:
+        tool satisfies never
+    }
+  }
+  refuseOnlyServerTools(lost, tools, writing)
+  for (const tool of lost) writing.report.add('tool.server-dropped', tool.at)
+  const any = written.length > 0 || (writing.own && functions.length === 0 && search === undefined)
+  return { ...(any && { tools: written }), ...(functions.length > 0 && { functions }), ...(search !== undefined && { web_search_options: search }) }
+}
+
+/** Without any of its tools the model would answer another question. */
+function refuseOnlyServerTools(lost: readonly ServerTool[], tools: readonly Tool[], { options }: Writing): void {
+  if (lost.length === 0 || lost.length < tools.length || options.onUnresolvable === 'note') return
+  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: lost[0]?.at ?? '/tools' }, 'every tool of the request runs at another provider')
+}
+
+function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
+  const { ext } = tool
+  const { mark, outerNulls, typeless } = formOf(ext)
+  const nulls = Array.isArray(outerNulls) ? Object.fromEntries(outerNulls.map(key => [String(key), null])) : {}
+  const marked = isObject(mark) && same(decodeMark(mark, {}, {}).cache, tool.cache) ? mark : {}
+  const written = spell({ ...nulls, ...(typeless ? {} : { type: 'function' }), function: encodeFunction(tool, writing), ...marked }, withoutNulls(ext))
+  return written
+}
+
+/** The nulls that were kept belong to the inner object. */
+function withoutNulls(ext: FunctionTool['ext']): FunctionTool['ext'] {
+  const fields = ext?.[protocolName]?.fields
+  return fields ? { [protocolName]: { fields } } : undefined
+}
+
+function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
+  const { type: _, name, namespace, description, parameters, strict, cache, at, ext, allowedCallers, ...rest } = tool
+  const { report } = writing
+  const { nulls, mark } = formOf(ext)
+  if (cache && !mark) report.add('cache.mark-dropped', at, 'cache')
+  const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
+  report.rest({ ...lasting(rest), ...(!direct && { allowedCallers }) }, at)
+  report.ext(ext, at)
+  const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
+  return { ...base, ...defined({ name: noteName(name, namespace, { at, writing }), description, parameters: parameters ?? undefined, strict: strict === null && !writing.own ? undefined : strict }) }
+}
+
+/** Flags that are false say what is the case here anyway. */
+function lasting<T extends object>(rest: T): Partial<T> {
+  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)) as Partial<T>
+}
+
+function noteName(name: string, namespace: string | undefined, { at, writing }: { at: string | undefined; writing: Writing }): string {
+  const written = writing.nameOf(name, namespace)
+  if (namespace !== undefined) writing.report.add('tool.namespace-flattened', at, 'namespace')
+  if (written !== (namespace === undefined ? name : `${namespace}__${name}`)) writing.report.add('tool.renamed', at, 'name')
+  return written
+}
+
+function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
+  const { type: _, name, namespace, description, format, allowedCallers, at, ext, ...rest } = tool
+  const { report } = writing
+  const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
+  report.rest({ ...lasting(rest), ...(!direct && { allowedCallers }) }, at)
+  report.ext(ext, at)
+  const { format: came, nulls } = formOf(ext)
+  const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
+  const spelledFormat = came !== undefined && same(decodeGrammar(came).format, format) ? came : format && encodeGrammar(format)
+  const custom = { ...base, ...defined({ name: noteName(name, namespace, { at, writing }), description, format: spelledFormat }) }
+  return spell({ type: 'custom', custom }, withoutNulls(ext))
+}
+
+function encodeGrammar(format: NonNullable<FreeformTool['format']>): JsonObject {
+  return format.type === 'text' ? { type: 'text' } : { type: 'grammar', grammar: { definition: format.definition, syntax: format.syntax } }
+}
+
+function encodeWebSearch({ common, at }: ServerTool, report: ChatReport): JsonObject {
+  report.add('tool.server-mapped', at)
+  const { contextSize, userLocation, ...rest } = common ?? {}
+  report.rest(rest, at)
+  return defined({ search_context_size: contextSize, user_location: userLocation && { type: 'approximate', approximate: userLocation } })
+}
+
+const words = new Map<unknown, ToolChoice>([
+  ['auto', { mode: 'auto' }],
+  ['none', { mode: 'none' }],
+  ['required', { mode: 'required' }],
+  ['any', { mode: 'required' }],
+])
+
+/** `tool_choice`, or the older `function_call`. */
+export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
+  if (wire === undefined || wire === null) return undefined
+  const word = words.get(wire)
+  if (word) return word
+  if (isObject(wire)) {
+    const { type, function: fn, custom, allowed_tools: allowed, name } = wire
+    if (type === 'function' && isObject(fn) && typeof fn['name'] === 'string') return { mode: 'tool', kind: 'function', name: fn['name'] }
+    if (type === 'custom' && isObject(custom) && typeof custom['name'] === 'string') return { mode: 'tool', kind: 'freeform', name: custom['name'] }
+    if (type === undefined && typeof name === 'string') return { mode: 'tool', kind: 'function', name }
+    if (type === 'allowed_tools' && isObject(allowed) && Array.isArray(allowed['tools'])) {
+      const tools = allowed['tools'].map(decodeAllowed)
+      if (tools.every(tool => tool !== undefined)) return { mode: 'allowed', require: allowed['mode'] === 'required', tools }
+    }
+  }
+  return { mode: 'opaque', protocol: protocolName, raw: wire }
+}
+
+function decodeAllowed(wire: unknown): AllowedTool | undefined {
+  if (!isObject(wire)) return undefined
+  const { type, function: fn, custom, name } = wire
+  const inner = type === 'function' ? fn : type === 'custom' ? custom : undefined
+  const called = isObject(inner) ? inner['name'] : name
+  if (typeof called !== 'string' || (type !== 'function' && type !== 'custom')) return undefined
+  return { kind: type === 'custom' ? 'freeform' : 'function', name: called }
+}
+
+/**
+ * `came`: the wire value that was read, written again while it means the same.
+ * @throws TranslationError `inexpressible` when a tool is forced that runs at another provider
+ */
+export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, writing: Writing): unknown {
+  if (!choice) return undefined
+  if (came !== undefined && same(decodeToolChoice(came), choice)) return came
+  const { report } = writing
+  switch (choice.mode) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.mode
+    case 'tool': {
+      if (choice.kind === 'server') {
+        if (writing.options.onUnresolvable !== 'note')
+          throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'the forced tool runs at another provider')
+        report.add('tool.choice-dropped', '', 'toolChoice')
+        return undefined
+      }
+      return encodeNamed(choice.kind, writing.nameOf(choice.name, choice.namespace))
+    }
+    case 'allowed': {
+      const tools: JsonObject[] = []
+      for (const { kind, name } of choice.tools)
+        if (kind === 'server') report.add('tool.choice-dropped', '', 'toolChoice')
+        else tools.push(encodeNamed(kind, writing.nameOf(name)))
+      return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
+    }
+    case 'opaque':
+      if (choice.protocol === protocolName) return choice.raw
+      report.add('tool.choice-dropped', '', 'toolChoice')
+      return undefined
+    default:
+      return choice satisfies never
+  }
+}
+
+function encodeNamed(kind: 'function' | 'freeform', name: string): JsonObject {
+  return kind === 'function' ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
+}

@@ -1,0 +1,97 @@
+import type { Usage } from '../../canonical/response.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { formOf, kept, same, spell } from './fidelity.ts'
+import type { ChatReport } from './notes.ts'
+
+/** `repaired`: the counts were text, or did not add up and the total was trusted. */
+export type DecodedUsage = { usage: Usage; repaired: boolean }
+
+/**
+ * `usage` of an answer or a chunk; undefined when there is none. Totals are inclusive on this wire. Servers differ in where
+ * they put cached tokens, and some leave reasoning out of `completion_tokens`: then the total is larger than the sum.
+ */
+export function decodeUsage(raw: unknown): DecodedUsage | undefined {
+  if (!isObject(raw)) return undefined
+  let repaired = false
+  const count = (value: unknown): number | undefined => {
+    if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined
+    if (typeof value !== 'string' || !/^\d+(\.\d+)?$/.test(value)) return undefined
+    repaired = true
+    return Math.floor(Number(value))
+  }
+  const {
+    prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details,
+    prompt_cache_hit_tokens, cached_tokens, num_cached_tokens, cache_read_input_tokens, cache_creation_input_tokens,
+    reasoning_tokens, service_tier, ...unknown
+  } = raw
+  const { cached_tokens: cached, cache_write_tokens, audio_tokens: inputAudio, ...inputRest } = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
+  const {
+    reasoning_tokens: reasoned, audio_tokens: outputAudio, accepted_prediction_tokens, rejected_prediction_tokens, ...outputRest
+  } = isObject(completion_tokens_details) ? completion_tokens_details : {}
+
+  const input = count(prompt_tokens)
+  const told = count(completion_tokens)
+  const total = count(total_tokens)
+  const reasoning = count(reasoned) ?? count(reasoning_tokens)
+  const missing = total !== undefined && input !== undefined ? total - input - (told ?? 0) : 0
+  const output = missing > 0 && total !== undefined && input !== undefined ? total - input : told
+  if (missing > 0 && missing !== reasoning) repaired = true
+
+  const usage: Usage = defined({
+    input,
+    output,
+    cacheRead: count(cached) ?? count(prompt_cache_hit_tokens) ?? count(cached_tokens) ?? count(cache_read_input_tokens) ?? count(num_cached_tokens),
+    cacheWrite: count(cache_write_tokens) ?? count(cache_creation_input_tokens),
+    reasoning,
+    inputAudio: count(inputAudio),
+    outputAudio: count(outputAudio),
+    acceptedPrediction: count(accepted_prediction_tokens),
+    rejectedPrediction: count(rejected_prediction_tokens),
+    serviceTier: typeof service_tier === 'string' ? service_tier : undefined,
+  })
+  const fields: JsonObject = { ...telling(unknown), ...group('prompt_tokens_details', inputRest), ...group('completion_tokens_details', outputRest) }
+  return { usage: { ...usage, ...kept(fields, { raw }) }, repaired }
+}
+
+/** A count of nothing is no loss where it has no place. */
+function telling(counts: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null && value !== 0))
+}
+
+function group(key: string, counts: JsonObject): JsonObject {
+  const told = telling(counts)
+  return Object.keys(told).length > 0 ? { [key]: told } : {}
+}
+
+/** Where servers put usage when it does not stand at the top. */
+export function findUsage(body: JsonObject): { raw: unknown; elsewhere: boolean } {
+  const { usage, x_groq, choices } = body
+  if (isObject(usage)) return { raw: usage, elsewhere: false }
+  if (isObject(x_groq) && isObject(x_groq['usage'])) return { raw: x_groq['usage'], elsewhere: true }
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return { raw: isObject(first) ? first['usage'] : undefined, elsewhere: true }
+}
+
+/** Notes: counts that have no place here. What came from this protocol is written as it came while it means the same. */
+export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
+  const { ext } = usage
+  const { raw } = formOf(ext)
+  if (isObject(raw) && same(decodeUsage(raw)?.usage, usage)) return raw
+  const { input, output, cacheRead, cacheWrite, reasoning, inputAudio, outputAudio, acceptedPrediction, rejectedPrediction, ext: _, ...rest } = usage
+  for (const [key, value] of Object.entries(rest)) if (value !== undefined) report.add('usage.unknown', '', `usage.${key}`)
+  report.ext(ext, '/usage')
+  const written = defined({
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: input !== undefined && output !== undefined ? input + output : undefined,
+    prompt_tokens_details: defined({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite, audio_tokens: inputAudio }),
+    completion_tokens_details: defined({
+      reasoning_tokens: reasoning ?? 0,
+      audio_tokens: outputAudio,
+      accepted_prediction_tokens: acceptedPrediction,
+      rejected_prediction_tokens: rejectedPrediction,
+    }),
+  })
+  return spell(written, ext)
+}

@@ -1,0 +1,155 @@
+import type { ErrorKind } from '../../canonical/error.ts'
+import type { Finish, FinishReason } from '../../canonical/response.ts'
+import { protocolName } from './fidelity.ts'
+
+export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
+
+/** The protocol's own words first, then those of servers that took its shape. */
+const finishReasons = new Map<string, FinishReason>([
+  ['stop', 'stop'],
+  ['length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['function_call', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['eos', 'stop'],
+  ['eos_token', 'stop'],
+  ['complete', 'stop'],
+  ['COMPLETE', 'stop'],
+  ['end_turn', 'stop'],
+  ['stop_sequence', 'stop_sequence'],
+  ['model_length', 'length'],
+  ['max_tokens', 'length'],
+  ['tool_use', 'tool_calls'],
+  ['sensitive', 'content_filter'],
+  ['error', 'error'],
+  ['insufficient_system_resource', 'error'],
+  ['abort', 'error'],
+  ['network_error', 'error'],
+])
+
+/** `exact: false`: the word says something near. No word: it is an error, which is no way for an answer to finish. */
+const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean } | undefined> = {
+  stop: { word: 'stop', exact: true },
+  length: { word: 'length', exact: true },
+  tool_calls: { word: 'tool_calls', exact: true },
+  content_filter: { word: 'content_filter', exact: true },
+  stop_sequence: { word: 'stop', exact: false },
+  context_window: { word: 'length', exact: false },
+  refusal: { word: 'content_filter', exact: false },
+  recitation: { word: 'content_filter', exact: false },
+  pause: { word: 'stop', exact: false },
+  compaction: { word: 'stop', exact: false },
+  malformed_tool_call: { word: 'stop', exact: false },
+  cancelled: { word: 'stop', exact: false },
+  other: { word: 'stop', exact: false },
+  error: undefined,
+}
+
+/**
+ * `finish_reason` → meaning. Many servers, and the protocol itself when a tool was forced, say `stop` although the client
+ * has calls to run.
+ */
+export function decodeFinish(raw: string, hasCalls: boolean): Finish {
+  const meaning = finishReasons.get(raw) ?? 'other'
+  return { reason: meaning === 'stop' && hasCalls ? 'tool_calls' : meaning, raw, protocol: protocolName }
+}
+
+/** Undefined: the answer failed. The word that came is written again when it still means the same. */
+export function encodeFinish({ reason, raw, protocol }: Finish): { word: string; exact: boolean } | undefined {
+  if (raw && protocol === protocolName) {
+    const meaning = finishReasons.get(raw) ?? 'other'
+    if (meaning === reason || (meaning === 'stop' && reason === 'tool_calls')) return { word: raw, exact: true }
+  }
+  return finishWords[reason]
+}
+
+/** What error bodies say of a kind, and the status it has where none is told. */
+export const errorWords: Record<ErrorKind, { status: number; type: string; code: string | null }> = {
+  invalid_request: { status: 400, type: 'invalid_request_error', code: null },
+  context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
+  content_policy: { status: 400, type: 'invalid_request_error', code: 'content_policy_violation' },
+  unsupported: { status: 400, type: 'invalid_request_error', code: 'unsupported_value' },
+  authentication: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
+  billing: { status: 402, type: 'insufficient_quota', code: 'insufficient_quota' },
+  permission: { status: 403, type: 'permission_error', code: null },
+  not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
+  conflict: { status: 409, type: 'conflict_error', code: null },
+  too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
+  unprocessable: { status: 422, type: 'invalid_request_error', code: null },
+  rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  quota: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
+  cancelled: { status: 499, type: 'server_error', code: 'cancelled' },
+  internal: { status: 500, type: 'server_error', code: null },
+  unavailable: { status: 503, type: 'server_error', code: 'service_unavailable' },
+  overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
+  timeout: { status: 504, type: 'server_error', code: 'timeout' },
+}
+
+/** Words in `code` or `type` of an error body that tell its kind whatever the status is. */
+export const errorKinds = new Map<string, ErrorKind>([
+  ['context_length_exceeded', 'context_length'],
+  ['too_many_prompt_tokens', 'context_length'],
+  ['exceed_context_size_error', 'context_length'],
+  ['content_policy_violation', 'content_policy'],
+  ['content_filter', 'content_policy'],
+  ['unsupported_parameter', 'unsupported'],
+  ['unsupported_value', 'unsupported'],
+  ['invalid_api_key', 'authentication'],
+  ['authentication_error', 'authentication'],
+  ['insufficient_quota', 'quota'],
+  ['billing_hard_limit_reached', 'quota'],
+  ['permission_error', 'permission'],
+  ['request_forbidden', 'permission'],
+  ['unsupported_country_region_territory', 'permission'],
+  ['model_not_found', 'not_found'],
+  ['not_found_error', 'not_found'],
+  ['conflict', 'conflict'],
+  ['conflict_error', 'conflict'],
+  ['request_too_large', 'too_large'],
+  ['rate_limit_exceeded', 'rate_limit'],
+  ['rate_limit_error', 'rate_limit'],
+  ['RateLimitReached', 'rate_limit'],
+  ['requests', 'rate_limit'],
+  ['tokens', 'rate_limit'],
+  ['overloaded', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['slow_down', 'overloaded'],
+  ['service_unavailable', 'unavailable'],
+  ['timeout', 'timeout'],
+  ['cancelled', 'cancelled'],
+])
+
+export function kindOfStatus(status: number): ErrorKind {
+  switch (status) {
+    case 401:
+      return 'authentication'
+    case 402:
+      return 'billing'
+    case 403:
+      return 'permission'
+    case 404:
+      return 'not_found'
+    case 408:
+    case 504:
+      return 'timeout'
+    case 409:
+      return 'conflict'
+    case 413:
+      return 'too_large'
+    case 422:
+      return 'unprocessable'
+    case 429:
+      return 'rate_limit'
+    case 499:
+      return 'cancelled'
+    case 502:
+    case 503:
+      return 'unavailable'
+    case 529:
+      return 'overloaded'
+    default:
+      return status >= 500 || status < 400 ? 'internal' : 'invalid_request'
+  }
+}
+
+export const serviceTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])
