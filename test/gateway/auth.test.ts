@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { hosts, paths, post, requests } from './support.ts'
+
+const config: GatewayConfig = {
+  keys: [
+    { name: 'alice', key: 'key-of-alice', group: 'few' },
+    { name: 'bob', key: 'key-of-bob' },
+    { name: 'carol', key: 'key-of-carol', disabled: true },
+  ],
+  groups: { few: { models: ['demo', 'open-*'] } },
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: ['demo', 'secret', 'open-1'].map(id => ({ id, channels: [{ name: 'demo' }] })),
+}
+
+const chat = (model: string, headers: Record<string, string>) => post({ ...requests['chat-completions'], model }, headers)
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each<[string, Record<string, string>]>([
+    ['bearer', { authorization: 'Bearer key-of-bob' }],
+    ['bearer in lower case', { authorization: 'bearer key-of-bob' }],
+    ['x-api-key', { 'x-api-key': 'key-of-bob' }],
+  ])('a key is taken as %s on every path', async (_, headers) => {
+    const ask = await start(config)
+    for (const protocol of ['chat-completions', 'responses', 'messages'] as const)
+      expect((await ask(paths[protocol], post({ ...requests[protocol], model: 'demo' }, headers))).status).toBe(200)
+    expect((await ask('/v1/models', { headers })).status).toBe(200)
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['no key', {}],
+    ['a wrong key', { authorization: 'Bearer key-of-mallory' }],
+    ['the beginning of a key', { authorization: 'Bearer key-of-bo' }],
+    ['a disabled key', { authorization: 'Bearer key-of-carol' }],
+    ['a header that is no key', { authorization: 'Basic a2V5' }],
+    ['an empty key', { authorization: 'Bearer ' }],
+  ])('%s is 401 in the dialect of the path', async (_, headers) => {
+    const ask = await start(config)
+    const messages = await ask('/v1/messages', post({ ...requests.messages, model: 'demo' }, headers))
+    expect(messages.status).toBe(401)
+    expect(await messages.json()).toMatchObject({ type: 'error', error: { type: 'authentication_error' } })
+    const listing = await ask('/v1/models', { headers })
+    expect(listing.status).toBe(401)
+    expect(JSON.stringify(await listing.json())).not.toContain('mallory')
+  })
+
+  test('the key is looked at before the body', async () => {
+    const ask = await start(config)
+    expect((await ask('/v1/messages', post('{ not json'))).status).toBe(401)
+  })
+
+  test('the path is looked at before the key', async () => {
+    const ask = await start(config)
+    expect((await ask('/v1/v1/messages', post({}))).status).toBe(404)
+    expect((await ask('/v1/messages')).status).toBe(405)
+  })
+
+  test('a group sees its models and no others', async () => {
+    const ask = await start(config)
+    const headers = { authorization: 'Bearer key-of-alice' }
+    const { data } = (await (await ask('/v1/models', { headers })).json()) as { data: { id: string }[] }
+    expect(data.map(({ id }) => id)).toEqual(['demo', 'open-1'])
+    expect((await ask('/v1/chat/completions', chat('open-1', headers))).status).toBe(200)
+    expect((await ask('/v1/chat/completions', chat('secret', headers))).status).toBe(404)
+    expect((await ask('/v1/models/secret', { headers })).status).toBe(404)
+    expect((await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
+  })
+
+  test('a group that asks too often is told when to come back', async () => {
+    const ask = await start({ ...config, groups: { few: { requestsPerMinute: 2 } } })
+    const headers = { authorization: 'Bearer key-of-alice' }
+    const answers = []
+    for (let i = 0; i < 5; i++) answers.push(await ask('/v1/chat/completions', chat('demo', headers)))
+    const last = answers.at(-1)
+    expect(last?.status).toBe(429)
+    expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
+  })
+
+  test('a hook may decide who gets in', async () => {
+    const ask = await start(
+      { ...config, keys: [] },
+      {
+        authenticate(credential) {
+          if (credential === 'boom') throw new Error('the directory is down')
+          return credential === 'token' ? { name: 'dave', group: 'few' } : null
+        },
+      },
+    )
+    expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer token' }))).status).toBe(200)
+    expect((await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer token' }))).status).toBe(404)
+    expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer other' }))).status).toBe(401)
+    const failed = await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer boom' }))
+    expect(failed.status).toBe(500)
+    expect(await failed.text()).not.toContain('directory')
+  })
+})
+
+const [[, connect]] = hosts as [(typeof hosts)[number]]
+
+test('without keys, only clients of this machine are served', async () => {
+  const { keys: _, ...open } = config
+  const ask = await connect(open)
+  expect((await ask('/v1/chat/completions', chat('demo', {}))).status).toBe(200)
+  const forwarded = await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))
+  expect(forwarded.status).toBe(401)
+  expect(await forwarded.text()).toContain('keys')
+})
+
+test('"none" serves everybody', async () => {
+  const { keys: _, ...open } = config
+  const ask = await connect({ ...open, auth: 'none' })
+  expect((await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))).status).toBe(200)
+})
+
+test('where nobody can tell who is asking, a gateway without keys does not start', async () => {
+  const [, [, start]] = hosts as [(typeof hosts)[number], (typeof hosts)[number]]
+  const { keys: _, ...open } = config
+  await expect(start(open)).rejects.toThrow('"auth": "none"')
+})

@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { normalizeResponse, textOf } from '../../src/index.ts'
+import { hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+
+const protocols = Object.keys(paths) as Protocol[]
+
+const textIn = (body: unknown, protocol: Protocol) => textOf(normalizeResponse(body, { protocol }))
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(pairs)('a reply for %s from %s says the same', async (client, served) => {
+    const text = JSON.stringify(replies[served], null, 1)
+    const seen = await upstream(sendJson(200, text))
+    const ask = await start(one(seen.url, served))
+    const response = await ask(paths[client], post(requests[client]))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    const body = await response.text()
+    expect(textIn(JSON.parse(body), client)).toBe('Hello')
+    if (client === served) expect(body).toBe(text)
+    expect(seen.calls).toMatchObject([{ method: 'POST', path: paths[served] }])
+  })
+
+  test.each(protocols)('the bytes of a request pass through untouched: %s', async protocol => {
+    const seen = await upstream(sendJson(200, replies[protocol]))
+    const ask = await start(one(seen.url, protocol))
+    const text = JSON.stringify({ ...requests[protocol], unknown_to_us: 1 }, null, 2).replace('"unknown_to_us": 1', '"unknown_to_us": 12345678901234567890')
+    await ask(paths[protocol], post(text))
+    expect(seen.calls[0]?.text).toBe(text)
+  })
+
+  test.each(pairs)('JSON from an upstream becomes a stream where one was asked for: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendJson(200, replies[served]))
+    const ask = await start(one(url, served))
+    const response = await ask(paths[client], post({ ...requests[client], stream: true }))
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    expect(await said(await response.text(), client)).toBe('Hello')
+  })
+
+  test.each(pairs)('a stream from an upstream becomes JSON where that was asked for: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendStream(streams[served]))
+    const ask = await start(one(url, served))
+    const response = await ask(paths[client], post(requests[client]))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(textIn(await response.json(), client)).toBe('Hello')
+  })
+
+  test.each(pairs)('a stream that breaks off is no JSON reply: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendStream(streams[served].slice(0, 3), { cut: true }))
+    const ask = await start(one(url, served))
+    expect((await ask(paths[client], post(requests[client]))).status).toBe(502)
+  })
+
+  test.each(pairs)('a model that only streams is asked for a stream: %s from %s', async (client, served) => {
+    const seen = await upstream(sendStream(streams[served]))
+    const ask = await start(one(seen.url, served, {}, { streaming: 'only' }))
+    const response = await ask(paths[client], post(requests[client]))
+    expect(seen.calls[0]?.json['stream']).toBe(true)
+    expect(seen.calls[0]?.headers.accept).toBe('text/event-stream')
+    expect(textIn(await response.json(), client)).toBe('Hello')
+  })
+
+  test.each(pairs)('a model that never streams is not asked for one: %s from %s', async (client, served) => {
+    const seen = await upstream(sendJson(200, replies[served]))
+    const ask = await start(one(seen.url, served, {}, { streaming: 'never' }))
+    const response = await ask(paths[client], post({ ...requests[client], stream: true }))
+    expect(seen.calls[0]?.json['stream'] ?? false).toBe(false)
+    expect(await said(await response.text(), client)).toBe('Hello')
+  })
+
+  test('an upstream that does not say what it sends is read all the same', async () => {
+    for (const [text, stream] of [
+      [JSON.stringify(replies.messages), false],
+      [streams.messages.join(''), true],
+    ] as const) {
+      const { url } = await upstream(response => {
+        response.writeHead(200)
+        response.end(text)
+      })
+      const ask = await start(one(url, 'messages'))
+      const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream }))
+      const body = await response.text()
+      expect(stream ? await said(body, 'chat-completions') : textIn(JSON.parse(body), 'chat-completions')).toBe('Hello')
+    }
+  })
+
+  test('what was changed stands in a header, in ASCII and not too long', async () => {
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages'))
+    const odd = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`größe_${index}`, 1]))
+    const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7, ...odd }))
+    const header = response.headers.get('wireglot-notes') ?? ''
+    expect(header.length).toBeLessThanOrEqual(4096)
+    expect(header).toMatch(/^[\x20-\x7e]+$/)
+    const notes = JSON.parse(header) as object[]
+    expect(notes.length).toBeLessThanOrEqual(20)
+    expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/seed', code: expect.any(String), reason: expect.any(String) }))
+    const quiet = await start(one(url, 'messages', { defaults: { notesHeader: false } }))
+    expect((await quiet(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7 }))).headers.get('wireglot-notes')).toBeNull()
+  })
+
+  test('notes are there on streams, too, and none where bytes pass', async () => {
+    const { url } = await upstream(sendStream(streams.messages))
+    const ask = await start(one(url, 'messages'))
+    const bent = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7, stream: true }))
+    expect(bent.headers.get('wireglot-notes')).toContain('/seed')
+    await bent.text()
+    const same = await ask(paths.messages, post({ ...requests.messages, odd: 1, stream: true }))
+    expect(same.headers.get('wireglot-notes')).toBeNull()
+    await same.text()
+  })
+})

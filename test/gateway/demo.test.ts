@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest'
+import { normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
+import { dataOf, hosts, type Protocol, paths, post, requests, said } from './support.ts'
+
+const protocols = Object.keys(paths) as Protocol[]
+const parameters = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1 }, unit: { enum: ['celsius', 'fahrenheit'] } },
+  required: ['city', 'days', 'unit'],
+  additionalProperties: false,
+}
+
+const withTools: Record<Protocol, object> = {
+  'chat-completions': { tools: [{ type: 'function', function: { name: 'get_weather', parameters } }] },
+  responses: { tools: [{ type: 'function', name: 'get_weather', parameters, strict: false }] },
+  messages: { tools: [{ name: 'get_weather', input_schema: parameters }] },
+}
+
+const forced: Record<Protocol, object> = {
+  'chat-completions': { tool_choice: 'required' },
+  responses: { tool_choice: 'required' },
+  messages: { tool_choice: { type: 'any' } },
+}
+const forbidden: Record<Protocol, object> = {
+  'chat-completions': { tool_choice: 'none' },
+  responses: { tool_choice: 'none' },
+  messages: { tool_choice: { type: 'none' } },
+}
+
+const withSchema: Record<Protocol, object> = {
+  'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'weather', schema: parameters, strict: true } } },
+  responses: { text: { format: { type: 'json_schema', name: 'weather', schema: parameters, strict: true } } },
+  messages: { output_config: { format: { type: 'json_schema', schema: parameters } } },
+}
+
+const withEffort: Record<Protocol, object> = {
+  'chat-completions': { reasoning_effort: 'high' },
+  responses: { reasoning: { effort: 'high', summary: 'auto' } },
+  messages: { max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 2000 } },
+}
+
+const say = (protocol: Protocol, text: string) => ({
+  ...requests[protocol],
+  model: 'demo',
+  ...(protocol === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] }),
+})
+
+describe.each(hosts)('through %s', (_, start) => {
+  describe.each(protocols)('in %s', protocol => {
+    const whole = async (body: object) => {
+      const ask = await start()
+      const response = await ask(paths[protocol], post(body))
+      expect(response.status).toBe(200)
+      return normalizeResponse(await response.json(), { protocol })
+    }
+
+    test('it greets and says what it was told, and counts words', async () => {
+      const reply = await whole(say(protocol, 'good morning to you'))
+      expect(textOf(reply)).toBe('Hello! You said: good morning to you')
+      expect(usageOf(reply)).toMatchObject({ input: 4, output: 7 })
+    })
+
+    test('its stream says the same in several pieces', async () => {
+      const ask = await start()
+      const response = await ask(paths[protocol], post({ ...say(protocol, 'good morning to you'), stream: true }))
+      const text = await response.text()
+      expect(await said(text, protocol)).toBe('Hello! You said: good morning to you')
+      expect(dataOf(text).length).toBeGreaterThan(7)
+    })
+
+    test('ids differ from answer to answer', async () => {
+      const ids = [await whole(say(protocol, 'a')), await whole(say(protocol, 'a'))].map(({ id }) => id)
+      expect(ids[0]).toMatch(/\w/)
+      expect(ids[0]).not.toBe(ids[1])
+    })
+
+    test('it calls a tool that is spoken of or forced, with arguments that fit, and else does not', async () => {
+      for (const body of [
+        { ...say(protocol, 'what is the weather?'), ...withTools[protocol] },
+        { ...say(protocol, 'hi'), ...withTools[protocol], ...forced[protocol] },
+      ]) {
+        const [call] = toolCallsOf(await whole(body))
+        expect(call).toMatchObject({ name: 'get_weather', kind: 'function' })
+        expect(JSON.parse(call?.input ?? '')).toEqual({ city: 'text', days: 1, unit: 'celsius' })
+      }
+      expect(toolCallsOf(await whole({ ...say(protocol, 'hi'), ...withTools[protocol] }))).toEqual([])
+      expect(toolCallsOf(await whole({ ...say(protocol, 'what is the weather?'), ...withTools[protocol], ...forbidden[protocol] }))).toEqual([])
+    })
+
+    test('it fills in a schema', async () => {
+      expect(JSON.parse(textOf(await whole({ ...say(protocol, 'hi'), ...withSchema[protocol] })))).toEqual({ city: 'text', days: 1, unit: 'celsius' })
+    })
+
+    test('it shows reasoning when effort is asked for', async () => {
+      const reply = await whole({ ...say(protocol, 'hi'), ...withEffort[protocol] })
+      expect(reasoningOf(reply)).not.toBe('')
+      expect(textOf(reply)).toContain('hi')
+    })
+
+    test('it stops at the limit', async () => {
+      const limit = protocol === 'responses' ? { max_output_tokens: 3 } : { max_tokens: 3 }
+      const reply = await whole({ ...say(protocol, 'one two three four'), ...limit })
+      expect(textOf(reply)).toBe('Hello! You said:')
+      expect(reply.candidates[0]?.finish?.reason).toBe('length')
+    })
+
+    test('a body of another protocol is refused with the right path', async () => {
+      const ask = await start()
+      const other = protocol === 'responses' ? 'messages' : 'responses'
+      const response = await ask(paths[protocol], post({ ...requests[other], model: 'demo' }))
+      expect(response.status).toBe(400)
+    })
+  })
+
+  test('it says what a tool told it', async () => {
+    const ask = await start()
+    const messages = [
+      { role: 'user', content: 'what is the weather?' },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: 'call_1', content: 'rain' },
+    ]
+    const response = await ask(paths['chat-completions'], post({ model: 'demo', messages, ...withTools['chat-completions'] }))
+    expect(textOf(normalizeResponse(await response.json(), { protocol: 'chat-completions' }))).toBe('The tool said: rain')
+  })
+
+  test('its counts are estimates, and say so', async () => {
+    const ask = await start()
+    const response = await ask(
+      '/v1/messages/count_tokens',
+      post({ model: 'demo', system: 'Be brief. '.repeat(50), messages: [{ role: 'user', content: 'Hi' }] }),
+    )
+    expect(response.status).toBe(200)
+    expect(response.headers.get('wireglot-estimate')).toBe('true')
+    const { input_tokens: tokens } = (await response.json()) as { input_tokens: number }
+    expect(tokens).toBeGreaterThan(100)
+    expect(await (await ask('/v1/responses/input_tokens', post({ model: 'demo', input: 'Hi' }))).json()).toMatchObject({
+      object: 'response.input_tokens',
+      input_tokens: expect.any(Number),
+    })
+  })
+})

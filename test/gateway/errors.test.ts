@@ -1,0 +1,193 @@
+import { describe, expect, test } from 'vitest'
+import { hosts, listen, one, type Protocol, pairs, paths, post, requests, sendJson, upstream } from './support.ts'
+
+const protocols = Object.keys(paths) as Protocol[]
+
+/** What every client of a protocol expects of an error. */
+const shapes: Record<Protocol, object> = {
+  'chat-completions': { error: { message: expect.any(String), type: expect.any(String) } },
+  responses: { error: { message: expect.any(String), type: expect.any(String) } },
+  messages: { type: 'error', error: { type: expect.any(String), message: expect.any(String) } },
+}
+
+const errors: Record<Protocol, (message: string) => object> = {
+  'chat-completions': message => ({ error: { message, type: 'requests', param: null, code: 'rate_limit_exceeded' } }),
+  responses: message => ({ error: { message, type: 'requests', param: null, code: 'rate_limit_exceeded' } }),
+  messages: message => ({ type: 'error', error: { type: 'rate_limit_error', message } }),
+}
+
+describe.each(hosts)('through %s', (_, start) => {
+  describe.each(protocols)('%s', protocol => {
+    const body = { ...requests[protocol], model: 'demo' }
+
+    test.each<[what: string, status: number, init: RequestInit]>([
+      ['no JSON', 400, post('{"model": ')],
+      ['an empty body', 400, post('')],
+      ['JSON that is no object', 400, post('[1]')],
+      ['no model', 400, post({ ...body, model: undefined })],
+      ['a model that is a number', 400, post({ ...body, model: 7 })],
+      ['an unknown model', 404, post({ ...body, model: 'nope' })],
+      ['a body that is not JSON by its type', 415, post('model=demo', { 'content-type': 'application/x-www-form-urlencoded' })],
+      ['a compressed body', 415, post('x', { 'content-encoding': 'gzip' })],
+      ['a model named like a property of every object', 404, post({ ...body, model: '__proto__' })],
+    ])('%s is answered in its dialect: %i', async (_, status, init) => {
+      const ask = await start()
+      const response = await ask(paths[protocol], init)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(response.headers.get('x-request-id')).toMatch(/^req_/)
+      expect(response.headers.get('request-id')).toBe(response.headers.get('x-request-id'))
+      const text = await response.text()
+      expect(JSON.parse(text)).toMatchObject(shapes[protocol])
+      expect(text).not.toMatch(/\.ts:|node_modules|at Object/)
+    })
+
+    test('a body that is too large is 413, whether its length is told or not', async () => {
+      const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], defaults: { bodyLimitBytes: 200 } })
+      const large = JSON.stringify({ ...body, padding: 'x'.repeat(1_000) })
+      const told = await ask(paths[protocol], post(large))
+      expect(told.status).toBe(413)
+      expect(await told.json()).toMatchObject(shapes[protocol])
+      const stream = new ReadableStream({
+        start(controller) {
+          for (const part of large.match(/.{1,100}/gs) ?? []) controller.enqueue(new TextEncoder().encode(part))
+          controller.close()
+        },
+      })
+      const untold = await ask(paths[protocol], { ...post(''), body: stream, duplex: 'half' } as RequestInit)
+      expect(untold.status).toBe(413)
+    })
+  })
+
+  test('a fault in a body names its place', async () => {
+    const ask = await start()
+    const response = await ask('/v1/chat/completions', post({ model: 'demo', messages: [{ role: 'user', content: 7 }] }))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param: '/messages/0/content' } })
+  })
+
+  test('a body of another protocol is refused with the path that it belongs to', async () => {
+    const { url } = await upstream(sendJson(200, {}))
+    const ask = await start(one(url, 'messages'))
+    const response = await ask('/v1/chat/completions', post({ model: 'm', input: 'Hi', instructions: 'Be brief', store: false }))
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('/v1/responses')
+  })
+
+  test.each(pairs)('a limit is told to a client of %s as %s told it, with its hint', async (client, served) => {
+    const text = JSON.stringify(errors[served]('Slow down'))
+    const { url } = await upstream(sendJson(429, text, { 'retry-after': '7', 'x-ratelimit-remaining-requests': '0', 'set-cookie': 'a=b' }))
+    const ask = await start(one(url, served))
+    for (const stream of [false, true]) {
+      const response = await ask(paths[client], post({ ...requests[client], stream }))
+      expect(response.status).toBe(429)
+      expect(response.headers.get('retry-after')).toBe('7')
+      expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('0')
+      expect(response.headers.get('set-cookie')).toBeNull()
+      const body = await response.text()
+      expect(JSON.parse(body)).toMatchObject(shapes[client])
+      expect(body).toContain('Slow down')
+      if (client === served) expect(body).toBe(text)
+    }
+  })
+
+  test.each(protocols)('%s: nobody there is 502', async protocol => {
+    const ask = await start(one('http://127.0.0.1:9', 'chat-completions'))
+    for (const stream of [false, true]) {
+      const response = await ask(paths[protocol], post({ ...requests[protocol], stream }))
+      expect(response.status).toBe(502)
+      expect(await response.json()).toMatchObject(shapes[protocol])
+    }
+  })
+
+  test.each<[number, number]>([
+    [200, 502],
+    [403, 403],
+    [503, 503],
+  ])('a web page with status %i is %i, and none of it is shown', async (status, expected) => {
+    const { url } = await upstream(response => {
+      response.writeHead(status, { 'content-type': 'text/html' })
+      response.end('<html><script>secret()</script></html>')
+    })
+    const ask = await start(one(url, 'messages'))
+    for (const client of protocols) {
+      const response = await ask(paths[client], post(requests[client]))
+      expect(response.status).toBe(expected)
+      const text = await response.text()
+      expect(JSON.parse(text)).toMatchObject(shapes[client])
+      expect(text).not.toContain('secret')
+    }
+  })
+
+  test('a redirect is not followed: it would take the key along', async () => {
+    let visited = false
+    const elsewhere = await listen((_, response) => {
+      visited = true
+      response.end('{}')
+    })
+    const { url } = await upstream(response => {
+      response.writeHead(307, { location: elsewhere })
+      response.end()
+    })
+    const ask = await start(one(url, 'chat-completions'))
+    expect((await ask(paths['chat-completions'], post(requests['chat-completions']))).status).toBe(502)
+    expect(visited).toBe(false)
+  })
+
+  test('an upstream that does not answer in time is 504', async () => {
+    const seen = await upstream(() => {})
+    const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { firstByteMs: 50 } }))
+    const response = await ask(paths.messages, post(requests.messages))
+    expect(response.status).toBe(504)
+    expect(await response.json()).toMatchObject(shapes.messages)
+  })
+
+  test('an upstream that stops in the middle of its JSON is 504', async () => {
+    const { url } = await upstream(response => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"id":')
+    })
+    const ask = await start(one(url, 'messages', {}, {}, { timeouts: { idleMs: 50 } }))
+    expect((await ask(paths.messages, post(requests.messages))).status).toBe(504)
+  })
+
+  test('a reply in the wrong shape is 502', async () => {
+    const { url } = await upstream(sendJson(200, { hello: 'world' }))
+    const ask = await start(one(url, 'chat-completions'))
+    const response = await ask(paths.messages, post(requests.messages))
+    expect(response.status).toBe(502)
+    expect(await response.json()).toMatchObject(shapes.messages)
+  })
+
+  test.each(pairs)('an error with status 200 is an error: %s client, %s upstream', async (client, served) => {
+    const { url } = await upstream(sendJson(200, errors[served]('No more credit')))
+    const ask = await start(one(url, served))
+    for (const stream of [false, true]) {
+      const response = await ask(paths[client], post({ ...requests[client], stream }))
+      expect(response.status).toBeGreaterThanOrEqual(400)
+      const text = await response.text()
+      expect(JSON.parse(text)).toMatchObject(shapes[client])
+      expect(text).toContain('No more credit')
+    }
+  })
+
+  test('the key of the channel is not shown even when the upstream says it', async () => {
+    const { url } = await upstream(
+      sendJson(401, { error: { message: 'bad key upstream-secret', type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }),
+    )
+    const ask = await start(one(url, 'chat-completions'))
+    for (const client of protocols) {
+      const response = await ask(paths[client], post(requests[client]))
+      expect(response.status).toBe(401)
+      expect(await response.text()).not.toContain('upstream-secret')
+    }
+  })
+
+  test('strict refuses what would be lost, with notes', async () => {
+    const seen = await upstream(sendJson(200, {}))
+    const ask = await start(one(seen.url, 'messages', { defaults: { strict: true } }))
+    const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7 }))
+    expect(response.status).toBe(400)
+    expect(seen.calls).toEqual([])
+  })
+})

@@ -1,0 +1,119 @@
+import { describe, expect, test, vi } from 'vitest'
+import type { Exchange, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
+import type { Note } from '../../src/index.ts'
+import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream } from './support.ts'
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each([false, true])('a record tells what an exchange was and cost, stream: %s', async stream => {
+    const records: UsageRecord[] = []
+    const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
+    const { auth: _, ...config } = one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] })
+    const ask = await start(
+      { ...config, keys: [{ name: 'alice', key: 'k', group: 'team' }], groups: { team: {} } },
+      { onUsage: record => void records.push(record) },
+    )
+    const response = await ask(
+      paths['chat-completions'],
+      post({ ...requests['chat-completions'], model: 'nick', seed: 1, stream }, { authorization: 'Bearer k' }),
+    )
+    await response.text()
+    await until(() => records.length === 1)
+    expect(records[0]).toMatchObject({
+      requestId: response.headers.get('x-request-id'),
+      key: 'alice',
+      group: 'team',
+      modelAsked: 'nick',
+      modelServed: 'm',
+      channel: 'up',
+      protocolIn: 'chat-completions',
+      protocolOut: 'messages',
+      stream,
+      status: 200,
+      failed: false,
+      usage: { input: 3, output: 2 },
+      attempts: 1,
+    })
+    expect(records[0]?.notes).toBeGreaterThan(0)
+    expect(records[0]?.firstByteMs).toBeLessThanOrEqual(records[0]?.totalMs ?? -1)
+  })
+
+  test('a record of a failure has its status', async () => {
+    const records: UsageRecord[] = []
+    const { url } = await upstream(sendJson(429, { error: { message: 'No' } }))
+    const ask = await start(one(url, 'chat-completions'), { onUsage: record => void records.push(record) })
+    await ask(paths['chat-completions'], post(requests['chat-completions']))
+    await until(() => records.length === 1)
+    expect(records).toMatchObject([{ status: 429, failed: true, attempts: 1 }])
+  })
+
+  test('notes are told with their exchange', async () => {
+    const told: [Note[], Exchange][] = []
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages'), { onNotes: (...both) => void told.push(both) })
+    await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))
+    await until(() => told.length === 1)
+    expect(told[0]?.[0]).toContainEqual(expect.objectContaining({ path: '/seed' }))
+    expect(told[0]?.[1]).toMatchObject({ model: 'm', channel: 'up', from: 'chat-completions', to: 'messages' })
+  })
+
+  test('hooks that throw or reject break nothing', async () => {
+    const warn = vi.fn()
+    const thrower = () => {
+      throw new Error('hook')
+    }
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const hooks: Hooks = {
+      onUsage: async () => thrower(),
+      onNotes: thrower,
+      route: thrower,
+      logger: { debug: thrower, info: thrower, warn, error: thrower },
+    }
+    const ask = await start(one(url, 'messages'), hooks)
+    expect((await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))).status).toBe(200)
+    await until(() => warn.mock.calls.length === 3)
+  })
+
+  test('a hook may send a request to another model', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages'), { route: ({ model }) => (model === 'auto' ? 'm' : undefined) })
+    const response = await ask(paths.messages, post({ ...requests.messages, model: 'auto' }))
+    expect(await response.json()).toMatchObject({ model: 'auto' })
+    expect(seen.calls[0]?.json['model']).toBe('m')
+  })
+
+  test('the log has no secrets', async () => {
+    const lines: unknown[] = []
+    const write = (details: object, message: string) => void lines.push(details, message)
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const { auth: _, ...config } = one(url, 'messages')
+    const ask = await start(
+      { ...config, keys: [{ name: 'alice', key: 'client-secret' }] },
+      { logger: { debug: write, info: write, warn: write, error: write } },
+    )
+    await ask(paths.messages, post(requests.messages, { authorization: 'Bearer client-secret' }))
+    await ask(paths.messages, post(requests.messages, { authorization: 'Bearer wrong-secret' }))
+    await ask(paths.messages, post('{', { authorization: 'Bearer client-secret' }))
+    await until(() => lines.length >= 6)
+    expect(JSON.stringify(lines)).not.toContain('secret')
+  })
+
+  test('bytes may travel by another way', async () => {
+    const urls: string[] = []
+    const ask = await start(one('https://nowhere.test', 'messages'), {
+      transport: {
+        async send({ url }) {
+          urls.push(url)
+          return {
+            status: 200,
+            headers: { 'content-type': 'application/json' },
+            body: (async function* () {
+              yield JSON.stringify(replies.messages)
+            })(),
+          }
+        },
+      },
+    })
+    expect((await ask(paths.responses, post(requests.responses))).status).toBe(200)
+    expect(urls).toEqual(['https://nowhere.test/v1/messages'])
+  })
+})

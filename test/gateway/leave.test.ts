@@ -1,0 +1,112 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { after, hosts, listen, one, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
+
+const streaming = (signal: AbortSignal) => post({ ...requests['chat-completions'], stream: true }, {}, { signal })
+
+describe.each(hosts)('through %s, a client that leaves', (_, start) => {
+  test.each(['messages', 'chat-completions'] as const)('before the upstream has answered stops it: %s', async served => {
+    const seen = await upstream(() => {})
+    const ask = await start(one(seen.url, served))
+    for (const stream of [true, false]) {
+      const left = new AbortController()
+      const asked = ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream }, {}, { signal: left.signal })).catch(() => {})
+      await until(() => seen.calls.length === (stream ? 1 : 2))
+      left.abort()
+      await asked
+      await until(() => seen.aborted === (stream ? 1 : 2), 1_000)
+    }
+  })
+
+  test.each(['messages', 'chat-completions'] as const)('in the middle of a stream stops it: %s', async served => {
+    const seen = await upstream(sendStream([...streams[served].slice(0, 3), 10_000]))
+    const ask = await start(one(seen.url, served))
+    const left = new AbortController()
+    const response = await ask(paths['chat-completions'], streaming(left.signal))
+    const reader = (response.body as ReadableStream).getReader()
+    await reader.read()
+    left.abort()
+    await reader.cancel().catch(() => {})
+    await until(() => seen.aborted === 1, 1_000)
+  })
+
+  test('while a JSON reply is being read stops it', async () => {
+    const seen = await upstream(response => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.write('{"id":')
+    })
+    const ask = await start(one(seen.url, 'messages'))
+    const left = new AbortController()
+    const asked = ask(paths['chat-completions'], post(requests['chat-completions'], {}, { signal: left.signal })).catch(() => {})
+    await until(() => seen.calls.length === 1)
+    await wait(30)
+    left.abort()
+    await asked
+    await until(() => seen.aborted === 1, 1_000)
+  })
+
+  test('while it is waiting for another attempt stops that', async () => {
+    const seen = await upstream(response => {
+      response.writeHead(503, { 'retry-after': '1', 'content-type': 'application/json' })
+      response.end('{}')
+    })
+    const ask = await start(one(seen.url, 'messages', { defaults: { retries: 3 } }))
+    const left = new AbortController()
+    const asked = ask(paths.messages, post(requests.messages, {}, { signal: left.signal })).catch(() => {})
+    await until(() => seen.calls.length === 1)
+    left.abort()
+    await asked
+    await wait(1_200)
+    expect(seen.calls.length).toBe(1)
+  })
+
+  test('is written down as one', async () => {
+    const records: { status: number; failed: boolean }[] = []
+    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
+    const ask = await start(one(seen.url, 'messages'), { onUsage: record => void records.push(record) })
+    const left = new AbortController()
+    const response = await ask(paths['chat-completions'], streaming(left.signal))
+    const reader = (response.body as ReadableStream).getReader()
+    await reader.read()
+    left.abort()
+    await reader.cancel().catch(() => {})
+    await until(() => records.length === 1)
+    expect(records).toMatchObject([{ status: 499, failed: true }])
+  })
+})
+
+test.each(['messages', 'chat-completions'] as const)('a client that does not read stops the upstream from sending: %s', async served => {
+  let sent = 0
+  const text = 'x'.repeat(64 * 1024)
+  const filler =
+    served === 'messages'
+      ? `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${text}"}}\n\n`
+      : `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${text}"},"finish_reason":null}]}\n\n`
+  const seen = await upstream(async response => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(streams[served].slice(0, 2).join(''))
+    while (!response.destroyed && sent < 400) {
+      sent++
+      if (!response.write(filler))
+        await Promise.race([new Promise(resolve => response.once('drain', resolve)), new Promise(resolve => response.once('close', resolve))])
+    }
+    response.end()
+  })
+  const handler = gateway(one(seen.url, served))
+  after(() => handler.close(100))
+  const url = await listen(handler)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.pause()
+  const body = JSON.stringify({ ...requests['chat-completions'], stream: true })
+  socket.write(`POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  await until(() => sent > 0)
+  let before = -1
+  while (before !== sent) {
+    before = sent
+    await wait(200)
+  }
+  expect(sent).toBeLessThan(400)
+  socket.destroy()
+  await until(() => seen.aborted === 1)
+})

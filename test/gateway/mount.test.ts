@@ -1,0 +1,124 @@
+import { createConnection } from 'node:net'
+import connect from 'connect'
+import express5 from 'express'
+// @ts-expect-error the older release comes without types; it is used as the newer one is
+import express4 from 'express4'
+import { describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { fetchGateway } from '../../src/hosts/fetch.ts'
+import { after, listen, one, paths, post, replies, requests, said, sendJson, upstream } from './support.ts'
+
+const body = { ...requests.messages, model: 'demo' }
+const frameworks = [
+  ['express 5', express5],
+  ['express 4', express4 as unknown as typeof express5],
+] as const
+
+function demo() {
+  const handler = gateway()
+  after(() => handler.close(100))
+  return handler
+}
+
+describe.each(frameworks)('in %s', (_, express) => {
+  test.each(['', '/ai'])('mounted at «%s», our paths are served and others go on', async mount => {
+    const app = express()
+    app.use(mount || '/', demo())
+    app.use((_request, response) => {
+      response.status(418).send('the application')
+    })
+    const url = await listen(app)
+    expect((await fetch(`${url}${mount}/v1/messages`, post(body))).status).toBe(200)
+    expect((await fetch(`${url}${mount}/v1/models`)).status).toBe(200)
+    expect((await fetch(`${url}/page`)).status).toBe(418)
+    expect((await fetch(`${url}/models`)).status).toBe(418)
+    const doubled = await fetch(`${url}${mount}/v1/v1/messages`, post(body))
+    expect(doubled.status).toBe(404)
+    expect(await doubled.text()).toContain(`${url}${mount}/v1/messages`)
+  })
+
+  test.each([
+    ['json', express.json()],
+    ['raw', express.raw({ type: '*/*' })],
+    ['text', express.text({ type: '*/*' })],
+  ])('a body that express.%s has read is used', async (_, parser) => {
+    const app = express()
+    app.use(parser)
+    app.use(demo())
+    const url = await listen(app)
+    const response = await fetch(`${url}/v1/messages`, post({ ...body, stream: true }))
+    expect(response.status).toBe(200)
+    expect(await said(await response.text(), 'messages')).toContain('Hi')
+    const broken = await fetch(`${url}/v1/messages`, post('{"model"'))
+    expect(broken.status).toBe(400)
+  })
+
+  test('a parser for other bodies is not in the way', async () => {
+    const app = express()
+    app.use(express.urlencoded({ extended: false }))
+    app.use(demo())
+    const url = await listen(app)
+    expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
+  })
+
+  test('a body that was read and thrown away is refused, not waited for', async () => {
+    const app = express()
+    app.use((request, _response, next) => {
+      request.resume()
+      request.on('end', () => next())
+    })
+    app.use(demo())
+    const url = await listen(app)
+    const response = await fetch(`${url}/v1/messages`, post(body))
+    expect(response.status).toBe(400)
+  })
+})
+
+test('in Connect', async () => {
+  const app = connect()
+  app.use('/ai', demo())
+  app.use((_request: unknown, response: { end(text: string): void }) => response.end('the application'))
+  const url = await listen(app)
+  expect((await fetch(`${url}/ai/v1/messages`, post(body))).status).toBe(200)
+  expect(await (await fetch(`${url}/page`)).text()).toBe('the application')
+})
+
+test('in node:http alone, other paths are 404', async () => {
+  const url = await listen(demo())
+  expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
+  const response = await fetch(`${url}/page`)
+  expect(response.status).toBe(404)
+  expect(await response.json()).toHaveProperty('error')
+})
+
+test('a fetch host may begin at a path', async () => {
+  const handler = fetchGateway(undefined, {}, { basePath: '/api/ai' })
+  expect((await handler(new Request('http://x.test/api/ai/v1/messages', post(body)))).status).toBe(200)
+  expect(await (await handler(new Request('http://x.test/api/ai/v1/v1/messages', post(body)))).text()).toContain('http://x.test/api/ai/v1/messages')
+})
+
+test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refused with 426, upon which clients go on with POST', async path => {
+  const url = new URL(await listen(demo()))
+  const socket = createConnection(Number(url.port), url.hostname)
+  after(() => socket.destroy())
+  socket.write(
+    `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  )
+  const answer = await new Promise<string>(resolve => socket.once('data', data => resolve(String(data))))
+  expect(answer).toMatch(/^HTTP\/1.1 426 /)
+})
+
+test('closing waits for what is under way and takes nothing new', async () => {
+  const { url } = await upstream(async response => {
+    await new Promise(resolve => setTimeout(resolve, 150))
+    sendJson(200, replies.messages)(response)
+  })
+  const handler = gateway(one(url, 'messages'))
+  const base = await listen(handler)
+  const running = fetch(base + paths.messages, post(requests.messages))
+  await new Promise(resolve => setTimeout(resolve, 50))
+  const closed = handler.close(2_000)
+  expect((await fetch(base + paths.messages, post(requests.messages))).status).toBe(503)
+  expect((await running).status).toBe(200)
+  await closed
+})

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, settle } from '../../src/gateway/options.ts'
+
+const channel = { name: 'a', protocols: ['messages'], baseUrl: 'https://a.test' }
+const model = { id: 'm', channels: [{ name: 'a' }] }
+
+describe('a configuration that is wrong names the place and what was expected', () => {
+  test.each<[what: string, config: unknown, path: string, message: RegExp]>([
+    ['no object', 'x', '', /expected object/],
+    ['no channels', {}, 'channels', /expected array/],
+    ['an empty list of channels', { channels: [] }, 'channels', /expected/],
+    ['an unknown key at the top', { channels: [channel], chanels: 1 }, '', /unknown key chanels/],
+    ['an unknown key deep inside', { channels: [{ ...channel, timeouts: { idle: 1 } }] }, 'channels[0].timeouts', /unknown key idle/],
+    ['an unknown protocol', { channels: [{ ...channel, protocols: ['telnet'] }] }, 'channels[0].protocols[0]', /expected one of/],
+    ['no base address', { channels: [{ name: 'a', protocols: ['messages'] }] }, 'channels[0].baseUrl', /expected a URL/],
+    ['a base address that is a file', { channels: [{ ...channel, baseUrl: 'file:///etc' }] }, 'channels[0].baseUrl', /expected a URL/],
+    ['a full endpoint as base address', { channels: [{ ...channel, baseUrl: 'https://a.test/v1/messages' }] }, 'channels[0].baseUrl', /without \/messages/],
+    ['no protocols', { channels: [{ name: 'a', baseUrl: 'https://a.test' }] }, 'channels[0].protocols', /expected a list of/],
+    ['two channels of one name', { channels: [channel, channel] }, 'channels[1].name', /no other channel/],
+    [
+      'a model at no channel',
+      { channels: [channel], models: [{ id: 'm', channels: [{ name: 'b' }] }] },
+      'models[0].channels[0].name',
+      /expected one of the channels: a/,
+    ],
+    ['an id twice', { channels: [channel], models: [model, { ...model, id: 'n', aliases: ['m'] }] }, 'models[1].id', /no other model/],
+    ['a key in a group that is not there', { channels: [channel], keys: [{ name: 'k', key: 's', group: 'g' }] }, 'keys[0].group', /there are none/],
+    ['a negative time', { channels: [{ ...channel, timeouts: { idleMs: -1 } }] }, 'channels[0].timeouts.idleMs', />=0/],
+    ['a variable that is not set', { channels: [{ ...channel, apiKey: 'env:MISSING' }] }, 'channels[0].apiKey', /environment variable MISSING/],
+    ['"none" beside keys', { auth: 'none', channels: [channel], keys: [{ name: 'k', key: 's' }] }, 'auth', /no keys/],
+  ])('%s', (_, config, path, message) => {
+    const caught = (() => {
+      try {
+        settle(config, {})
+      } catch (error) {
+        return error
+      }
+      return undefined
+    })()
+    expect(caught).toBeInstanceOf(ConfigError)
+    expect(caught).toMatchObject({ path, message: expect.stringMatching(message) })
+  })
+})
+
+test('strings that begin with env: are read from the environment, wherever they stand', () => {
+  const settled = settle({ channels: [{ ...channel, apiKey: 'env:KEY', headers: { 'x-org': 'env:ORG' } }] }, { KEY: 'secret', ORG: 'org' })
+  expect(settled.channels[0]).toMatchObject({ apiKey: 'secret', headers: { 'x-org': 'org' } })
+})
+
+test('without models every id goes to all channels', () => {
+  expect(settle({ channels: [channel] }, {}).models).toMatchObject([{ id: '*', channels: [{ name: 'a' }] }])
+})
+
+test('what was not said has a value', () => {
+  expect(settle({ channels: [channel], models: [model] }, {})).toMatchObject({
+    defaults: { retries: 2, keepAliveMs: 15_000, notesHeader: true },
+    channels: [{ timeouts: { connectMs: 10_000, firstByteMs: 300_000, idleMs: 120_000, totalMs: 0 } }],
+    models: [{ streaming: 'both' }],
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import { isOurs } from '../../src/gateway/route.ts'
+import { hosts, post, requests } from './support.ts'
+
+test.each([
+  ['POST', '/v1/chat/completions'],
+  ['GET', '/v1/chat/completions'],
+  ['POST', '/v1/responses'],
+  ['POST', '/v1/responses/input_tokens'],
+  ['POST', '/v1/messages'],
+  ['POST', '/v1/messages/count_tokens'],
+  ['POST', '//v1/messages'],
+  ['POST', '/v1/messages/'],
+  ['GET', '/v1/models'],
+  ['DELETE', '/v1/models'],
+  ['GET', '/v1/models/some/model'],
+  ['GET', '/'],
+  ['HEAD', '/'],
+  ['POST', '/v1/v1/messages'],
+  ['POST', '/chat/completions'],
+  ['POST', '/v1/messages/v1/messages'],
+])('%s %s is ours', (method, path) => {
+  expect(isOurs(method, path)).toBe(true)
+})
+
+test.each([
+  ['POST', '/'],
+  ['GET', '/models'],
+  ['GET', '/index.html'],
+  ['GET', '/v1'],
+  ['GET', '/v1/files'],
+  ['GET', '/v1/responses/resp_1'],
+  ['POST', '/v1/embeddings'],
+  ['GET', '/api/v1/models'],
+  ['GET', '/favicon.ico'],
+  ['GET', '/__proto__'],
+])('%s %s belongs to the application around us', (method, path) => {
+  expect(isOurs(method, path)).toBe(false)
+})
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each([
+    ['/v1/v1/chat/completions', /exactly one \/v1/, '/v1/chat/completions'],
+    ['/v1/v1/messages', /exactly one \/v1/, '/v1/messages'],
+    ['/v1/v1/v1/responses', /exactly one \/v1/, '/v1/responses'],
+    ['/chat/completions', /base address ends in \/v1/, '/v1/chat/completions'],
+    ['/messages/count_tokens', /base address ends in \/v1/, '/v1/messages/count_tokens'],
+    ['/v1/messages/v1/messages', /full endpoint/, '/v1/messages'],
+    ['/v1/chat/completions/chat/completions', /full endpoint/, '/v1/chat/completions'],
+    ['/v1/chat/completions/models', /full endpoint/, '/v1/models'],
+    ['/v1/v1/models', /exactly one \/v1/, '/v1/models'],
+    ['/models', /base address ends in \/v1/, '/v1/models'],
+  ])('%s is not found, and the answer names the rule and the right URL', async (path, rule, right) => {
+    const ask = await start()
+    const response = await ask(path, path.endsWith('models') ? {} : post(requests['chat-completions']))
+    expect(response.status).toBe(404)
+    const text = await response.text()
+    expect(text).toMatch(rule)
+    expect(text).toMatch(new RegExp(`http://[\\w.:]+${right}["\\s]`))
+  })
+
+  test('a broken path is told in the dialect of the protocol that was meant', async () => {
+    const ask = await start()
+    expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
+    expect(await (await ask('/v1/v1/chat/completions', post({}))).json()).toMatchObject({ error: { type: expect.any(String), code: expect.anything() } })
+  })
+
+  test.each([
+    ['GET', '/v1/chat/completions', 'POST'],
+    ['DELETE', '/v1/messages', 'POST'],
+    ['PUT', '/v1/responses', 'POST'],
+    ['POST', '/v1/models', 'GET, HEAD'],
+  ])('%s %s is the wrong method', async (method, path, allow) => {
+    const ask = await start()
+    const response = await ask(path, { method })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('allow')).toBe(allow)
+    expect(await response.json()).toHaveProperty('error')
+  })
+
+  test('probes of the root are answered', async () => {
+    const ask = await start()
+    expect((await ask('/', { method: 'HEAD' })).status).toBe(200)
+    const response = await ask('/')
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('wireglot')
+  })
+
+  test('anything else is 404 without next', async () => {
+    const ask = await start()
+    expect((await ask('/v1/embeddings', post({}))).status).toBe(404)
+  })
+
+  test('a query does not keep a path from being found', async () => {
+    const ask = await start()
+    expect((await ask('/v1/messages?beta=true', post({ ...requests.messages, model: 'demo' }))).status).toBe(200)
+  })
+
+  test.each<[string, Record<string, string>, object]>([
+    ['chat, when nothing says otherwise', {}, { object: 'list', data: [{ id: 'demo', object: 'model' }] }],
+    ['chat, with a bearer key', { authorization: 'Bearer k' }, { object: 'list' }],
+    [
+      'messages, with its version header',
+      { 'anthropic-version': '2023-06-01' },
+      { data: [{ id: 'demo', type: 'model', display_name: 'Demo' }], has_more: false },
+    ],
+    ['messages, with its key header', { 'x-api-key': 'k' }, { data: [{ type: 'model' }] }],
+  ])('the listing has the shape of %s', async (_, headers, shape) => {
+    const ask = await start()
+    expect(await (await ask('/v1/models', { headers })).json()).toMatchObject(shape)
+    expect((await ask('/v1/models', { method: 'HEAD', headers })).status).toBe(200)
+  })
+
+  test('one model is described, an unknown one is not found', async () => {
+    const ask = await start()
+    expect(await (await ask('/v1/models/demo')).json()).toMatchObject({ id: 'demo' })
+    const response = await ask('/v1/models/other')
+    expect(response.status).toBe(404)
+    expect(await response.json()).toHaveProperty('error')
+  })
+})

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { type ServeOptions, serve } from '../../src/cli/serve.ts'
+import { after, dataOf, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+
+const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
+
+async function started(options: Partial<ServeOptions> = {}) {
+  const lines: string[] = []
+  const served = await serve({ host: '127.0.0.1', port: 0, ...options }, line => lines.push(line))
+  after(served.close)
+  return { ...served, lines }
+}
+
+test('the last line says where it listens', async () => {
+  const { lines, port } = await started()
+  expect(lines.at(-1)).toBe(`listening on http://127.0.0.1:${port}`)
+  expect(lines).toContain(`base URL: http://127.0.0.1:${port}`)
+})
+
+test('the printed commands work as they are, streamed and not', async () => {
+  const { lines } = await started()
+  const commands = lines.filter(line => line.startsWith('curl '))
+  expect(commands.length).toBe(Object.keys(paths).length)
+  for (const command of commands) {
+    const streamed = await shell(`${command} -sS --fail`)
+    expect(dataOf(streamed.stdout).length).toBeGreaterThan(3)
+    const whole = await shell(`${command.replace(/,?"stream":true/, '')} -sS --fail`)
+    expect(JSON.stringify(JSON.parse(whole.stdout))).toContain('Hello there')
+  }
+})
+
+test('one upstream for every model', async () => {
+  const seen = await upstream(sendJson(200, replies.messages))
+  process.env['TEST_UPSTREAM_KEY'] = 'from-the-environment'
+  const { url } = await started({ upstream: seen.url, upstreamProtocol: 'messages', upstreamKeyEnv: 'TEST_UPSTREAM_KEY' })
+  expect((await fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))).status).toBe(200)
+  expect(seen.calls).toMatchObject([{ headers: { 'x-api-key': 'from-the-environment' }, json: { model: 'whatever' } }])
+})
+
+test.each<[what: string, options: Partial<ServeOptions>, message: RegExp]>([
+  ['an upstream whose protocol nobody said', { upstream: 'http://a.test' }, /--upstream-protocol/],
+  ['a protocol without upstream', { upstreamProtocol: 'messages' }, /belong to --upstream/],
+  ['the whole network without keys', { host: '0.0.0.0' }, /without keys/],
+  ['a key that is not in the environment', { upstream: 'http://a.test', upstreamProtocol: 'messages', upstreamKeyEnv: 'NOT_SET_AT_ALL' }, /NOT_SET_AT_ALL/],
+  ['a configuration that is not there', { config: '/nonexistent/config.json' }, /ENOENT/],
+])('%s is refused before it listens', async (_, options, message) => {
+  await expect(started(options)).rejects.toThrow(message)
+})
+
+test('a configuration is read from its file, and its faults are named', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+  await writeFile(file, JSON.stringify({ channels: [{ name: 'd', embedded: 'demo' }], models: [{ id: 'm', channels: [{ name: 'd' }] }] }))
+  const { url, lines } = await started({ config: file })
+  expect((await fetch(url + paths.messages, post(requests.messages))).status).toBe(200)
+  expect(lines.join('\n')).toContain('"model":"m"')
+  await writeFile(file, '{"channels": 1}')
+  await expect(started({ config: file })).rejects.toThrow('configuration at channels')
+  await writeFile(file, '{')
+  await expect(started({ config: file })).rejects.toThrow('is not JSON')
+})
+
+test('a port that is taken is an error', async () => {
+  const { port } = await started()
+  await expect(started({ port })).rejects.toThrow('EADDRINUSE')
+})

@@ -1,0 +1,189 @@
+import { describe, expect, test } from 'vitest'
+import { dataOf, hosts, one, type Protocol, pairs, paths, post, requests, said, sendStream, streams, until, upstream } from './support.ts'
+
+const protocols = Object.keys(paths) as Protocol[]
+const asking = (protocol: Protocol) => post({ ...requests[protocol], stream: true })
+
+/** A failure inside a stream, as each upstream says it. */
+const failures: Record<Protocol, string> = {
+  'chat-completions': 'data: {"error":{"message":"Overheated","type":"server_error","param":null,"code":null}}\n\n',
+  responses: 'event: error\ndata: {"type":"error","sequence_number":9,"code":"server_error","message":"Overheated","param":null}\n\n',
+  messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overheated"}}\n\n',
+}
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(pairs)('a stream for %s from %s says the same', async (client, served) => {
+    const seen = await upstream(sendStream(streams[served]))
+    const ask = await start(one(seen.url, served))
+    const response = await ask(paths[client], asking(client))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
+    expect(response.headers.get('cache-control')).toBe('no-cache, no-transform')
+    expect(response.headers.get('x-accel-buffering')).toBe('no')
+    expect(response.headers.get('content-length')).toBeNull()
+    const text = await response.text()
+    expect(await said(text, client)).toBe('Hello')
+    if (client === served) expect(text).toBe(streams[served].join(''))
+    expect(seen.calls[0]?.json['stream']).toBe(true)
+  })
+
+  test.each(pairs)('every frame goes on as it comes: %s from %s', async (client, served) => {
+    let go = () => {}
+    const waiting = new Promise<void>(resolve => {
+      go = resolve
+    })
+    const frames = streams[served]
+    const half = frames.findIndex(frame => frame.includes('Hel')) + 1
+    const { url } = await upstream(async response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(frames.slice(0, half).join(''))
+      await waiting
+      response.end(frames.slice(half).join(''))
+    })
+    const ask = await start(one(url, served))
+    const response = await ask(paths[client], asking(client))
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    let text = ''
+    while (!text.includes('Hel')) {
+      const { value, done } = await reader.read()
+      if (done) break
+      text += new TextDecoder().decode(value)
+    }
+    expect(text).toContain('Hel')
+    go()
+    await reader.cancel()
+  })
+
+  test.each(pairs)('an upstream that fails at once fails with a status: %s from %s', async (client, served) => {
+    const before = served === 'messages' ? [': starting\n\n', 'event: ping\ndata: {"type": "ping"}\n\n'] : [': starting\n\n']
+    const { url } = await upstream(sendStream([...(client === served ? [] : before), failures[served]]))
+    const ask = await start(one(url, served))
+    const response = await ask(paths[client], asking(client))
+    expect(response.status).toBeGreaterThanOrEqual(500)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    const text = await response.text()
+    expect(text).toContain('Overheated')
+    expect(JSON.parse(text)).toHaveProperty('error')
+  })
+
+  test.each(pairs)('an upstream that fails in the middle fails inside the stream, however the bytes were cut: %s from %s', async (client, served) => {
+    const half = streams[served].slice(0, streams[served].findIndex(frame => frame.includes('Hel')) + 1)
+    const whole = [...half, failures[served]].join('')
+    for (const pieces of [[whole], [...half, 20, failures[served]], whole.match(/.{1,7}/gs) ?? []]) {
+      const { url } = await upstream(sendStream(pieces))
+      const ask = await start(one(url, served))
+      const response = await ask(paths[client], asking(client))
+      expect(response.status).toBe(200)
+      const text = await response.text()
+      expect(text).toContain('Hel')
+      expect(text).toContain('Overheated')
+      await expect(said(text, client).catch(() => 'refused')).resolves.not.toBe('Hello')
+    }
+  })
+
+  test.each(pairs)('a stream that is cut off is an error, not an end: %s from %s', async (client, served) => {
+    const half = streams[served].slice(0, streams[served].findIndex(frame => frame.includes('Hel')) + 1)
+    for (const cut of [true, false]) {
+      const { url } = await upstream(sendStream([...half, 30], { cut }))
+      const ask = await start(one(url, served))
+      const response = await ask(paths[client], asking(client))
+      const text = await response.text()
+      expect(text).toMatch(/error|failed/)
+      expect(text).not.toMatch(/"stop"|"end_turn"|response\.completed/)
+    }
+  })
+
+  test.each(protocols)('a stream that is over before it began is 502: %s', async protocol => {
+    const { url } = await upstream(sendStream([]))
+    for (const client of protocols) {
+      const ask = await start(one(url, protocol))
+      expect((await ask(paths[client], asking(client))).status).toBe(502)
+    }
+  })
+
+  test.each(pairs)('a client need not wait for the upstream to close: %s from %s', async (client, served) => {
+    const { url } = await upstream(async response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(streams[served].join(''))
+    })
+    const ask = await start(one(url, served))
+    const begun = Date.now()
+    const response = await ask(paths[client], asking(client))
+    expect(await said(await response.text(), client)).toBe('Hello')
+    expect(Date.now() - begun).toBeLessThan(800)
+  })
+
+  test.each(pairs)('while the upstream thinks, pings keep the connection open: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendStream([150, ...streams[served].slice(0, 3), 150, ...streams[served].slice(3)]))
+    const ask = await start(one(url, served, { defaults: { keepAliveMs: 40 } }))
+    const response = await ask(paths[client], asking(client))
+    const text = await response.text()
+    expect(text.match(/ping/g)?.length).toBeGreaterThanOrEqual(4)
+    expect(await said(text, client)).toBe('Hello')
+  })
+
+  test.each(protocols)('pings come even before the upstream says a word, and a failure after them is told inside the stream: %s', async client => {
+    const { url } = await upstream(async response => {
+      await new Promise(resolve => setTimeout(resolve, 120))
+      response.writeHead(429, { 'content-type': 'application/json' })
+      response.end('{"error":{"message":"Slow down","type":"requests","param":null,"code":null}}')
+    })
+    const ask = await start(one(url, 'chat-completions', { defaults: { keepAliveMs: 30 } }))
+    const response = await ask(paths[client], asking(client))
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    expect(text).toContain('ping')
+    expect(text).toContain('Slow down')
+  })
+
+  test('no ping goes into the middle of a frame that passes through', async () => {
+    const whole = streams.messages.join('')
+    const { url } = await upstream(sendStream([whole.slice(0, 30), 120, whole.slice(30, 300), 120, whole.slice(300)]))
+    const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 25 } }))
+    const text = await (await ask(paths.messages, asking('messages'))).text()
+    expect(await said(text, 'messages')).toBe('Hello')
+    expect(text.replaceAll(/(event: ping\ndata: .*\n\n|: ?ping\n\n)/g, '')).toBe(whole)
+  })
+
+  test('an upstream that falls silent is given up', async () => {
+    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 5_000]))
+    const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { idleMs: 60 } }))
+    const text = await (await ask(paths['chat-completions'], asking('chat-completions'))).text()
+    expect(dataOf(text).at(-1)).toHaveProperty('error')
+    await until(() => seen.aborted === 1)
+  })
+
+  test('an exchange may have a limit over all', async () => {
+    const seen = await upstream(
+      sendStream([...streams.messages.slice(0, 3), ...Array.from({ length: 100 }, () => [20, 'event: ping\ndata: {"type":"ping"}\n\n']).flat()]),
+    )
+    const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { totalMs: 120 } }))
+    const text = await (await ask(paths['chat-completions'], asking('chat-completions'))).text()
+    expect(dataOf(text).at(-1)).toHaveProperty('error')
+    await until(() => seen.aborted === 1)
+  })
+
+  test('bytes pass through untouched, also odd ones', async () => {
+    const odd = [
+      ': comment\n\n',
+      'id: 7\n',
+      ...streams.messages.slice(0, 2),
+      'event: new_kind\ndata: {"type":"new_kind",  "n":12345678901234567890}\n\n',
+      ...streams.messages.slice(2),
+    ]
+    const { url } = await upstream(sendStream(odd))
+    const ask = await start(one(url, 'messages'))
+    expect(await (await ask(paths.messages, asking('messages'))).text()).toBe(odd.join(''))
+  })
+
+  test.each(protocols)('every event carries the name that the client asked for: %s', async protocol => {
+    const { url } = await upstream(sendStream(streams[protocol]))
+    for (const client of protocols) {
+      const ask = await start(one(url, protocol, {}, { id: 'nickname', channels: [{ name: 'up', model: 'm' }] }))
+      const text = await (await ask(paths[client], post({ ...requests[client], model: 'nickname', stream: true }))).text()
+      expect(text).toContain('"nickname"')
+      expect(text).not.toContain('"model":"m"')
+      expect(await said(text, client)).toBe('Hello')
+    }
+  })
+})

@@ -1,0 +1,243 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach } from 'vitest'
+import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
+import { gateway } from '../../src/hosts/connect.ts'
+import { fetchGateway } from '../../src/hosts/fetch.ts'
+import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
+
+/** A request to the gateway; the path stands for the whole URL. */
+export type Ask = (path: string, init?: RequestInit) => Promise<Response>
+
+const cleanups: (() => unknown)[] = []
+
+/** Runs when the test is over, last first. */
+export function after(cleanup: () => unknown): void {
+  cleanups.push(cleanup)
+}
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+/** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */
+export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks) => Promise<Ask>][] = [
+  [
+    'connect',
+    async (config, hooks) => {
+      const handler = gateway(config, hooks)
+      after(() => handler.close(200))
+      const url = await listen(handler)
+      return (path, init) => fetch(url + path, init)
+    },
+  ],
+  [
+    'fetch',
+    async (config, hooks) => {
+      const handler = fetchGateway(config, hooks)
+      after(() => handler.close(200))
+      return async (path, init) => {
+        const request = new Request(`http://gateway.test${path}`, { ...init, ...(init?.body instanceof ReadableStream && { duplex: 'half' }) })
+        const { signal } = request
+        const response = await handler(request)
+        // What a server does when its client has gone.
+        if (signal.aborted) throw signal.reason
+        return response
+      }
+    },
+  ],
+]
+
+/** A server on a free port of this machine. */
+export async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(handler)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  after(() => {
+    server.closeAllConnections()
+    return new Promise(resolve => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+export type Upstream = {
+  url: string
+  /** What it was asked, in order. */
+  calls: { method: string; path: string; headers: IncomingMessage['headers']; text: string; json: Record<string, unknown> }[]
+  /** How many of its answers were broken off by the caller. */
+  aborted: number
+  sockets: Set<Socket>
+}
+
+/** An upstream that does what it is told, request by request; the last script serves the rest. */
+export async function upstream(...scripts: ((response: ServerResponse, asked: Upstream['calls'][number]) => unknown)[]): Promise<Upstream> {
+  const seen: Upstream = { url: '', calls: [], aborted: 0, sockets: new Set() }
+  seen.url = await listen(async (request, response) => {
+    seen.sockets.add(request.socket)
+    response.on('close', () => {
+      if (!response.writableFinished) seen.aborted++
+    })
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, text, json: text ? JSON.parse(text) : {} }
+    seen.calls.push(call)
+    await scripts[Math.min(seen.calls.length, scripts.length) - 1]?.(response, call)
+  })
+  return seen
+}
+
+export function sendJson(status: number, body: unknown, headers: Record<string, string> = {}) {
+  return (response: ServerResponse) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+}
+
+/** The pieces one after another; a number waits so many milliseconds, `cut` breaks the connection. */
+export function sendStream(pieces: readonly (string | number)[], { cut = false } = {}) {
+  return async (response: ServerResponse) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
+    for (const piece of pieces)
+      if (typeof piece === 'number') await wait(piece)
+      else await new Promise(resolve => response.write(piece, resolve))
+    if (cut) response.destroy()
+    else response.end()
+  }
+}
+
+export const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+
+/** Waits until something holds. */
+export async function until(holds: () => boolean, ms = 2_000): Promise<void> {
+  for (const end = Date.now() + ms; !holds(); await wait(5)) if (Date.now() > end) throw new Error(`not so after ${ms} ms`)
+}
+
+export function post(body: unknown, headers: Record<string, string> = {}, more: RequestInit = {}): RequestInit {
+  return { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body), ...more }
+}
+
+/** One model `m` at one upstream. */
+export function one(url: string, protocol: Protocol, more: Partial<GatewayConfig> = {}, model: object = {}, channel: object = {}): GatewayConfig {
+  return {
+    auth: 'none',
+    channels: [{ name: 'up', protocols: [protocol], baseUrl: url, apiKey: 'upstream-secret', ...channel }],
+    models: [{ id: 'm', channels: [{ name: 'up' }], ...model }],
+    ...more,
+    defaults: { retries: 0, ...more.defaults },
+  }
+}
+
+export type Protocol = 'chat-completions' | 'responses' | 'messages'
+
+export const paths: Record<Protocol, string> = { 'chat-completions': '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' }
+
+/** The smallest request of each protocol. */
+export const requests: Record<Protocol, Record<string, unknown>> = {
+  'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'Hi' }] },
+  responses: { model: 'm', input: 'Hi' },
+  messages: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
+}
+
+const message = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [],
+  stop_reason: null,
+  stop_sequence: null,
+  usage: { input_tokens: 3, output_tokens: 1 },
+}
+
+const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Hello', annotations: [] }] }
+
+const response = {
+  id: 'resp_1', object: 'response', created_at: 1, completed_at: 2, status: 'completed', incomplete_details: null, model: 'm', previous_response_id: null,
+  instructions: null, output: [item], error: null, tools: [], tool_choice: 'auto', truncation: 'disabled', parallel_tool_calls: true,
+  text: { format: { type: 'text' } }, top_p: 1, presence_penalty: 0, frequency_penalty: 0, top_logprobs: 0, temperature: 1, reasoning: null,
+  usage: { input_tokens: 3, input_tokens_details: { cached_tokens: 0 }, output_tokens: 2, output_tokens_details: { reasoning_tokens: 0 }, total_tokens: 5 },
+  max_output_tokens: null, max_tool_calls: null, store: false, background: false, service_tier: 'default', metadata: {}, safety_identifier: null,
+  prompt_cache_key: null,
+} // biome-ignore format: one wire object
+
+/** A reply that says «Hello». */
+export const replies: Record<Protocol, Record<string, unknown>> = {
+  'chat-completions': {
+    id: 'chatcmpl-1',
+    object: 'chat.completion',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', refusal: null }, finish_reason: 'stop', logprobs: null }],
+    usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
+  },
+  responses: response,
+  messages: { ...message, content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn', usage: { input_tokens: 3, output_tokens: 2 } },
+}
+
+const chunk = (delta: object, finish: string | null = null) => ({
+  id: 'chatcmpl-1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: finish, logprobs: null }],
+})
+
+const named = (event: { type: string }) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+
+/** The same as streams, frame by frame. */
+export const streams: Record<Protocol, string[]> = {
+  'chat-completions': [
+    ...[chunk({ role: 'assistant', content: '' }), chunk({ content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop')].map(
+      one => `data: ${JSON.stringify(one)}\n\n`,
+    ),
+    'data: [DONE]\n\n',
+  ],
+  responses: [
+    { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [], usage: null, completed_at: null } },
+    { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
+    {
+      type: 'response.content_part.added',
+      sequence_number: 2,
+      item_id: 'msg_1',
+      output_index: 0,
+      content_index: 0,
+      part: { type: 'output_text', text: '', annotations: [] },
+    },
+    { type: 'response.output_text.delta', sequence_number: 3, item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'Hel', logprobs: [] },
+    { type: 'response.output_text.delta', sequence_number: 4, item_id: 'msg_1', output_index: 0, content_index: 0, delta: 'lo', logprobs: [] },
+    { type: 'response.output_text.done', sequence_number: 5, item_id: 'msg_1', output_index: 0, content_index: 0, text: 'Hello', logprobs: [] },
+    { type: 'response.content_part.done', sequence_number: 6, item_id: 'msg_1', output_index: 0, content_index: 0, part: item.content[0] },
+    { type: 'response.output_item.done', sequence_number: 7, output_index: 0, item },
+    { type: 'response.completed', sequence_number: 8, response },
+  ].map(named),
+  messages: [
+    { type: 'message_start', message },
+    { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hel' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'lo' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ].map(named),
+}
+
+/** The data of a stream's frames, parsed where they are JSON. */
+export function dataOf(text: string): unknown[] {
+  return text
+    .split('\n\n')
+    .flatMap(frame =>
+      frame
+        .split('\n')
+        .filter(line => line.startsWith('data: '))
+        .map(line => line.slice(6)),
+    )
+    .map(data => (data === '[DONE]' ? data : JSON.parse(data)))
+}
+
+/** What a stream says in the end. Rejects when it was cut off. */
+export async function said(text: string, protocol: Protocol): Promise<string> {
+  const { body } = await collectStream([text], { protocol })
+  return textOf(normalizeResponse(body, { protocol }))
+}
+
+export const pairs = (Object.keys(paths) as Protocol[]).flatMap(client => (Object.keys(paths) as Protocol[]).map(served => [client, served] as const))

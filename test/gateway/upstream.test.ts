@@ -1,0 +1,205 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { urlOf } from '../../src/gateway/upstream.ts'
+import { hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+
+test.each([
+  ['https://a.test', '/v1/messages', 'https://a.test/v1/messages'],
+  ['https://a.test/', '/v1/messages', 'https://a.test/v1/messages'],
+  ['https://a.test/v1', '/v1/messages', 'https://a.test/v1/messages'],
+  ['https://a.test/v1/', '/v1/chat/completions', 'https://a.test/v1/chat/completions'],
+  ['https://a.test/proxy', '/v1/messages', 'https://a.test/proxy/v1/messages'],
+  ['https://a.test/api/v4', '/v1/chat/completions', 'https://a.test/api/v4/chat/completions'],
+])('%s and %s are %s', (base, target, url) => {
+  expect(urlOf(base, target)).toBe(url)
+})
+
+const chat = (model: string, more: object = {}, headers: Record<string, string> = {}) => post({ ...requests['chat-completions'], model, ...more }, headers)
+
+describe.each(hosts)('through %s', (_, start) => {
+  test('the upstream gets its own name of the model, the client reads the one it asked for', async () => {
+    const seen = await upstream(sendJson(200, { ...replies['chat-completions'], model: 'real-name' }))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', aliases: ['other'], channels: [{ name: 'up', model: 'real-name' }] }))
+    for (const name of ['nick', 'other']) {
+      const response = await ask(paths['chat-completions'], chat(name))
+      expect(await response.json()).toMatchObject({ model: name })
+    }
+    const translated = await ask(paths.messages, post({ ...requests.messages, model: 'nick' }))
+    expect(await translated.json()).toMatchObject({ model: 'nick' })
+    expect(seen.calls.map(({ json }) => json['model'])).toEqual(['real-name', 'real-name', 'real-name'])
+  })
+
+  test('an alias of a model without another name is sent as the id', async () => {
+    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'm', aliases: ['mm'] }))
+    await ask(paths['chat-completions'], chat('mm'))
+    expect(seen.calls[0]?.json['model']).toBe('m')
+  })
+
+  test('a star takes what begins like it; the most exact one wins', async () => {
+    const [some, all] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
+    const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('some', some.url), channel('all', all.url)],
+      models: [
+        { id: '*', channels: [{ name: 'all' }] },
+        { id: 'vendor/*', channels: [{ name: 'some', model: '*' }] },
+        { id: 'vendor/exact', channels: [{ name: 'all', model: 'exact' }] },
+      ],
+    })
+    for (const model of ['vendor/big', 'vendor/exact', 'else']) expect((await ask(paths['chat-completions'], chat(model))).status).toBe(200)
+    expect(some.calls.map(({ json }) => json['model'])).toEqual(['big'])
+    expect(all.calls.map(({ json }) => json['model'])).toEqual(['exact', 'else'])
+    expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'vendor/exact' }] })
+  })
+
+  test('of several protocols of one channel the caller’s own is spoken, else the first', async () => {
+    const seen = await upstream((response, { path }) => sendJson(200, path === paths.messages ? replies.messages : replies['chat-completions'])(response))
+    const ask = await start(one(seen.url, 'chat-completions', {}, {}, { protocols: ['chat-completions', 'messages'] }))
+    for (const protocol of ['messages', 'chat-completions', 'responses'] as const)
+      expect((await ask(paths[protocol], post(requests[protocol]))).status).toBe(200)
+    expect(seen.calls.map(({ path }) => path)).toEqual([paths.messages, paths['chat-completions'], paths['chat-completions']])
+  })
+
+  test('a channel that fails is followed by the next, and the first error is told when all fail', async () => {
+    const [bad, good] = [await upstream(sendJson(500, { error: { message: 'First failure' } })), await upstream(sendJson(200, replies['chat-completions']))]
+    const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
+    const config = {
+      auth: 'none' as const,
+      channels: [channel('bad', bad.url), channel('good', good.url), channel('gone', 'http://127.0.0.1:9')],
+      models: [
+        { id: 'm', channels: [{ name: 'good', priority: 1 }, { name: 'bad' }] },
+        { id: 'n', channels: [{ name: 'bad' }, { name: 'gone', priority: 1 }] },
+      ],
+      defaults: { retries: 0 },
+    }
+    const ask = await start(config)
+    expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(200)
+    expect(bad.calls.length).toBe(1)
+    const failed = await ask(paths['chat-completions'], chat('n'))
+    expect(failed.status).toBe(500)
+    expect(await failed.text()).toContain('First failure')
+  })
+
+  test('weights share the calls out, always the same way', async () => {
+    const [heavy, light] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
+    const channel = (name: string, baseUrl: string) => ({ name, protocols: ['chat-completions' as const], baseUrl })
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('heavy', heavy.url), channel('light', light.url)],
+      models: [{ id: 'm', channels: [{ name: 'heavy', weight: 3 }, { name: 'light' }] }],
+    })
+    for (let i = 0; i < 12; i++) await (await ask(paths['chat-completions'], chat('m'))).text()
+    expect([heavy.calls.length, light.calls.length]).toEqual([9, 3])
+  })
+
+  test.each([
+    [503, 2],
+    [429, 1],
+    [400, 1],
+    [401, 1],
+  ])('status %i is tried %i times in all with one retry', async (status, times) => {
+    const seen = await upstream(sendJson(status, { error: { message: 'No' } }))
+    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
+    expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(status)
+    expect(seen.calls.length).toBe(times)
+  })
+
+  test('a connection that breaks before the answer is tried again', async () => {
+    const seen = await upstream(response => response.destroy(), sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 1 } }))
+    expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(200)
+  })
+
+  test('nothing is tried again once a reply has begun', async () => {
+    const seen = await upstream(sendStream(streams['chat-completions'].slice(0, 2), { cut: true }))
+    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 3 } }))
+    await (await ask(paths.messages, post({ ...requests.messages, stream: true }))).text()
+    expect(seen.calls.length).toBe(1)
+  })
+
+  test('what a model does not take is left out, with a note', async () => {
+    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { unsupported: ['temperature', 'stop'] }))
+    const response = await ask(paths['chat-completions'], chat('m', { temperature: 0.5, top_p: 0.9, odd: 1 }))
+    expect(seen.calls[0]?.json).toEqual({ ...requests['chat-completions'], top_p: 0.9, odd: 1 })
+    expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', path: '/temperature', code: 'model.unsupported' }])
+  })
+
+  test('headers for the upstream are chosen, not copied', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages', {}, {}, { headers: { 'X-Org': 'ours' } }))
+    const headers = {
+      'x-api-key': 'client-secret',
+      authorization: 'Bearer client-secret',
+      cookie: 'session=client-secret',
+      'x-custom': 'private',
+      'accept-encoding': 'gzip',
+      'anthropic-version': '2023-06-01',
+      'anthropic-beta': 'one-beta',
+    }
+    await ask(`${paths.messages}?beta=true&key=client-secret`, post(requests.messages, headers))
+    await ask(paths['chat-completions'], post(requests['chat-completions'], headers))
+    const [same, other] = seen.calls
+    expect(JSON.stringify(seen.calls.map(({ headers, path }) => [headers, path]))).not.toContain('client-secret')
+    expect(same?.headers).toMatchObject({ 'x-api-key': 'upstream-secret', 'x-org': 'ours', 'content-type': 'application/json', 'anthropic-beta': 'one-beta' })
+    expect(same?.path).toBe(`${paths.messages}?beta=true`)
+    expect(same?.headers).not.toHaveProperty('x-custom')
+    expect(other?.headers).not.toHaveProperty('anthropic-beta')
+    expect(other?.path).toBe(paths.messages)
+  })
+
+  test('nothing in a body chooses where the key goes', async () => {
+    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const other = await upstream(sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions'))
+    await ask(paths['chat-completions'], chat('m', { api_base: other.url, base_url: other.url }, { 'x-forwarded-host': other.url }))
+    expect(other.calls).toEqual([])
+  })
+
+  test('compressed answers are read, and are not said to be compressed', async () => {
+    const { url } = await upstream((response, { json }) => {
+      const stream = json['stream'] === true
+      response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json', 'content-encoding': 'gzip' })
+      response.end(gzipSync(stream ? streams.messages.join('') : JSON.stringify(replies.messages)))
+    })
+    const ask = await start(one(url, 'messages'))
+    for (const client of Object.keys(paths) as Protocol[]) {
+      const whole = await ask(paths[client], post(requests[client]))
+      expect(whole.headers.get('content-encoding')).toBeNull()
+      expect(await whole.text()).toContain('Hello')
+      const streamed = await ask(paths[client], post({ ...requests[client], stream: true }))
+      expect(await said(await streamed.text(), client)).toBe('Hello')
+    }
+  })
+
+  test('headers of the upstream do not travel on, but for limits', async () => {
+    const { url } = await upstream(
+      sendJson(200, replies.messages, { 'set-cookie': 'a=b', server: 'secret-server', 'x-ratelimit-limit-requests': '10', connection: 'close' }),
+    )
+    const ask = await start(one(url, 'messages'))
+    const { headers } = await ask(paths.messages, post(requests.messages))
+    expect(headers.get('set-cookie')).toBeNull()
+    expect(headers.get('server')).toBeNull()
+    expect(headers.get('x-ratelimit-limit-requests')).toBe('10')
+  })
+
+  test('a channel that is asked too often is passed over', async () => {
+    const [few, rest] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
+    const channel = (name: string, baseUrl: string, requestsPerMinute: number) => ({
+      name,
+      protocols: ['chat-completions' as const],
+      baseUrl,
+      requestsPerMinute,
+    })
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('few', few.url, 1), channel('rest', rest.url, 0)],
+      models: [{ id: 'm', channels: [{ name: 'few' }, { name: 'rest', priority: 1 }] }],
+    })
+    for (let i = 0; i < 3; i++) expect((await ask(paths['chat-completions'], chat('m'))).status).toBe(200)
+    expect(few.calls.length).toBe(1)
+    expect(rest.calls.length).toBe(2)
+  })
+})
