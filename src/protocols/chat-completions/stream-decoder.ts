@@ -244,11 +244,11 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
         appendText(choice, 'text', { text: value, emit })
         break
       case 'reasoning_content':
-        if (typeof value === 'string') appendReasoning(choice, { text: value, of: 'raw', emit })
+        if (typeof value === 'string') appendPlain(choice, value, emit)
         break
       case 'reasoning':
         // Both names with one text.
-        if (typeof value === 'string' && !isText(delta['reasoning_content'])) appendReasoning(choice, { text: value, of: 'raw', emit })
+        if (typeof value === 'string' && !isText(delta['reasoning_content'])) appendPlain(choice, value, emit)
         break
       case 'refusal':
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
@@ -267,7 +267,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   }
   const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
-  if (Array.isArray(details)) readDetails(choice, details, { delta, emit })
+  if (Array.isArray(details)) readDetails(choice, details, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
   if (Array.isArray(annotations)) for (const annotation of annotations) cite(choice, annotation, emit)
@@ -310,6 +310,11 @@ function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { 
   }
 }
 
+function appendPlain(choice: Choice, text: string, emit: Emit<CanonicalEvent>): void {
+  choice.plain = true
+  appendReasoning(choice, { text, of: 'raw', emit })
+}
+
 function appendReasoning(choice: Choice, { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: Emit<CanonicalEvent> }): void {
   add(choice, opened(choice, 'reasoning', emit), { delta: { kind: 'reasoning', segment: 0, of, text }, emit })
 }
@@ -333,8 +338,7 @@ function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>
  * Details carry signatures. Their text counts only where no plain field carries it, now or before: servers send both, and
  * some repeat all of it at the end.
  */
-function readDetails(choice: Choice, details: readonly unknown[], { delta, emit }: Into): void {
-  choice.plain ||= isText(delta['reasoning_content']) || isText(delta['reasoning'])
+function readDetails(choice: Choice, details: readonly unknown[], emit: Emit<CanonicalEvent>): void {
   for (const entry of details) {
     if (!isObject(entry)) continue
     const { kind, text, signature, id, layout, attach } = decodeDetail(entry)

@@ -14,8 +14,13 @@ const entries: Entry[] = shared && existsSync(root) ? JSON.parse(readFileSync(jo
 const of = (kind: string) => entries.filter(entry => entry.protocol === 'chat' && entry.kind === kind && entry.dialect !== 'fuzz').map(({ file }) => file)
 const text = (file: string) => readFileSync(join(root, file), 'utf8')
 
-/** Bodies that decode with a note, or not to the same JSON, each with its reason. */
-const exceptions: Record<string, string> = {}
+/** Bodies that are read with a note, each with its reason. */
+const exceptions: Record<string, string> = {
+  'google-openai.test_openai.test_compatible_api_with_tool_calls_without_id': 'the total counts thoughts that no other count has, so the output was repaired',
+  'ruby-llm__mistral.chat_audio_models': 'the total counts audio that no other count has, so the output was repaired',
+  'pydantic-ai__snowflake.test_snowflake': 'the finish reason is an empty text, and that is told',
+  'llm__openai.test_tools_streaming': 'no chunk has a finish reason before [DONE], and that is told',
+}
 
 const excused = (file: string) => Object.keys(exceptions).some(name => file.includes(name))
 
@@ -46,6 +51,7 @@ describe.skipIf(!shared)('recorded bodies (skipped without WIREGLOT_SHARED, the 
   test.each(of('streams'))('%s obeys the grammar, also when written again', file => {
     const { events } = decodeStream(parseStream(text(file)))
     expect(checkGrammar(events)).toEqual([])
+    if (excused(file)) return
     const { frames } = encodeStream(events)
     const again = decodeStream(frames)
     expect(checkGrammar(again.events)).toEqual([])
