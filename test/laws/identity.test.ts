@@ -1,0 +1,54 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../support/arbitrary.ts'
+import { canonicalJson } from '../support/json.ts'
+import { all, attempt, wiresOf } from '../support/wires.ts'
+
+describe.each(all)('$name, read and written again', protocol => {
+  const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, decodeError, encodeError } = protocol
+  const wires = wiresOf(protocol)
+
+  test('a request is the same JSON, and nothing is noted', () => {
+    fc.assert(
+      fc.property(wires.request, wire => {
+        const decoded = attempt(() => decodeRequest(wire))
+        fc.pre(decoded !== undefined)
+        const encoded = encodeRequest(decoded.value, { fieldNames: protocol.fieldNames })
+        expect(canonicalJson(encoded.wire)).toBe(canonicalJson(wire))
+        expect(encoded.notes).toEqual([])
+      }),
+      runs(300),
+    )
+  })
+
+  test('a reply is the same JSON, and nothing is noted', () => {
+    fc.assert(
+      fc.property(wires.response, wire => {
+        const decoded = attempt(() => decodeResponse(wire))
+        fc.pre(decoded !== undefined && !decoded.value.error)
+        const encoded = encodeResponse(decoded.value, { fieldNames: protocol.fieldNames })
+        expect(canonicalJson(encoded.wire)).toBe(canonicalJson(wire))
+        expect(encoded.notes).toEqual([])
+      }),
+      runs(300),
+    )
+  })
+
+  test('an error body stays as it is', () => {
+    const body = fc.record({ error: fc.record({ message: fc.string(), type: fc.constantFrom('rate_limit_error', 'server_error', 'odd') }, { requiredKeys: ['message'] }) })
+    fc.assert(
+      fc.property(body, fc.constantFrom(400, 401, 404, 429, 500, 503), (wire, status) => {
+        const again = encodeError(decodeError({ status, headers: {}, body: wire }).value)
+        expect(again.wire.status).toBe(status)
+        expect(canonicalJson(again.wire.body)).toBe(canonicalJson(wire))
+      }),
+      runs(100),
+    )
+  })
+
+  test('most of what the schemas allow can be read, so that the laws have something to say', () => {
+    const share = (wire: typeof wires.request, read: (wire: unknown) => unknown) => fc.sample(wire, 200).filter(one => attempt(() => read(one)) !== undefined).length / 200
+    expect(share(wires.request, decodeRequest)).toBeGreaterThan(0.5)
+    expect(share(wires.response, decodeResponse)).toBeGreaterThan(0.5)
+  })
+})

@@ -1,0 +1,94 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { json, runs } from '../support/arbitrary.ts'
+import { cleanEvents, cutEvents } from '../support/events.ts'
+import { deepFreeze } from '../support/json.ts'
+import { encodeStream, run } from '../support/run.ts'
+import { all, attempt, canonicalRequest, canonicalResponse, wiresOf } from '../support/wires.ts'
+
+describe.each(all)('$name changes nothing that it is given', protocol => {
+  const wires = wiresOf(protocol)
+
+  test('decoders take frozen bodies', () => {
+    fc.assert(
+      fc.property(wires.request, wires.response, (request, response) => {
+        const expected = attempt(() => protocol.decodeRequest(structuredClone(request)))
+        if (expected) expect(protocol.decodeRequest(deepFreeze(request))).toEqual(expected)
+        const whole = attempt(() => protocol.decodeResponse(structuredClone(response)))
+        if (whole) expect(protocol.decodeResponse(deepFreeze(response))).toEqual(whole)
+      }),
+      runs(100),
+    )
+  })
+
+  test('encoders take frozen values', () => {
+    fc.assert(
+      fc.property(canonicalRequest, canonicalResponse, (request, response) => {
+        const expected = attempt(() => protocol.encodeRequest(structuredClone(request)))
+        if (expected) expect(protocol.encodeRequest(deepFreeze(request))).toEqual(expected)
+        const whole = attempt(() => protocol.encodeResponse(structuredClone(response)))
+        if (whole) expect(protocol.encodeResponse(deepFreeze(response))).toEqual(whole)
+      }),
+      runs(100),
+    )
+  })
+
+  test('the stream encoder keeps all it knows in its state, which can be cloned between any two events', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        const plain = run(protocol.streamEncoder, structuredClone(events))
+        expect(run(protocol.streamEncoder, deepFreeze(events), { between: state => structuredClone(state) })).toEqual(plain)
+      }),
+      runs(100),
+    )
+  })
+
+  test('and so does the stream decoder', () => {
+    const wire = cleanEvents.map(events => encodeStream(protocol, events).wires)
+    fc.assert(
+      fc.property(wire, events => {
+        const plain = run(protocol.streamDecoder, structuredClone(events))
+        expect(run(protocol.streamDecoder, deepFreeze(events), { between: state => structuredClone(state) })).toEqual(plain)
+      }),
+      runs(100),
+    )
+  })
+})
+
+describe.each(all)('$name and keys that are names of built-in properties', protocol => {
+  const wires = wiresOf(protocol)
+  const poison = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":"x","hasOwnProperty":1}'
+
+  /** Every object gets the keys, or one in all gets them instead of its `type`. */
+  const poisoned = (right: typeof wires.request) =>
+    fc.tuple(right, fc.boolean()).map(([value, everywhere]) => {
+      const text = JSON.stringify(value)
+      const bad = poison.slice(1, -1)
+      return JSON.parse(everywhere ? text.replaceAll('{}', poison).replaceAll('{"', `{${bad},"`) : text.replace(/^\{"/, `{${bad},"`)) as unknown
+    })
+
+  test('none of them reaches a prototype', () => {
+    fc.assert(
+      fc.property(poisoned(wires.request), poisoned(wires.response), poisoned(json), (request, response, event) => {
+        const values: unknown[] = []
+        for (const target of all) {
+          values.push(attempt(() => target.encodeRequest(protocol.decodeRequest(request).value)))
+          values.push(attempt(() => target.encodeResponse(protocol.decodeResponse(response).value)))
+        }
+        values.push(attempt(() => run(protocol.streamDecoder, [event, response])))
+        values.push(attempt(() => protocol.decodeError({ status: 500, headers: {}, body: event })))
+        expect('polluted' in {}).toBe(false)
+        for (const value of values) expect(strangers(value)).toEqual([])
+      }),
+      runs(100),
+    )
+  })
+})
+
+/** Objects whose prototype is not the usual one. */
+function strangers(value: unknown, at = ''): string[] {
+  if (typeof value !== 'object' || value === null) return []
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const own = prototype === Object.prototype || prototype === Array.prototype || prototype === null ? [] : [at]
+  return [...own, ...Object.entries(value).flatMap(([key, item]) => strangers(item, `${at}/${key}`))]
+}
