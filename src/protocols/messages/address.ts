@@ -46,6 +46,8 @@ export const address: Address = {
   },
 
   describe,
+
+  tokenCount: inputTokens => ({ input_tokens: inputTokens }),
 }
 
 function describe({ id, displayName, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
