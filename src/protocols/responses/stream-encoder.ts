@@ -21,7 +21,13 @@ import { type Options, startWriting, type Writing } from './writing.ts'
 type Out = Emit<unknown>
 
 /** An item of the output. `wire`: as it would be in a snapshot taken now. */
-type Item = { wire: JsonObject; done: boolean; message: number }
+type Item = {
+  wire: JsonObject
+  done: boolean
+  message: number
+  /** Takes no more parts, and ends with the last of those that are open. */
+  closing: boolean
+}
 
 type OpenMessage = {
   /** Without its parts. */
@@ -219,7 +225,7 @@ function headOf(state: State, message: number): Message {
 function addItem(state: State, message: number, wire: JsonObject, emit: Out): number {
   flushHeld(state, emit)
   const index = state.items.length
-  state.items.push({ wire, done: false, message })
+  state.items.push({ wire, done: false, message, closing: false })
   write(state, 'response.output_item.added', { output_index: index, item: structuredClone(wire) }, emit)
   return index
 }
@@ -271,9 +277,17 @@ function closeMessageItem(state: State, message: number, status: Message['status
   const opened = state.messages[message]
   if (opened?.item === undefined) return
   const item = state.items[opened.item]
-  if (item) item.wire = { ...item.wire, status: status ?? 'completed' }
-  hold(state, opened.item, emit)
+  if (item) {
+    item.wire = { ...item.wire, status: status ?? 'completed' }
+    item.closing = true
+  }
+  endClosing(state, opened.item, emit)
   opened.item = undefined
+}
+
+function endClosing(state: State, index: number | undefined, emit: Out): void {
+  if (index === undefined || !state.items[index]?.closing || Object.values(state.parts).some(part => part.item === index)) return
+  hold(state, index, emit)
 }
 
 function startPart(state: State, { message, part, head }: PartStart, emit: Out): void {
@@ -549,6 +563,7 @@ function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, em
   write(state, 'response.content_part.done', { ...place, part: wire }, emit)
   const item = part.item === undefined ? undefined : state.items[part.item]
   contentOf(item)[part.content] = wire
+  endClosing(state, part.item, emit)
   const signature = whole.signature ?? value.signature
   if (!signature) return
   closeMessageItem(state, part.message, undefined, emit)
@@ -600,7 +615,7 @@ function endRaw(state: State, part: OpenPart, final: Part | undefined, emit: Out
     const wire = raw ?? contentOf(item)[part.content]
     contentOf(item)[part.content] = wire
     write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
-    return
+    return endClosing(state, part.item, emit)
   }
   if (item && raw && raw['type'] === item.wire['type']) {
     const { id, call_id: call } = item.wire
@@ -709,6 +724,8 @@ function endAsLength(state: State, emit: Out): void {
   open(state, emit)
   for (const [part, opened] of Object.entries(state.parts)) {
     if (opened.value.type !== 'text' && opened.value.type !== 'refusal' && opened.value.type !== 'reasoning') continue
+    const item = opened.item === undefined ? undefined : state.items[opened.item]
+    if (typeof item?.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
     endPart(state, { type: 'part.end', candidate: 0, part: Number(part) }, emit)
   }
   for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)

@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import type { ErrorKind } from '../../../src/canonical/error.ts'
+import { responses } from '../../../src/protocols/responses/index.ts'
+
+const read = (status: number, body: unknown, headers = {}) => responses.decodeError({ status, headers, body }).value
+
+test.each<[number, unknown, ErrorKind]>([
+  [400, { error: { message: 'm', type: 'invalid_request_error', param: 'input', code: 'context_length_exceeded' } }, 'context_length'],
+  [400, { error: { message: 'm', type: 'invalid_request_error', param: null, code: null } }, 'invalid_request'],
+  [400, { error: { message: 'm', code: 'unsupported_value' } }, 'unsupported'],
+  [401, { error: { message: 'm', type: 'invalid_request_error', code: 'invalid_api_key' } }, 'authentication'],
+  [402, { error: { message: 'm', code: 'insufficient_quota' } }, 'billing'],
+  [403, { error: { message: 'm' } }, 'permission'],
+  [404, { error: { message: 'm', code: 'model_not_found' } }, 'not_found'],
+  [413, 'too big', 'too_large'],
+  [429, { error: { message: 'm', type: 'tokens', code: 'rate_limit_exceeded' } }, 'rate_limit'],
+  [429, { error: { message: 'm', type: 'insufficient_quota', code: 'insufficient_quota' } }, 'quota'],
+  [500, { error: { message: 'm', type: 'server_error' } }, 'internal'],
+  [502, '<html>bad gateway</html>', 'internal'],
+  [503, { error: { message: 'm' } }, 'unavailable'],
+  [503, { error: { message: 'm', code: 'overloaded' } }, 'overloaded'],
+  [400, { code: 'invalid-argument', error: 'Incorrect key' }, 'invalid_request'],
+  [418, undefined, 'invalid_request'],
+])('%i with %j is %s', (status, body, kind) => {
+  expect(read(status, body)).toMatchObject({ status, kind, protocol: 'responses' })
+})
+
+test('the message is found in each of its places', () => {
+  expect(read(400, { code: 'x', error: 'as text' }).message).toBe('as text')
+  expect(read(400, { message: 'beside' }).message).toBe('beside')
+  expect(read(400, '{"error":{"message":"unparsed"}}').message).toBe('unparsed')
+})
+
+test('status, retry hints and request id are kept', () => {
+  expect(read(429, {}, { 'Retry-After': '3', 'X-Request-Id': 'req_1' })).toMatchObject({ retryAfterMs: 3000, requestId: 'req_1' })
+  expect(read(429, {}, { 'retry-after': '3', 'retry-after-ms': '2500' }).retryAfterMs).toBe(2500)
+})
+
+test('its own error is written as it came', () => {
+  const body = { error: { message: 'm', type: 'odd', param: null, code: 'odd', misalignment: { a: 1 } } }
+  expect(responses.encodeError(read(418, body)).wire).toMatchObject({ status: 418, body })
+})
+
+describe('errors of other protocols', () => {
+  test('an overload is a 503 here', () => {
+    const error = { status: 529, kind: 'overloaded' as const, message: 'Overloaded', requestId: 'req_1', retryAfterMs: 34400, protocol: 'messages' }
+    expect(responses.encodeError(error).wire).toEqual({
+      status: 503,
+      headers: { 'x-request-id': 'req_1', 'retry-after': '35', 'retry-after-ms': '34400' },
+      body: { error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' } },
+    })
+  })
+
+  test.each<[ErrorKind, number, string, string | null]>([
+    ['invalid_request', 400, 'invalid_request_error', null],
+    ['context_length', 400, 'invalid_request_error', 'context_length_exceeded'],
+    ['authentication', 401, 'invalid_request_error', 'invalid_api_key'],
+    ['permission', 403, 'permission_error', null],
+    ['not_found', 404, 'invalid_request_error', 'model_not_found'],
+    ['rate_limit', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['quota', 429, 'insufficient_quota', 'insufficient_quota'],
+    ['internal', 500, 'server_error', null],
+    ['timeout', 504, 'server_error', 'timeout'],
+  ])('%s is %i %s %s', (kind, status, type, code) => {
+    const { wire } = responses.encodeError({ status, kind, message: 'm', type: 'foreign', code: 'foreign', protocol: 'messages' })
+    expect(wire).toMatchObject({ status, body: { error: { type, code, param: null } } })
+  })
+})

@@ -1,0 +1,251 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
+import { checkGrammar } from '../../../src/canonical/grammar.ts'
+import type { JsonObject } from '../../../src/kit/json.ts'
+import { TranslationError } from '../../../src/errors.ts'
+import { responses } from '../../../src/protocols/responses/index.ts'
+import { decode, encode } from './support.ts'
+
+const created = { type: 'response.created', response: { id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'in_progress', output: [] } }
+const completed = (output?: unknown[], more: JsonObject = {}) => ({
+  type: 'response.completed',
+  response: { id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'completed', ...(output && { output }), ...more },
+})
+const usage = { input_tokens: 13, input_tokens_details: { cached_tokens: 4 }, output_tokens: 891, output_tokens_details: { reasoning_tokens: 704 }, total_tokens: 904 }
+const messageItem = (text: string) => ({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] })
+const callItem = (args: string, id = 'fc_1') => ({ type: 'function_call', id, call_id: 'call_1', name: 'f', arguments: args, status: 'completed' })
+
+/** Shortened forms of real streams, each told to its end. */
+const streams: Record<string, unknown[]> = {
+  'a text': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [] } },
+    { type: 'response.content_part.added', output_index: 0, item_id: 'msg_1', content_index: 0, part: { type: 'output_text', text: '', annotations: [] } },
+    { type: 'response.output_text.delta', output_index: 0, item_id: 'msg_1', content_index: 0, delta: 'He' },
+    { type: 'response.output_text.delta', output_index: 0, item_id: 'msg_1', content_index: 0, delta: 'llo' },
+    { type: 'response.output_text.done', output_index: 0, item_id: 'msg_1', content_index: 0, text: 'Hello' },
+    { type: 'response.content_part.done', output_index: 0, item_id: 'msg_1', content_index: 0, part: { type: 'output_text', text: 'Hello', annotations: [] } },
+    { type: 'response.output_item.done', output_index: 0, item: messageItem('Hello') },
+    completed([messageItem('Hello')], { usage }),
+  ],
+  'reasoning, then a call': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'PARTIAL' } },
+    { type: 'response.reasoning_summary_part.added', output_index: 0, item_id: 'rs_1', summary_index: 0, part: { type: 'summary_text', text: '' } },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta: 'Loo' },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta: 'king' },
+    { type: 'response.reasoning_summary_text.done', output_index: 0, item_id: 'rs_1', summary_index: 0, text: 'Looking' },
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'Looking' }], encrypted_content: 'WHOLE' },
+    },
+    { type: 'response.output_item.added', output_index: 1, item: { ...callItem(''), status: 'in_progress' } },
+    { type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_1', delta: '{"q":' },
+    { type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_1', delta: '1}' },
+    { type: 'response.function_call_arguments.done', output_index: 1, item_id: 'fc_1', arguments: '{"q":1}' },
+    { type: 'response.output_item.done', output_index: 1, item: callItem('{"q":1}') },
+    completed([], { usage }),
+  ],
+  'arguments that come whole': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: callItem('') },
+    { type: 'response.function_call_arguments.done', output_index: 0, item_id: 'fc_1', arguments: '{"q":1}' },
+    { type: 'response.output_item.done', output_index: 0, item: callItem('{"q":1}') },
+    completed([callItem('{"q":1}')]),
+  ],
+  'only what is done': [
+    created,
+    { type: 'response.output_item.done', output_index: 0, item: messageItem('Hi') },
+    { type: 'response.output_item.done', output_index: 1, item: callItem('{}') },
+    completed(),
+  ],
+  'only the last event': [created, completed([messageItem('Hi'), callItem('{}')])],
+  'ids that change on every event': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: callItem('', 'fc_a') },
+    { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_b', delta: '{}' },
+    { type: 'response.output_item.done', output_index: 0, item: callItem('{}', 'fc_c') },
+    completed([callItem('{}', 'fc_d')]),
+  ],
+  'a tool of the provider': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: { type: 'web_search_call', id: 'ws_1', status: 'in_progress' } },
+    { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
+    { type: 'response.output_item.done', output_index: 0, item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } } },
+    completed(),
+  ],
+  'two calls side by side': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: callItem('') },
+    { type: 'response.output_item.added', output_index: 1, item: { ...callItem('', 'fc_2'), call_id: 'call_2' } },
+    { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '{"a":' },
+    { type: 'response.function_call_arguments.delta', output_index: 1, item_id: 'fc_2', delta: '{}' },
+    { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '1}' },
+    { type: 'response.output_item.done', output_index: 1, item: { ...callItem('{}', 'fc_2'), call_id: 'call_2' } },
+    { type: 'response.output_item.done', output_index: 0, item: callItem('{"a":1}') },
+    completed(),
+  ],
+  'raw reasoning in the spelling of Open Responses': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
+    { type: 'response.reasoning.delta', output_index: 0, item_id: 'rs_1', content_index: 0, delta: 'hm' },
+    { type: 'response.reasoning.done', output_index: 0, item_id: 'rs_1', content_index: 0, text: 'hmm' },
+    { type: 'response.output_item.done', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hmm' }] } },
+    completed(),
+  ],
+}
+
+const partsOf = (wire: unknown[]) => collect(decode(wire).out).response.candidates[0]?.messages.flatMap(({ parts }) => parts)
+
+describe.each(Object.entries(streams))('%s', (_name, wire) => {
+  test('obeys the grammar, wherever it is cut', () => {
+    for (let length = 0; length <= wire.length; length++) {
+      const { out } = decode(wire.slice(0, length))
+      expect(checkGrammar(out)).toEqual([])
+      expect(out.at(-1)).toEqual({ type: 'end', clean: length === wire.length })
+    }
+  })
+
+  test('streamed text adds up to the whole, for those who only read deltas', () => {
+    const { out } = decode(wire)
+    const withoutFinals = out.map(event => (event.type === 'part.end' ? { type: event.type, candidate: event.candidate, part: event.part } : event))
+    const told = (events: typeof out) =>
+      collect(events).response.candidates[0]?.messages.flatMap(({ parts }) =>
+        parts.map(part =>
+          part.type === 'text' ? part.text : part.type === 'tool-call' ? part.input : part.type === 'reasoning' ? [part.segments, part.signature?.value] : part.type,
+        ),
+      )
+    expect(told(withoutFinals)).toEqual(told(out))
+  })
+
+  test('written again it is the same answer', () => {
+    const { out, notes } = encode(decode(wire).out)
+    expect(notes).toEqual([])
+    expect(partsOf(out)).toEqual(partsOf(wire))
+  })
+})
+
+test('a stream in the form of the reference is written again event by event', () => {
+  const wire = [
+    { ...created, sequence_number: 0 },
+    { ...created, type: 'response.in_progress', sequence_number: 1 },
+    ...(streams['a text'] ?? []).slice(1).map((event, index) => ({ ...(event as JsonObject), sequence_number: index + 2 })),
+  ]
+  const expected = wire.map(event => JSON.parse(JSON.stringify(event)))
+  for (const event of expected) {
+    if (event.type === 'response.output_text.delta' || event.type === 'response.output_text.done') event.logprobs = []
+    if (event.part) event.part.logprobs ??= event.type === 'response.content_part.added' ? [] : undefined
+    if (event.part?.logprobs === undefined) delete event.part?.logprobs
+  }
+  expect(encode(decode(wire).out).out).toEqual([...expected, '[DONE]'])
+})
+
+test('the signature is the one of the done event', () => {
+  expect(partsOf(streams['reasoning, then a call'] ?? [])?.[0]).toMatchObject({
+    type: 'reasoning',
+    segments: [{ kind: 'summary', text: 'Looking' }],
+    signature: { value: 'WHOLE', issuer: 'responses', form: 'encrypted', model: 'm-1' },
+    id: 'rs_1',
+  })
+})
+
+test('items that were streamed stay when the last event lists none', () => {
+  const { response } = collect(decode(streams['reasoning, then a call'] ?? []).out)
+  expect(response.candidates[0]?.messages).toHaveLength(2)
+  expect(response.candidates[0]?.finish).toMatchObject({ reason: 'tool_calls', raw: 'completed' })
+  expect(response.usage).toMatchObject({ input: 13, output: 891, cacheRead: 4, reasoning: 704 })
+})
+
+test.each([
+  ['response.completed', { status: 'completed' }, 'stop'],
+  ['response.done', {}, 'stop'],
+  ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, 'length'],
+  ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content_filter'],
+  ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'steered' } }, 'other'],
+  ['response.incomplete', { incomplete_details: null }, 'other'],
+  ['response.incomplete', { status: 'cancelled' }, 'cancelled'],
+  ['response.cancelled', { status: 'in_progress' }, 'cancelled'],
+])('%s with %j means %s', (type, more, reason) => {
+  const { out } = decode([created, { type, response: { id: 'resp_1', ...more } }])
+  expect(out.find(event => event.type === 'finish')).toMatchObject({ finish: { reason } })
+  expect(out.at(-1)).toEqual({ type: 'end', clean: true })
+})
+
+describe('errors', () => {
+  const nested = { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded it', param: null } }
+  const flat = { type: 'error', code: 'insufficient_quota', message: 'You exceeded it', param: null }
+  const bare = { error: { code: 'insufficient_quota', message: 'You exceeded it' } }
+  const failed = { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { code: 'insufficient_quota', message: 'You exceeded it' }, usage } }
+
+  test.each([
+    ['nested, then a failed response', [nested, failed]],
+    ['flat, then a failed response', [flat, failed]],
+    ['a failed response alone', [failed]],
+    ['nested alone', [nested]],
+    ['without any type', [bare, '[DONE]']],
+  ])('%s: one error', (_name, wire) => {
+    const { out } = decode([created, ...wire])
+    expect(checkGrammar(out)).toEqual([])
+    expect(out.filter(event => event.type === 'error')).toMatchObject([{ error: { kind: 'quota', status: 429, message: 'You exceeded it', code: 'insufficient_quota' } }])
+    expect(out.at(-1)).toEqual({ type: 'end', clean: false })
+  })
+
+  test('what a failed response counted is told before the error', () => {
+    expect(decode([created, nested, failed]).out.map(({ type }) => type)).toEqual(['start', 'usage', 'error', 'end'])
+  })
+})
+
+test('[DONE] without a last event is no clean end', () => {
+  expect(decode([created, '[DONE]']).out.at(-1)).toEqual({ type: 'end', clean: false })
+})
+
+test('nothing comes after the end', () => {
+  const { out } = decode([created, completed(), created, { type: 'response.output_text.delta', output_index: 0, delta: 'GHOST' }, '[DONE]'])
+  expect(out.filter(({ type }) => type === 'end')).toHaveLength(1)
+  expect(out.at(-1)?.type).toBe('end')
+})
+
+test('an event nobody knows is opaque', () => {
+  const odd = { type: 'response.telepathy', thought: 1 }
+  expect(decode([created, odd, completed()]).out).toContainEqual({ type: 'opaque', protocol: 'responses', raw: odd })
+})
+
+test.each([
+  ['/response', { type: 'response.completed' }],
+  ['/item/type', { type: 'response.output_item.added', output_index: 0, item: {} }],
+  ['/delta', { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 7 }],
+  ['/output_index', { type: 'response.output_text.delta', output_index: 'x', delta: 'a' }],
+  ['/arguments', { type: 'response.function_call_arguments.done', output_index: 0, arguments: {} }],
+  ['/annotation', { type: 'response.output_text.annotation.added', output_index: 0 }],
+])('a known event with a fault at %s is malformed', (path, event) => {
+  expect(() => decode([created, event])).toThrow(expect.objectContaining({ code: 'malformed', path }))
+})
+
+test('any JSON is read, or refused as malformed; what was given obeys the grammar', () => {
+  const type = fc.constantFrom(...Object.values(streams).flatMap(wire => wire.map(event => String((event as JsonObject)['type']))), 'error', 'response.refusal.delta', 'odd', '')
+  const item = fc.constantFrom<unknown>(callItem('{'), messageItem('x'), { type: 'reasoning', id: 'r', summary: [] }, { type: 'odd', id: 'o' }, 7)
+  const event = fc.oneof(
+    fc.jsonValue(),
+    fc.record(
+      { type, output_index: fc.nat(2), content_index: fc.nat(2), summary_index: fc.nat(2), delta: fc.string(), text: fc.string(), arguments: fc.string(), item, part: item, response: fc.constantFrom({}, { status: 'completed' }) },
+      { requiredKeys: ['type'] },
+    ),
+  )
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 12 }), events => {
+      const { streamDecoder } = responses
+      const state = streamDecoder.initial()
+      const out: Parameters<typeof checkGrammar>[0] extends Iterable<infer E> ? E[] : never = []
+      try {
+        for (const one of events) streamDecoder.step(state, one, given => out.push(given))
+      } catch (error) {
+        expect(TranslationError.is(error) && error.code).toBe('malformed')
+      }
+      streamDecoder.end(state, given => out.push(given))
+      expect(checkGrammar(out)).toEqual([])
+    }),
+    { numRuns: 500 },
+  )
+})
