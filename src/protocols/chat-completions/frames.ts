@@ -1,12 +1,12 @@
 import type { Frames } from '../../protocol.ts'
 import { pingComment, writeFrame } from '../../sse/write.ts'
 import { encodeErrorBody } from './error.ts'
-import { createChatReport } from './fidelity.ts'
+import { createChatReport } from './notes.ts'
 
 export const frames: Frames = {
   named: false,
   write: wire => writeFrame(wire === '[DONE]' ? wire : JSON.stringify(wire)),
   ping: pingComment,
   // No `[DONE]` after it: that would be an end.
-  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport()))),
+  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport(undefined)))),
 }
