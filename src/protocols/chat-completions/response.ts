@@ -134,16 +134,17 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
-  if (error) return { wire: encodeErrorBody(error, report), notes: report.notes }
+  const verbatim = own(ext) !== undefined
+  // An answer of this protocol without any choice is an error to everyone else, and written as it came.
+  if (error && !(verbatim && candidates.length === 0)) return { wire: encodeErrorBody(error, report), notes: report.notes }
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
 
-  const verbatim = own(ext) !== undefined
   const writing: Writing = { report, options, own: verbatim, nameOf: createNames(verbatim).nameOf }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))
-  if (choices.length === 0) {
+  if (choices.length === 0 && !error) {
     if (!promptBlocked) throw truncated('')
     choices.push(encodeBlocked(promptBlocked, report))
   } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')

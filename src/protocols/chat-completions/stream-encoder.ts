@@ -33,14 +33,15 @@ type CallOut = {
   closed: boolean
 }
 
+/** What came for a part while another of its kind was open. */
+type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
+
 type TextOut = { kind: 'text'; text: string; start: number; end: number | undefined; citations: Extract<Delta, { kind: 'citation' }>['citation'][] }
-type PartOut =
-  | CallOut
-  | TextOut
-  | { kind: 'refusal'; text: string }
-  | { kind: 'reasoning'; part: ReasoningPart }
-  | { kind: 'audio'; id: string }
-  | { kind: 'none' }
+type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
+type PartOut = CallOut | Laned | { kind: 'audio'; id: string } | { kind: 'none' }
+
+/** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
+type Lane = { open: number | undefined; queue: number[] }
 
 type Choice = {
   index: number
@@ -52,6 +53,7 @@ type Choice = {
   /** The one call that may be written to; clients take a call for complete when another begins. */
   open: number | undefined
   queue: number[]
+  lanes: Record<Laned['kind'], Lane>
   /** Code points of content so far. */
   length: number
   /** There is something for the reader to see. */
@@ -185,6 +187,7 @@ function choiceOf(state: State, index: number): Choice {
       nextCall: 0,
       open: undefined,
       queue: [],
+      lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
       shown: false,
       reasoned: false,
@@ -224,6 +227,11 @@ function startPart(state: State, { candidate, part, head }: PartStart, emit: Emi
     if (choice.open === undefined) openCall(state, choice, { part, call: out, emit })
     else choice.queue.push(part)
   }
+  if (isLaned(out)) {
+    const lane = choice.lanes[out.kind]
+    if (lane.open === undefined) lane.open = part
+    else lane.queue.push(part)
+  }
   // What the head holds already is the first of its deltas.
   const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
   switch (head.type) {
@@ -256,9 +264,9 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
   switch (head.type) {
     case 'text':
       if (head.ext) report.ext(head.ext, head.at)
-      return { kind: 'text', text: '', start: choice.length, end: undefined, citations: [] }
+      return { kind: 'text', text: '', start: choice.length, end: undefined, citations: [], ...held() }
     case 'refusal':
-      return { kind: 'refusal', text: '' }
+      return { kind: 'refusal', text: '', ...held() }
     case 'reasoning':
       if (state.settings.ccReasoning === 'omit') {
         report.add('reasoning.dropped', head.at)
@@ -266,7 +274,7 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
       }
       report.once('reasoning.dialect-field', head.at)
       if (head.ext) report.ext(head.ext, head.at)
-      return { kind: 'reasoning', part: { ...head, segments: [] } }
+      return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
     case 'tool-call':
       return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false }
     case 'media':
@@ -287,6 +295,12 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
   return { kind: 'none' }
 }
 
+const held = (): Held => ({ held: [], ended: false, final: undefined })
+
+function isLaned(out: PartOut): out is Laned {
+  return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
+}
+
 function audioId({ ext }: MediaPart): string {
   const { id } = formOf(ext)
   return typeof id === 'string' ? id : 'audio_0'
@@ -296,6 +310,10 @@ function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEv
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out || out.kind === 'none') return
+  if (isLaned(out) && choice.lanes[out.kind].open !== part) {
+    out.held.push(delta)
+    return
+  }
   const put = (fields: JsonObject) => writeDelta(state, choice, { delta: fields, emit })
   switch (delta.kind) {
     case 'text':
@@ -463,16 +481,40 @@ function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<u
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
-  if (final) correct(state, { candidate, part, out, final }, emit)
-  if (out.kind === 'text') {
-    choice.length += [...out.text].length
-    out.end = choice.length
+  if (isLaned(out)) {
+    out.ended = true
+    out.final = final
+    if (choice.lanes[out.kind].open === part) settle(state, choice, { kind: out.kind, emit })
+    return
   }
+  if (final) correct(state, { candidate, part, out, final }, emit)
   if (out.kind !== 'call') return
   out.ended = true
   if (choice.open !== part) return
   closeCall(state, choice, emit)
   promote(state, choice, emit)
+}
+
+/** The open part of a kind has ended: those that waited come now, up to the first that is still open itself. */
+function settle(state: State, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: Emit<unknown> }): void {
+  const lane = choice.lanes[kind]
+  while (lane.open !== undefined) {
+    const part = lane.open
+    const out = choice.parts.get(part)
+    if (!out || !isLaned(out) || !out.ended) return
+    if (out.final) correct(state, { candidate: choice.index, part, out, final: out.final }, emit)
+    if (out.kind === 'text') {
+      choice.length += [...out.text].length
+      out.end = choice.length
+    }
+    lane.open = lane.queue.shift()
+    const next = lane.open === undefined ? undefined : choice.parts.get(lane.open)
+    if (lane.open === undefined || !next || !isLaned(next)) return
+    if (next.kind === 'text') next.start = choice.length
+    const waiting = next.held
+    next.held = []
+    for (const delta of waiting) addToPart(state, { type: 'part.delta', candidate: choice.index, part: lane.open, delta }, emit)
+  }
 }
 
 /** The source tells the whole part at its end: what is missing is sent after it, anything else cannot be taken back. */
@@ -595,7 +637,10 @@ function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
     if (settings.truncated !== 'length') return fail(state, { status: 502, kind: 'internal', message: early }, emit)
     reportOf(state).once('finish.truncated', '')
     // What never came is not made up for a call that was cut off.
-    for (const out of choice.parts.values()) if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
+    for (const out of choice.parts.values())
+      if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
+      else if (isLaned(out)) out.ended = true
+    for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
     conclude(state, choice, { word: 'length', fields: {}, delta: {}, emit })
   }
   state.phase = 'over'
