@@ -3,10 +3,10 @@ import type { Protocol } from '../protocol.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { demoUpstream } from './demo.ts'
-import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
+import { clientLeft, kindOf, Refusal, refusalOf, refuse } from './error.ts'
 import { keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
 import { freshIds } from './ids.ts'
-import { type Prepared, prepare } from './prepare.ts'
+import { mapping, type Prepared, prepare } from './prepare.ts'
 import { urlOf } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
@@ -38,7 +38,7 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   const controller = new AbortController()
   const { signal } = ask.request
   const stop = (reason: Refusal) => controller.abort(reason)
-  const left = () => stop(refuse(499, 'cancelled', 'the client closed the connection'))
+  const left = () => stop(clientLeft())
   if (signal.aborted) left()
   else signal.addEventListener('abort', left, { once: true })
   return { opened: open(service, ask, trace, controller), stop }
@@ -75,7 +75,8 @@ async function call(service: Service, ask: Ask, trace: Trace, candidate: Prepare
   let embedded: TransportAnswer | undefined
   try {
     prepared = prepare(service, ask, candidate)
-    if (channel.embedded) embedded = demoUpstream(prepared.body, to, { ...freshIds(), model: candidate.model, stream: prepared.stream })
+    if (channel.embedded)
+      embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...mapping(ask.operation, 0), model: candidate.model, stream: prepared.stream })
   } catch (error) {
     return { refusal: refusalOf(error, 'request'), again: 'never' }
   }

@@ -22,7 +22,14 @@ export function refuse(status: number, kind: ErrorKind, message: string, more: P
 }
 
 /** The client has gone: nobody will read this. */
-export const clientLeft = refuse(499, 'cancelled', 'the client closed the connection')
+export function clientLeft(): Refusal {
+  return refuse(499, 'cancelled', 'the client closed the connection')
+}
+
+/** A failure that a stream told of, as an answer of its own: an event is no error body, not even in its own protocol. */
+export function failedStream({ raw: _, ...error }: CanonicalError): Refusal {
+  return new Refusal({ ...error, status: error.status >= 400 ? error.status : 502 })
+}
 
 /**
  * Anything thrown → what may be said of it. `side`: whose body a `TranslationError` speaks of. Anything unexpected is an
@@ -50,7 +57,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
 /** The error as the caller's protocol says it. */
 export function wireOf({ error }: Refusal, protocol: Protocol, requestId: string): WireError {
   try {
-    return protocol.encodeError({ requestId, ...error }).wire
+    return protocol.encodeError({ ...error, requestId }).wire
   } catch {
     return { status: error.status, headers: {}, body: { error: { message: error.message } } }
   }

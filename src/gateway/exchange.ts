@@ -8,7 +8,7 @@ import { createStreamReader, createStreamTranslator } from '../translate/stream.
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { type Opened, openFirst, readText } from './call.ts'
-import { refuse } from './error.ts'
+import { failedStream, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { createRelay, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
@@ -33,6 +33,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     },
     stop: call.stop,
     onEnd(error, translator) {
+      if (!error) trace.firstByte ??= Date.now()
       if (translator) {
         trace.notes.push(...translator.notes)
         if (translator.usage) trace.usage = translator.usage
@@ -42,7 +43,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   })
   ask.request.signal.addEventListener('abort', relay.leave, { once: true })
   const body = await relay.start()
-  trace.firstByte = Date.now()
+  trace.firstByte ??= Date.now()
   return {
     status: 200,
     headers: { ...streamHeaders, ...headers, ...(defaults.notesHeader && notesHeader(trace.notes)) },
@@ -59,7 +60,7 @@ async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
   const raw = from === protocol && settings.model === undefined
   if (kind === 'stream') return { translator, raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
-  return { translator, raw, idleMs: 0, body: [explodeResponse(value, from, settings)].values() as unknown as Source['body'] }
+  return { translator, raw, idleMs: 0, body: only(explodeResponse(value, from, settings)) }
 }
 
 async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
@@ -110,9 +111,13 @@ async function gather(opened: Opened): Promise<Reply> {
   for await (const chunk of opened.watched(answer.body)) reader.push(chunk)
   reader.end()
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
-  if (response.error) throw refuse(502, 'internal', 'the upstream failed', response.error)
+  if (response.error) throw failedStream(response.error)
   if (!clean) throw refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
   return { value: from.encodeResponse(response, prepared.settings).wire, ...(response.usage && { usage: response.usage }) }
+}
+
+async function* only(text: string): AsyncGenerator<string> {
+  yield text
 }
 
 /** Of an error that came with status 200. */

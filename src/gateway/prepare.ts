@@ -1,6 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
+import { type MappingOptions, protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
 import { without, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
@@ -36,7 +36,7 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     ...freshIds(),
     ...(defaults.strict && { strict: defaults.strict }),
     ...((renamed || to !== protocol) && { model: candidate.model }),
-    ...{ maxOutputTokens: entry.maxOutputTokens ?? defaults.maxOutputTokens },
+    ...mapping(operation, entry.maxOutputTokens ?? defaults.maxOutputTokens),
   })
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
@@ -49,4 +49,9 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     notes: [...adjusted.notes, ...translated.notes],
     settings: { ...freshIds(), context: translated.context, ...(renamed && { model }) },
   }
+}
+
+/** What the mappings are told; each reads what it knows. Counting needs no limit for an answer that nobody makes. */
+export function mapping(operation: Ask['operation'], maxOutputTokens: number): MappingOptions {
+  return { requireMaxTokens: operation === 'generate', defaultMaxTokens: maxOutputTokens }
 }

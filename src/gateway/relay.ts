@@ -2,7 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { join } from './body.ts'
-import { Refusal, refusalOf, refuse } from './error.ts'
+import { clientLeft, failedStream, type Refusal, refusalOf, refuse } from './error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -117,7 +117,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
       const line = bytes.subarray(at, end)
       at = end
       const text = translator.push(line)
-      if (translator.error && !committed) throw new Refusal(translator.error)
+      if (translator.error && !committed) throw failedStream(translator.error)
       if (!raw) {
         if (!text) continue
         answered = true
@@ -125,7 +125,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
       }
       held.push(line)
       heldLength += line.length
-      if (isBlank(line) ? !held.some(isData) : heldLength < maxHeld) continue
+      if (heldLength < maxHeld && !(isBlank(line) && saysSomething(held))) continue
       return release(from, bytes.subarray(at))
     }
     return ''
@@ -144,7 +144,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
     const { translator } = from
     const owed = translator.end()
     const error = translator.finished ? undefined : (translator.error ?? endedEarly)
-    if (error && !committed) throw new Refusal(error)
+    if (error && !committed) throw failedStream(error)
     complete(error)
     return plus(held.length > 0 ? join(held, heldLength) : '', owed)
   }
@@ -180,7 +180,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
 
   function leave(): void {
     if (done) return
-    const left = refuse(499, 'cancelled', 'the client closed the connection')
+    const left = clientLeft()
     stop(left)
     opening?.catch(() => {})
     pending?.catch(() => {})
@@ -300,8 +300,15 @@ function endOfLine(bytes: Uint8Array, from: number): number {
 
 const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
 
-/** `data` is the only field that begins with a `d`. */
-const isData = (line: Uint8Array) => line[0] === 0x64
+/**
+ * Is there data among these lines, and is it no error? Some protocols say a failure in two frames, of which only the
+ * second is the end.
+ */
+function saysSomething(lines: readonly Uint8Array[]): boolean {
+  const decoder = new TextDecoder()
+  const data = lines.map(line => decoder.decode(line)).filter(line => line.startsWith('data'))
+  return data.length > 0 && !data.some(line => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line))
+}
 
 function lastOf(chunk: Chunk): string {
   return typeof chunk === 'string' ? chunk.slice(-4) : String.fromCharCode(...chunk.subarray(-4))

@@ -106,9 +106,19 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('a body of another protocol is refused with the right path', async () => {
       const ask = await start()
-      const other = protocol === 'responses' ? 'messages' : 'responses'
-      const response = await ask(paths[protocol], post({ ...requests[other], model: 'demo' }))
+      const foreign =
+        protocol === 'chat-completions'
+          ? { model: 'demo', input: 'Hi', instructions: 'Be brief' }
+          : { model: 'demo', messages: [{ role: 'system', content: 'Be brief' }] }
+      const response = await ask(paths[protocol], post(foreign))
       expect(response.status).toBe(400)
+      expect(await response.text()).toContain(protocol === 'chat-completions' ? paths.responses : paths['chat-completions'])
+    })
+
+    test('a number of tokens is demanded where the protocol demands it', async () => {
+      const ask = await start()
+      const { max_tokens: _, ...body } = say(protocol, 'hi') as Record<string, unknown>
+      expect((await ask(paths[protocol], post(body))).status).toBe(protocol === 'messages' ? 400 : 200)
     })
   })
 
