@@ -1,0 +1,169 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
+import type { CanonicalEvent } from '../../src/canonical/event.ts'
+import { checkGrammar } from '../../src/canonical/grammar.ts'
+import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { createStreamReader, createStreamTranslator } from '../../src/translate/stream.ts'
+import { json, runs } from '../support/arbitrary.ts'
+import { clientOf } from '../support/clients/index.ts'
+import { cleanEvents, cutEvents } from '../support/events.ts'
+import { encodeStream, framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all, pairs } from '../support/wires.ts'
+
+test('the random streams obey the grammar themselves', () => {
+  fc.assert(
+    fc.property(cleanEvents, events => {
+      expect(checkGrammar(events)).toEqual([])
+    }),
+    runs(200),
+  )
+})
+
+describe.each(all)('$name: the stream decoder', protocol => {
+  test('gives events that obey the grammar, whatever it reads and wherever it is cut', () => {
+    fc.assert(
+      fc.property(brokenStream(protocol), text => {
+        expect(checkGrammar(read(protocol, text))).toEqual([])
+      }),
+      runs(300),
+    )
+  })
+
+  test('calls no stream clean that was cut off', () => {
+    const cut = fc.tuple(cleanEvents, fc.nat(1000)).map(([events, at]) => {
+      const { wires } = encodeStream(protocol, events)
+      return wires.slice(0, at % wires.length)
+    })
+    fc.assert(
+      fc.property(cut, wires => {
+        const last = read(protocol, wires.map(protocol.frames.write).join('')).at(-1)
+        const said = strictOf(protocol.name).outcome(wires)
+        if (said !== 'success') expect(last).toEqual({ type: 'end', clean: false })
+      }),
+      runs(200),
+    )
+  })
+})
+
+describe.each(all)('$name: the stream encoder', protocol => {
+  const strict = strictOf(protocol.name)
+
+  test('writes a legal, successful stream for every clean one', () => {
+    fc.assert(
+      fc.property(cleanEvents, events => {
+        const { wires } = encodeStream(protocol, events)
+        expect(strict.checkStream(wires)).toEqual([])
+        expect(strict.outcome(wires)).toBe('success')
+      }),
+      runs(300),
+    )
+  })
+
+  test('writes a legal stream that fails for every one that was cut', () => {
+    fc.assert(
+      fc.property(cutEvents, events => {
+        const { wires } = encodeStream(protocol, events)
+        expect(strict.checkStream(wires)).toEqual([])
+        expect(strict.outcome(wires)).toBe('failed')
+      }),
+      runs(300),
+    )
+  })
+
+  test('frames carry the name of their event where the protocol wants it, and end with a blank line', () => {
+    fc.assert(
+      fc.property(cleanEvents, events => {
+        const { text } = encodeStream(protocol, events)
+        expect(text.endsWith('\n\n')).toBe(true)
+        for (const { event, wire } of framesOf(text)) {
+          const type = typeof wire === 'object' && wire !== null && 'type' in wire ? wire.type : undefined
+          expect(event).toBe(protocol.frames.named && type !== undefined ? type : undefined)
+        }
+      }),
+      runs(50),
+    )
+  })
+
+  test('is understood by the official client, which hears all of the text and every call', async () => {
+    await fc.assert(
+      fc.asyncProperty(cleanEvents, async events => {
+        const { text } = encodeStream(protocol, events)
+        const heard = await clientOf(protocol.name).readStream(text)
+        const { response } = collect(events)
+        expect(heard.text).toContain(textOf(response))
+        expect(heard.calls.map(({ name }) => name)).toEqual(inOrderOfStart(events))
+        for (const call of toolCallsOf(response)) if (call.kind === 'function') expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.input || '{}'))
+      }),
+      runs(60),
+    )
+  })
+
+  test('a cut stream makes the official client fail', async () => {
+    await fc.assert(
+      fc.asyncProperty(cutEvents, async events => {
+        await expect(clientOf(protocol.name).readStream(encodeStream(protocol, events).text)).rejects.toThrow()
+      }),
+      runs(40),
+    )
+  })
+})
+
+describe.each(pairs)('$name', ({ from, to }) => {
+  test('the stream is legal whatever the upstream did, and fails unless the upstream came to its end', () => {
+    fc.assert(
+      fc.property(brokenStream(from), text => {
+        const translator = createStreamTranslator(from, to, {})
+        const wires = framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
+        const strict = strictOf(to.name)
+        expect(strict.checkStream(wires)).toEqual([])
+        expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
+      }),
+      runs(100),
+    )
+  })
+})
+
+function read(protocol: Protocol, text: string): CanonicalEvent[] {
+  const events: CanonicalEvent[] = []
+  const reader = createStreamReader(protocol, {}, event => events.push(event))
+  reader.push(text)
+  reader.end()
+  return events
+}
+
+/** The names of the first candidate's calls, in the order in which they began. */
+function inOrderOfStart(events: CanonicalEvent[]): string[] {
+  return events.flatMap(event => (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'tool-call' ? [event.head.name] : []))
+}
+
+/** A legal stream with frames lost, doubled, exchanged, replaced or damaged, and cut anywhere. */
+function brokenStream(protocol: Protocol): Arbitrary<string> {
+  const damage = fc.tuple(fc.constantFrom('lose', 'double', 'exchange', 'replace', 'damage'), fc.nat(1000), json)
+  return fc.tuple(cleanEvents, fc.array(damage, { maxLength: 3 }), fc.option(fc.nat(1000))).map(([events, damages, cut]) => {
+    let wires = encodeStream(protocol, events).wires
+    for (const [how, at, value] of damages) {
+      const place = at % Math.max(1, wires.length)
+      const before = wires.slice(0, place)
+      const [here, ...after] = wires.slice(place)
+      if (how === 'lose') wires = [...before, ...after]
+      else if (how === 'double') wires = [...before, here, here, ...after]
+      else if (how === 'exchange') wires = [...before, ...after.slice(0, 1), here, ...after.slice(1)]
+      else if (how === 'replace') wires = [...before, value, ...after]
+      else wires = [...before, damaged(here, at, value), ...after]
+    }
+    if (cut !== null) wires = wires.slice(0, cut % (wires.length + 1))
+    return wires.map(wire => (wire === '[DONE]' ? 'data: [DONE]\n\n' : protocol.frames.write(wire ?? null))).join('')
+  })
+}
+
+function damaged(wire: unknown, at: number, value: unknown): unknown {
+  if (typeof wire !== 'object' || wire === null) return value
+  const keys = Object.keys(wire)
+  const key = keys[at % keys.length]
+  if (key === undefined) return value
+  const inner = (wire as Record<string, unknown>)[key]
+  return { ...wire, [key]: at % 2 && typeof inner === 'object' && inner !== null ? damaged(inner, at >> 1, value) : value }
+}

@@ -1,0 +1,44 @@
+import OpenAI from 'openai'
+import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
+import { answering, type Client, type Heard, parse } from './index.ts'
+
+function heard({ choices: [choice] }: ChatCompletion): Heard {
+  const { message, finish_reason: stop } = choice ?? {}
+  const calls = (message?.tool_calls ?? []).map(call =>
+    call.type === 'function'
+      ? { id: call.id, name: call.function.name, input: parse(call.function.arguments) }
+      : { id: call.id, name: call.custom.name, input: call.custom.input },
+  )
+  return { text: message?.content ?? '', calls, stop }
+}
+
+const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
+
+export const client: Client = {
+  async converse(base, { model, ask, tools, schema, stream }, runTool) {
+    const openai = connect(base)
+    const messages: ChatCompletionMessageParam[] = [{ role: 'user', content: ask }]
+    for (let rounds = 1; ; rounds++) {
+      const params = {
+        model,
+        messages,
+        ...(tools && { tools: tools.map(({ name, schema: parameters }) => ({ type: 'function' as const, function: { name, parameters } })) }),
+        ...(schema && { response_format: { type: 'json_schema' as const, json_schema: { name: 'answer', schema } } }),
+      }
+      const completion = stream ? await openai.chat.completions.stream(params).finalChatCompletion() : await openai.chat.completions.create(params)
+      const said = heard(completion)
+      const [choice] = completion.choices
+      if (said.calls.length === 0 || !runTool || !choice) return { ...said, rounds }
+      messages.push(choice.message)
+      for (const { id, name, input } of said.calls) messages.push({ role: 'tool', tool_call_id: id, content: runTool(name, input) })
+    }
+  },
+  async readStream(text) {
+    const openai = connect('http://test', answering(text, 'text/event-stream'))
+    return heard(await openai.chat.completions.stream({ model: 'm', messages: [], n: 8 }).finalChatCompletion())
+  },
+  async readResponse(body) {
+    const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
+    return heard(await openai.chat.completions.create({ model: 'm', messages: [] }))
+  },
+}

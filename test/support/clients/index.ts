@@ -1,0 +1,46 @@
+import { readdirSync } from 'node:fs'
+
+/** What a person or a program gets from an official client, in nobody's dialect. */
+export type Heard = { text: string; calls: { id: string; name: string; input: unknown }[]; stop: string | undefined }
+
+/** What a client sends back after running the calls: the results by call id. */
+export type Question = {
+  model: string
+  ask: string
+  tools?: { name: string; schema: Record<string, unknown> }[]
+  schema?: Record<string, unknown>
+  stream: boolean
+}
+
+export type Client = {
+  /** Asks; when calls come and `runTool` is given, answers them and asks again until there are none. */
+  converse(base: string, question: Question, runTool?: (name: string, input: unknown) => string): Promise<Heard & { rounds: number }>
+  /** What the official accumulator makes of a stream's text; rejects when it does not like it. */
+  readStream(text: string): Promise<Heard>
+  /** What the official client makes of a whole reply. */
+  readResponse(body: unknown): Promise<Heard>
+}
+
+const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
+
+const clients = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(`./${file}`)) as { client: Client }).client] as const)))
+
+/** The official client of a protocol: the file of its name beside this one. */
+export function clientOf(protocol: string): Client {
+  const known = clients.get(protocol)
+  if (!known) throw new Error(`write test/support/clients/${protocol}.ts`)
+  return known
+}
+
+/** A fetch that answers everything with this. */
+export function answering(body: string, type: string): typeof fetch {
+  return async () => new Response(body, { headers: { 'content-type': type } })
+}
+
+export const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text || '{}')
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,44 @@
+import Anthropic from '@anthropic-ai/sdk'
+import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages'
+import { answering, type Client, type Heard } from './index.ts'
+
+function heard({ content, stop_reason: stop }: Message): Heard {
+  let text = ''
+  const calls: Heard['calls'] = []
+  for (const block of content) {
+    if (block.type === 'text') text += block.text
+    if (block.type === 'tool_use') calls.push({ id: block.id, name: block.name, input: block.input })
+  }
+  return { text, calls, stop: stop ?? undefined }
+}
+
+const connect = (base: string, fetch?: typeof globalThis.fetch) => new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
+
+export const client: Client = {
+  async converse(base, { model, ask, tools, schema, stream }, runTool) {
+    const anthropic = connect(base)
+    const messages: MessageParam[] = [{ role: 'user', content: ask }]
+    for (let rounds = 1; ; rounds++) {
+      const params = {
+        model,
+        messages,
+        max_tokens: 1000,
+        ...(tools && { tools: tools.map(({ name, schema: input }) => ({ name, input_schema: { type: 'object' as const, ...input } })) }),
+        ...(schema && { output_config: { format: { type: 'json_schema' as const, schema } } }),
+      }
+      const message = stream ? await anthropic.messages.stream(params).finalMessage() : await anthropic.messages.create(params)
+      const said = heard(message)
+      if (said.calls.length === 0 || !runTool) return { ...said, rounds }
+      messages.push({ role: 'assistant', content: message.content as MessageParam['content'] })
+      messages.push({ role: 'user', content: said.calls.map(({ id, name, input }) => ({ type: 'tool_result', tool_use_id: id, content: runTool(name, input) })) })
+    }
+  },
+  async readStream(text) {
+    const anthropic = connect('http://test', answering(text, 'text/event-stream'))
+    return heard(await anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage())
+  },
+  async readResponse(body) {
+    const anthropic = connect('http://test', answering(JSON.stringify(body), 'application/json'))
+    return heard(await anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] }))
+  },
+}

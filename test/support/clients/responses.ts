@@ -1,0 +1,46 @@
+import OpenAI from 'openai'
+import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
+import { answering, type Client, type Heard, parse } from './index.ts'
+
+function heard({ output, status, incomplete_details: incomplete, error }: Response): Heard {
+  if (status === 'failed') throw new Error(error?.message ?? 'failed')
+  let text = ''
+  const calls: Heard['calls'] = []
+  for (const item of output) {
+    if (item.type === 'message') for (const part of item.content) text += part.type === 'output_text' ? part.text : ''
+    if (item.type === 'function_call') calls.push({ id: item.call_id, name: item.name, input: parse(item.arguments) })
+    if (item.type === 'custom_tool_call') calls.push({ id: item.call_id, name: item.name, input: item.input })
+  }
+  return { text, calls, stop: incomplete?.reason ?? status }
+}
+
+const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
+
+export const client: Client = {
+  async converse(base, { model, ask, tools, schema, stream }, runTool) {
+    const openai = connect(base)
+    const input: ResponseInputItem[] = [{ role: 'user', content: ask }]
+    for (let rounds = 1; ; rounds++) {
+      const params = {
+        model,
+        input,
+        store: false,
+        ...(tools && { tools: tools.map(({ name, schema: parameters }) => ({ type: 'function' as const, name, parameters, strict: false })) }),
+        ...(schema && { text: { format: { type: 'json_schema' as const, name: 'answer', schema } } }),
+      }
+      const response = stream ? await openai.responses.stream(params).finalResponse() : await openai.responses.create(params)
+      const said = heard(response)
+      if (said.calls.length === 0 || !runTool) return { ...said, rounds }
+      input.push(...(response.output as ResponseInputItem[]))
+      for (const { id, name, input: args } of said.calls) input.push({ type: 'function_call_output', call_id: id, output: runTool(name, args) })
+    }
+  },
+  async readStream(text) {
+    const openai = connect('http://test', answering(text, 'text/event-stream'))
+    return heard(await openai.responses.stream({ model: 'm', input: '' }).finalResponse())
+  },
+  async readResponse(body) {
+    const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
+    return heard(await openai.responses.create({ model: 'm', input: '' }))
+  },
+}
