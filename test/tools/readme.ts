@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { TranslationError } from '../../src/errors.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
+import type { FinishReason } from '../../src/canonical/response.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { finishReasons, plain, probes } from './probes.ts'
@@ -35,16 +36,21 @@ function mapping(): string {
 }
 
 function finish(): string {
+  const usual = new Map(all.map(protocol => [protocol, new Set(notesOfEnding(protocol, 'stop').map(keyOf))]))
   const rows = finishReasons.map(reason => [
     reason,
-    ...all.map(protocol => {
-      const messages = [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'hi' }] }]
-      const { notes } = protocol.encodeResponse({ id: 'id', model: 'm', createdAt: 1, candidates: [{ index: 0, messages, finish: { reason } }], usage: { input: 1, output: 1 } })
-      return describe(notes)
-    }),
+    ...all.map(protocol => describe(notesOfEnding(protocol, reason).filter(note => !usual.get(protocol)?.has(keyOf(note))))),
   ])
   return table(['a reply that ended by', ...all.map(({ name }) => `→ ${name}`)], rows)
 }
+
+function notesOfEnding(protocol: Protocol, reason: FinishReason): Note[] {
+  const messages = [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'hi' }] }]
+  const candidates = [{ index: 0, messages, finish: { reason } }]
+  return protocol.encodeResponse({ id: 'id', model: 'm', createdAt: 1, candidates, usage: { input: 1, output: 1 } }).notes
+}
+
+const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
 function notes(): string {
   const rows = all.flatMap(({ name, notes: codes }) => Object.entries(codes).map(([code, { kind, reason }]) => [name, `\`${code}\``, kind, reason]))
@@ -53,8 +59,8 @@ function notes(): string {
 
 function outcome(protocol: Protocol, request: CanonicalRequest): string {
   try {
-    const usual = new Set(protocol.encodeRequest(plain).notes.map(({ code }) => code))
-    return describe(protocol.encodeRequest(request).notes.filter(({ code }) => !usual.has(code)))
+    const usual = new Set(protocol.encodeRequest(plain).notes.map(keyOf))
+    return describe(protocol.encodeRequest(request).notes.filter(note => !usual.has(keyOf(note))))
   } catch (error) {
     if (TranslationError.is(error)) return 'refused'
     throw error
