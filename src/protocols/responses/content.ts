@@ -4,7 +4,7 @@ import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeCitation, decodeLogprob, encodeCitation, encodeLogprob } from './citations.ts'
-import { type OwnForm, keep, keepSpelling, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { keep, keepSpelling, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
@@ -74,9 +74,16 @@ const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
 
 function decodeImage(wire: ResponsesInputImage, at: string): Part {
   const { type: _, image_url: url, file_id: id, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
-  const source: MediaSource | undefined = typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocol } : undefined
+  const source: MediaSource | undefined =
+    typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocol } : undefined
   if (!source) return { type: 'opaque', protocol, raw: wire, at }
-  return decodedMedia('image', source, { detail, breakpoint, rest: typeof url === 'string' && typeof id === 'string' ? { ...rest, file_id: id } : rest, wire, at })
+  return decodedMedia('image', source, {
+    detail,
+    breakpoint,
+    rest: typeof url === 'string' && typeof id === 'string' ? { ...rest, file_id: id } : rest,
+    wire,
+    at,
+  })
 }
 
 function decodeUrl(url: string): MediaSource {

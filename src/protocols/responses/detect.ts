@@ -2,7 +2,15 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Detection } from '../../protocol.ts'
 import { builtInItem } from './vocabulary.ts'
 
-const itemTypes = new Set(['function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output', 'item_reference', 'additional_tools', 'compaction'])
+const itemTypes = new Set([
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'item_reference',
+  'additional_tools',
+  'compaction',
+])
 
 /** Signs that a body can only be of this protocol. */
 export function detect(body: unknown): Detection {
@@ -21,7 +29,8 @@ function requestSigns(body: JsonObject): string[] {
   const { input } = body
   if (typeof input === 'string' && body['encoding_format'] === undefined) signs.push('`input` is the text of a request')
   if (Array.isArray(input) && input.some(isItem)) signs.push('`input` holds items')
-  for (const key of ['previous_response_id', 'max_output_tokens', 'instructions']) if (body[key] !== undefined) signs.push(`\`${key}\` is a field of this protocol alone`)
+  for (const key of ['previous_response_id', 'max_output_tokens', 'instructions'])
+    if (body[key] !== undefined) signs.push(`\`${key}\` is a field of this protocol alone`)
   return signs
 }
 

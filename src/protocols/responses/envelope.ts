@@ -1,8 +1,8 @@
+import type { ExtMap } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { CanonicalResponse } from '../../canonical/response.ts'
-import type { ExtMap } from '../../canonical/message.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
 import { hashId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { ownForm, protocol, wireOf } from './own.ts'
 import { encodeBody } from './request.ts'
 import { type Options, type ResponsesReport, startWriting } from './writing.ts'
@@ -78,7 +78,16 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
 }
 
 /** What is constant in all snapshots of one answer. Plain data. */
-export type Envelope = { id: string; createdAt: number; model: string; own: boolean; ext?: ExtMap; echo: JsonObject; serviceTier?: string; completedAt?: number }
+export type Envelope = {
+  id: string
+  createdAt: number
+  model: string
+  own: boolean
+  ext?: ExtMap
+  echo: JsonObject
+  serviceTier?: string
+  completedAt?: number
+}
 
 type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'ext'>
 
@@ -88,11 +97,13 @@ export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: 
 export function fallbacks(options: Options = {}): Fallbacks {
   const request = options.context?.request
   const { now, newId } = options
+  const tier = request?.serviceTier?.tier
   return {
     id: newId ? newId('resp_') : 'resp_0',
     echo: echoOf(request, options),
     ...(now !== undefined && { createdAt: now }),
     ...(request?.model !== undefined && { model: request.model }),
+    ...(tier !== undefined && tier !== 'auto' && { tier }),
   }
 }
 
@@ -111,16 +122,29 @@ export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start,
     own,
     echo: isObject(form?.['echo']) ? form['echo'] : from.echo,
     ...(ext && { ext }),
-    ...(serviceTier !== undefined && { serviceTier }),
+    ...withTier(serviceTier ?? (own ? undefined : from.tier)),
   }
 }
+
+const withTier = (serviceTier: string | undefined) => (serviceTier === undefined ? {} : { serviceTier })
 
 type Outcome = { status: unknown; output: JsonObject[]; error?: JsonObject | null; incomplete?: unknown; usage?: JsonObject | null }
 
 /** A `response` object. */
 export function snapshot(envelope: Envelope, { status, output, error, incomplete, usage }: Outcome): JsonObject {
   const { id, createdAt, model, own, ext, echo, serviceTier, completedAt } = envelope
-  const known = { id, created_at: createdAt, model, status, output, error, incomplete_details: incomplete, usage, service_tier: serviceTier, completed_at: completedAt }
+  const known = {
+    id,
+    created_at: createdAt,
+    model,
+    status,
+    output,
+    error,
+    incomplete_details: incomplete,
+    usage,
+    service_tier: serviceTier,
+    completed_at: completedAt,
+  }
   if (own) {
     const form = ownForm({ ...(ext && { ext }) })
     const told = isObject(form?.['echo']) ? form['echo'] : echo
@@ -145,9 +169,9 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
 
 const isBlank = (value: unknown) => value === '' || value === 0 || value === undefined
 
-/** The wanted id of an item where it may be used, else one made from the answer's id and the item's place. */
+/** The wanted id of an item where it is one of this protocol and free, else one made from the answer's id and the item's place. */
 export function itemIdOf(wanted: string | undefined, prefix: string, { id, own }: Pick<Envelope, 'id' | 'own'>, used: string[]): string {
-  const usable = wanted !== undefined && wanted !== '' && (own || wanted.startsWith(prefix)) && !used.includes(wanted)
+  const usable = own && wanted !== undefined && wanted !== '' && !used.includes(wanted)
   let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)
   while (used.includes(chosen)) chosen = prefix + hashId(`${chosen}/${used.length}`)
   used.push(chosen)

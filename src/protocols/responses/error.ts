@@ -96,7 +96,8 @@ function kindOf(code: unknown, type: unknown, status: number | undefined): Error
   if (byCode && !generic.has(byCode)) return byCode
   const byType = typeof type === 'string' ? kindsByWord.get(type) : undefined
   if (byType && !generic.has(byType)) return byType
-  const byStatus = status === undefined ? undefined : (kindsByStatus.get(status) ?? (status >= 500 ? 'internal' : status >= 400 ? 'invalid_request' : undefined))
+  const byStatus =
+    status === undefined ? undefined : (kindsByStatus.get(status) ?? (status >= 500 ? 'internal' : status >= 400 ? 'invalid_request' : undefined))
   return byStatus ?? byCode ?? byType ?? 'internal'
 }
 

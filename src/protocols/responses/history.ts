@@ -18,7 +18,9 @@ export function encodeItems(messages: readonly Message[], w: Writing): JsonObjec
 
 /** Those of system messages are kept first, then the last ones. */
 function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {
-  const marked = messages.flatMap(({ role, parts }) => (role === 'assistant' ? [] : marksOf(parts).map(part => ({ part, fixed: role === 'system' || role === 'developer' }))))
+  const marked = messages.flatMap(({ role, parts }) =>
+    role === 'assistant' ? [] : marksOf(parts).map(part => ({ part, fixed: role === 'system' || role === 'developer' })),
+  )
   let room = 4
   for (const { part, fixed } of marked) {
     if (!fixed) continue
@@ -64,9 +66,10 @@ function missingResults({ parts }: Message, answered: Set<string>, index: number
     if (part.type !== 'tool-call' || answered.has(part.id)) return []
     w.report.add('tool-pair.synthesized', `/input/${index}`)
     const item = part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
-    return encodeMessage({ role: 'tool', origin: 'item', parts: [{ type: 'tool-result', callId: part.id, kind: part.kind, content: [{ type: 'text', text: '(no result)' }] }] }, w).map(
-      wire => ({ ...wire, type: item }),
-    )
+    return encodeMessage(
+      { role: 'tool', origin: 'item', parts: [{ type: 'tool-result', callId: part.id, kind: part.kind, content: [{ type: 'text', text: '(no result)' }] }] },
+      w,
+    ).map(wire => ({ ...wire, type: item }))
   })
 }
 
@@ -74,8 +77,7 @@ function missingResults({ parts }: Message, answered: Set<string>, index: number
 function dropLonely(messages: readonly Message[], { report }: Writing): Message[] {
   const calls = callsOf(messages)
   const answered = answeredCalls(messages)
-  const lonely = (part: Part | undefined) =>
-    (part?.type === 'tool-call' && !answered.has(part.id)) || (part?.type === 'tool-result' && !calls.has(part.callId))
+  const lonely = (part: Part | undefined) => (part?.type === 'tool-call' && !answered.has(part.id)) || (part?.type === 'tool-result' && !calls.has(part.callId))
   const all = messages.flatMap(({ parts }) => parts)
   const led = new Set(all.filter((part, index) => part.type === 'reasoning' && all[index + 1]?.type === 'tool-call' && lonely(all[index + 1])))
   return messages.flatMap(message => {

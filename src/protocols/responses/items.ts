@@ -24,7 +24,10 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
       const decoded = decodeReasoning(wire as ResponsesReasoning, at, model)
       if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type) }
       const { part, fields, form, attach } = decoded
-      return { message: { role: 'assistant', parts: [part], origin: 'item', ...statusOf(wire), at, ...keep(fields, { item: type, ...form, ...strangeStatus(wire) }) }, ...(attach && { attach }) }
+      return {
+        message: { role: 'assistant', parts: [part], origin: 'item', ...statusOf(wire), at, ...keep(fields, { item: type, ...form, ...strangeStatus(wire) }) },
+        ...(attach && { attach }),
+      }
     }
     case 'function_call':
     case 'custom_tool_call':
@@ -79,7 +82,15 @@ function decodeCall(wire: JsonObject, item: string, at: string): Message {
     at,
   }
   const others = freeform ? (args === undefined ? fields : { ...fields, arguments: args }) : input === undefined ? fields : { ...fields, input }
-  return { role: 'assistant', parts: [part], origin: 'item', ...idOf(id), ...statusOf(wire), at, ...keep(others, { item, ...spelling(wire), ...strangeStatus(wire) }) }
+  return {
+    role: 'assistant',
+    parts: [part],
+    origin: 'item',
+    ...idOf(id),
+    ...statusOf(wire),
+    at,
+    ...keep(others, { item, ...spelling(wire), ...strangeStatus(wire) }),
+  }
 }
 
 function decodeResult(wire: JsonObject, item: string, at: string, report?: ResponsesReport): Message {
@@ -124,7 +135,15 @@ function decodeOther(wire: JsonObject, type: string, at: string, report?: Respon
   const known = builtInItem(type)
   if (!known) return rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type)
   const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
-  const part: ServerToolPart = { type: 'server-tool', ...known, id: typeof id === 'string' ? id : '', protocol, raw: wire, ...(awaitsClient(wire, type) && { awaitsClient: true }), at }
+  const part: ServerToolPart = {
+    type: 'server-tool',
+    ...known,
+    id: typeof id === 'string' ? id : '',
+    protocol,
+    raw: wire,
+    ...(awaitsClient(wire, type) && { awaitsClient: true }),
+    at,
+  }
   return rawMessage(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, type)
 }
 
@@ -199,7 +218,9 @@ const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal
 
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
-  const content = parts.flatMap<JsonObject>(part => (!own && part.type === 'text' && part.text === '' && w.target === 'input' ? [] : (encodeContentPart(part, message.role, w) ?? [])))
+  const content = parts.flatMap<JsonObject>(part =>
+    !own && part.type === 'text' && part.text === '' && w.target === 'input' ? [] : (encodeContentPart(part, message.role, w) ?? []),
+  )
   return content.length > 0 || own ? [encodeContainer(message, content, w)] : []
 }
 
@@ -241,19 +262,27 @@ export function encodeContainer(message: Message, content: JsonObject[], w: Writ
   const form = ownForm(message)
   const role = message.role === 'tool' ? 'user' : message.role
   if (w.target === 'output')
-    return wireOf({ type: 'message', id: w.itemId?.(message.id, 'msg_'), status: outputStatus(message, 'message'), role, content, phase: message.phase }, ownItem(message, 'message'))
+    return wireOf(
+      { type: 'message', id: w.itemId?.(message.id, 'msg_'), status: outputStatus(message, 'message'), role, content, phase: message.phase },
+      ownItem(message, 'message'),
+    )
   if (form?.['item'] === 'message') {
     const only = content[0]
     const short = form['content'] === 'string' && content.length === 1 && typeof only?.['text'] === 'string'
-    const wire = wireOf({ type: 'message', id: message.id, status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase }, message)
+    const wire = wireOf(
+      { type: 'message', id: message.id, status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
+      message,
+    )
     if (Array.isArray(form['absent']) && form['absent'].includes('type')) delete wire['type']
     if (form['type'] === null) wire['type'] = null
     return wire
   }
-  const [only] = message.parts
-  const bare = role === 'assistant' && content.length === 1 && only?.type === 'text' && !only.citations && !only.logprobs
-  return defined({ type: 'message', role, content: bare ? content[0]?.['text'] : content, phase: message.phase ?? undefined })
+  const [only] = content
+  const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
+  return defined({ type: 'message', role, content: bare ? only['text'] : content, phase: message.phase ?? undefined })
 }
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 /** The message, when what it was decoded from is an item of this kind: only then its spelling fits. */
 function ownItem(message: Message, item: string): Message | undefined {
@@ -290,12 +319,14 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
 
 const validCallId = /^[\x21-\x7e]{1,64}$/
 
-export function encodeCallId(id: string, at: string | undefined, { own, report }: Writing): string {
-  if (own) return id
-  const wire = mapCallId(id, validCallId)
-  if (wire !== id) report.add('tool-call.id', at, 'callId')
+function encodeCallId(id: string, at: string | undefined, w: Writing): string {
+  const wire = wireCallId(id, w)
+  if (wire !== id) w.report.add('tool-call.id', at, 'id')
   return wire
 }
+
+/** As `encodeCallId`, for the result of a call that was noted. */
+const wireCallId = (id: string, { own }: Writing) => (own ? id : mapCallId(id, validCallId))
 
 export function encodeCall(part: ToolCallPart, message: Message, w: Writing): JsonObject {
   const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, at, ext, signature, cache, ...rest } = part
@@ -328,7 +359,24 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
 const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
 
 export function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonObject {
-  const { type: _, callId, name, namespace, kind, content, structured: _structured, isError, itemId: _itemId, caller, status, at, ext, signature, cache, ...rest } = part
+  const {
+    type: _,
+    callId,
+    name,
+    namespace,
+    kind,
+    content,
+    structured: _structured,
+    isError,
+    itemId: _itemId,
+    caller,
+    status,
+    at,
+    ext,
+    signature,
+    cache,
+    ...rest
+  } = part
   const { report, options } = w
   report.ext(ext, at)
   report.rest(rest, at)
@@ -341,7 +389,7 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
   const known = {
     type: item,
     id: w.target === 'output' ? w.itemId?.(message.id, 'fco_') : own ? message.id : undefined,
-    call_id: own && ownForm(own)?.['paired'] ? undefined : encodeCallId(callId, at, w),
+    call_id: own && ownForm(own)?.['paired'] ? undefined : wireCallId(callId, w),
     name: own ? name : undefined,
     namespace: own ? namespace : undefined,
     output: encodeOutput(content, own, prefix, w),
@@ -362,7 +410,8 @@ function encodeOutput(content: Part[], own: Message | undefined, prefix: string,
   }
   const wire = content.flatMap<JsonObject>(part => {
     if (part.type === 'refusal') return encodeText({ ...part, type: 'text' }, 'tool', w)
-    if (part.type === 'text' || part.type === 'media' || part.type === 'search-result' || part.type === 'opaque') return encodeContentPart(part, 'tool', w) ?? []
+    if (part.type === 'text' || part.type === 'media' || part.type === 'search-result' || part.type === 'opaque')
+      return encodeContentPart(part, 'tool', w) ?? []
     w.report.add('tool-result.flattened', part.at)
     const text = plainText(part)
     return text ? { type: 'input_text', text } : []

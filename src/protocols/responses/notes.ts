@@ -3,7 +3,11 @@ import type { FieldNames, NoteTable } from '../../protocol.ts'
 /** Every note of this protocol, beside those that all encoders may make. */
 export const responsesNotes = {
   'store.default': { kind: 'synthesized', reason: 'answers are stored here unless the request says otherwise', source: '2.14' },
-  'reasoning.include-encrypted': { kind: 'synthesized', reason: 'without a store, reasoning can only be continued from its encrypted form', source: '2.8 rule 5' },
+  'reasoning.include-encrypted': {
+    kind: 'synthesized',
+    reason: 'without a store, reasoning can only be continued from its encrypted form',
+    source: '2.8 rule 5',
+  },
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'reasoning signed by another provider is refused here', source: '2.8 rule 1' },
   'reasoning.unsigned': { kind: 'dropped', reason: 'reasoning without its encrypted form cannot be sent back here', source: '2.8 rule 4' },
   'reasoning.carrier-orphaned': { kind: 'dropped', reason: 'the part that a carried signature belonged to is gone', source: '2.8 rule 2' },
@@ -11,10 +15,18 @@ export const responsesNotes = {
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'a mode of reasoning is said as an effort', source: '2.8' },
   'reasoning.display-as-summary': { kind: 'approximated', reason: 'a wish to see reasoning is a wish for its summary here', source: '2.8' },
   'signature.unplaced': { kind: 'dropped', reason: 'there is no place for this signature', source: '2.8 rule 1' },
-  'tool.renamed': { kind: 'approximated', reason: 'the name has characters or a length that are not allowed here; the answer gets its own name back', source: '2.7' },
+  'tool.renamed': {
+    kind: 'approximated',
+    reason: 'the name has characters or a length that are not allowed here; the answer gets its own name back',
+    source: '2.7',
+  },
   'tool.server-unsupported': { kind: 'dropped', reason: 'a tool that another provider runs', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'the nearest tool of this provider, whose results differ', source: '2.5' },
-  'tool.schema-normalised': { kind: 'approximated', reason: 'strict is the default here, and its rewriting of the schema is not repeated elsewhere', source: 'responses 12.9' },
+  'tool.schema-normalised': {
+    kind: 'approximated',
+    reason: 'strict is the default here, and its rewriting of the schema is not repeated elsewhere',
+    source: 'responses 12.9',
+  },
   'tool.namespace-description': { kind: 'synthesized', reason: 'a namespace must have a description', source: 'responses 4.1' },
   'tool-choice.unsupported': { kind: 'dropped', reason: 'this choice of tools cannot be said here', source: '2.6' },
   'tool-result.error-flag': { kind: 'approximated', reason: 'there is no flag for a failed tool; its text is unchanged', source: '2.7' },

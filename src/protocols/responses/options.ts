@@ -43,8 +43,8 @@ export type ResponsesOptions = {
   /** Past uses of tools that another provider ran. Default `drop`; `text` tells of them in one line of text. */
   serverToolHistory?: 'drop' | 'text'
   /**
-   * A cache lifetime below the shortest that can be said here: default `omit`, which lives half an hour; `up` writes the
+   * A cache lifetime below the shortest that can be said here: default `drop`, and the entry lives half an hour; `up` writes the
    * longer one at its price.
    */
-  cacheTtlRound?: 'omit' | 'up'
+  cacheTtlRound?: 'drop' | 'up'
 }

@@ -58,4 +58,3 @@ function isEmpty(value: unknown): boolean {
 
 /** A part that was whole in `raw` and is written back as it came. */
 export type RawPart = Extract<Part, { raw: unknown }>
-

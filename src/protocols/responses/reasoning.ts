@@ -111,4 +111,3 @@ function ownerOf(messages: Message[], index: number, attach: Attachment): Part |
 function accepts(part: Part | undefined): Part | undefined {
   return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined
 }
-

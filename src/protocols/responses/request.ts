@@ -1,18 +1,18 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
+import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
-import { decodeItem } from './items.ts'
 import { encodeItems } from './history.ts'
+import { decodeItem } from './items.ts'
 import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
 import { attachCarriers, type Carrier } from './reasoning.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
 import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
-import { TranslationError } from '../../errors.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
@@ -54,10 +54,16 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     moderation,
     ...rest
   } = body
-  const form: OwnForm = { ...spelling(body), ...(typeof input === 'string' && { input: 'string' }), ...(include && { include }), ...(stream == null && { streamUnsaid: true }) }
+  const form: OwnForm = {
+    ...spelling(body),
+    ...(input != null && { input: typeof input === 'string' ? 'string' : 'items' }),
+    ...(include && { include }),
+    ...(stream == null && { streamUnsaid: true }),
+  }
   const fields: JsonObject = { ...rest }
   const messages = decodeInput(input ?? [], report)
-  if (instructions != null) messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
+  if (instructions != null)
+    messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
   const output = decodeOutput(text, fields, form)
   const spec = decodeReasoningSpec(reasoning, fields, form)
   const { mode, ttl, ...cacheRest } = cacheOptions ?? {}
@@ -84,7 +90,17 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       serviceTier: some({ tier }),
       user: some({ safetyId, user }),
       metadata,
-      state: some({ store, previousId, conversation, background, prompt, include: kept?.length ? kept : undefined, truncation, contextManagement, maxToolCalls }),
+      state: some({
+        store,
+        previousId,
+        conversation,
+        background,
+        prompt,
+        include: kept?.length ? kept : undefined,
+        truncation,
+        contextManagement,
+        maxToolCalls,
+      }),
       safety: some({ moderation }),
       stream: stream != null || obfuscation != null ? { enabled: stream ?? false, ...defined({ obfuscation: obfuscation ?? undefined }) } : undefined,
     }),
@@ -109,7 +125,8 @@ function some<T extends object>(from: T): Present<T> | undefined {
 }
 
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {
-  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, { item: 'message' }) }]
+  if (typeof input === 'string')
+    return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, { item: 'message' }) }]
   const messages: Message[] = []
   const carriers: (Carrier & { index: number })[] = []
   input.forEach((item, index) => {
@@ -202,7 +219,7 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   const known: JsonObject = {
     model,
     instructions,
-    input: short ?? (form && items.length === 0 && !Object.hasOwn(form, 'emptyInput') ? undefined : items),
+    input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
     tools: inner,
     tool_choice: toolChoice && encodeToolChoice(toolChoice, w),
     parallel_tool_calls: parallelToolCalls,
@@ -229,4 +246,3 @@ function plainInstructions(messages: readonly Message[], { own }: Writing): stri
 function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
   return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.signature && !part.ext
 }
-

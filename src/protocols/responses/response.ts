@@ -1,3 +1,4 @@
+import type { CanonicalError } from '../../canonical/error.ts'
 import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
@@ -34,7 +35,19 @@ function isErrorBody(wire: unknown): boolean {
 
 /** What a snapshot says beside its items. */
 export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'candidates'> {
-  const { id, created_at: createdAt, completed_at: completedAt, model, service_tier: tier, status: _s, output: _o, error: _e, incomplete_details: _i, usage: _u, ...rest } = body
+  const {
+    id,
+    created_at: createdAt,
+    completed_at: completedAt,
+    model,
+    service_tier: tier,
+    status: _s,
+    output: _o,
+    error: _e,
+    incomplete_details: _i,
+    usage: _u,
+    ...rest
+  } = body
   const fields: JsonObject = {}
   const echo: JsonObject = {}
   for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
@@ -80,7 +93,9 @@ export function endingForm({ status, incomplete_details: details }: ResponsesRes
 /** Is there a call that only the client can answer, and that nothing here has answered? */
 export function awaitsClient(messages: readonly Message[]): boolean {
   const parts = messages.flatMap(message => message.parts)
-  const answered = new Set(parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])))
+  const answered = new Set(
+    parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])),
+  )
   return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !answered.has(part.id))
 }
 
@@ -93,7 +108,13 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const { report } = w
   report.ext(ext, '')
   report.rest(rest, '')
-  const start = { ...(id !== undefined && { id }), ...(model !== undefined && { model }), ...(createdAt !== undefined && { createdAt }), ...(serviceTier !== undefined && { serviceTier }), ...(ext && { ext }) }
+  const start = {
+    ...(id !== undefined && { id }),
+    ...(model !== undefined && { model }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...(serviceTier !== undefined && { serviceTier }),
+    ...(ext && { ext }),
+  }
   const envelope = startEnvelope(start, fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
@@ -104,12 +125,16 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const output = (candidate?.messages ?? []).flatMap(message => encodeAnswer(message, w))
   const counts = usage && encodeUsage(usage, report)
   const shared = { output, ...(counts && { usage: counts }) }
-  if (error) return { wire: snapshot(envelope, { ...shared, status: 'failed', error: failureOrRaw(error) }), notes: report.notes }
+  if (error) return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!isUntold(error) && { error: failureOrRaw(error) }) }), notes: report.notes }
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
   if (ending.refusal !== undefined && !hasText(candidate)) output.push(refusalItem(ending.refusal, w))
   if (!envelope.own && ending.status === 'incomplete') markLast(output)
-  const failure = ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
-  return { wire: snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) }), notes: report.notes }
+  const failure =
+    ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
+  return {
+    wire: snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) }),
+    notes: report.notes,
+  }
 }
 
 /** A message of an answer; pictures become items of their own. */
@@ -121,6 +146,9 @@ function encodeAnswer(message: Message, w: Writing): JsonObject[] {
     return item ? [item] : encodeMessage({ ...message, parts: [part] }, w)
   })
 }
+
+/** The wire said that it failed, and nothing more. */
+const isUntold = ({ protocol: of, raw }: CanonicalError) => of === protocol && isObject(raw) && Object.keys(raw).length === 0
 
 export function failureOrRaw(error: NonNullable<CanonicalResponse['error']>): JsonObject {
   const { raw } = error

@@ -197,7 +197,8 @@ function encodeSafetyId(id: string | undefined, { own, report }: Writing): strin
 /** Everything that refers to memory on the provider's side. */
 export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, w: Writing): JsonObject {
   const { report, own } = w
-  const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } = state ?? {}
+  const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } =
+    state ?? {}
   report.rest(rest, '', 'state.')
   if (thread !== undefined) unresolvable('state.thread', w)
   if (continuationToken !== undefined) unresolvable('state.continuationToken', w)
@@ -218,7 +219,13 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
   }
 }
 
-function encodeInclude(kept: string[], logprobs: CanonicalRequest['logprobs'], stored: boolean | undefined, request: CanonicalRequest, w: Writing): string[] | undefined {
+function encodeInclude(
+  kept: string[],
+  logprobs: CanonicalRequest['logprobs'],
+  stored: boolean | undefined,
+  request: CanonicalRequest,
+  w: Writing,
+): string[] | undefined {
   const form = ownForm(request)
   const before = form?.['include']
   const wanted = new Set([...kept, ...(logprobs?.enabled ? [logprobsInclude] : [])])
@@ -236,6 +243,9 @@ function encodeInclude(kept: string[], logprobs: CanonicalRequest['logprobs'], s
 
 function unresolvable(field: string, { report, options, target }: Writing): void {
   if (options.onUnresolvable !== 'note' && target === 'input')
-    throw new TranslationError({ code: 'inexpressible', protocol, path: `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}` }, 'only another provider can resolve this reference')
+    throw new TranslationError(
+      { code: 'inexpressible', protocol, path: `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}` },
+      'only another provider can resolve this reference',
+    )
   report.add('state.unresolvable', '', field)
 }

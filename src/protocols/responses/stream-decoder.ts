@@ -1,8 +1,7 @@
-import type { CanonicalError } from '../../canonical/error.ts'
-import type { CanonicalEvent } from '../../canonical/event.ts'
 import { addDelta } from '../../canonical/collect.ts'
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
-import type { Delta } from '../../canonical/event.ts'
 import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
@@ -13,10 +12,10 @@ import { decodeCitation, decodeLogprob } from './citations.ts'
 import { decodeContent } from './content.ts'
 import { readError } from './error.ts'
 import { decodeItem } from './items.ts'
+import type { ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
 import { awaitsClient, decodeHead, endingForm } from './response.ts'
-import { type ResponsesContent, ResponsesContent as ContentSchema, ResponsesItem, ResponsesResponse } from './schema.ts'
-import type { ResponsesOptions } from './options.ts'
+import { ResponsesContent as ContentSchema, type ResponsesContent, ResponsesItem, ResponsesResponse } from './schema.ts'
 import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
@@ -284,7 +283,8 @@ function completeContent(state: State, item: OpenItem, index: number, whole: Par
 function complete(open: OpenPart, whole: Part, emit: Out): void {
   const { value } = open
   if ((value.type === 'text' && whole.type === 'text') || (value.type === 'refusal' && whole.type === 'refusal')) {
-    if (value.type === 'text' && whole.type === 'text') for (const citation of whole.citations?.slice(value.citations?.length ?? 0) ?? []) give(open, { kind: 'citation', citation }, emit)
+    if (value.type === 'text' && whole.type === 'text')
+      for (const citation of whole.citations?.slice(value.citations?.length ?? 0) ?? []) give(open, { kind: 'citation', citation }, emit)
     const text = missing(value.text, whole.text)
     if (text) give(open, { kind: 'text', text }, emit)
     const logprobs = whole.logprobs?.slice(value.logprobs?.length ?? 0)
@@ -305,7 +305,8 @@ function textPart(state: State, event: JsonObject, type: 'output_text' | 'refusa
   if (!item) return undefined
   const index = placeOf(event, 'content_index')
   const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
-  const open = item.parts[`c${index}`] ?? openPart(state, item, `c${index}`, type === 'refusal' ? { type: 'refusal', text: '', at } : { type: 'text', text: '', at }, emit)
+  const open =
+    item.parts[`c${index}`] ?? openPart(state, item, `c${index}`, type === 'refusal' ? { type: 'refusal', text: '', at } : { type: 'text', text: '', at }, emit)
   return open.ended || open.value.type !== (type === 'refusal' ? 'refusal' : 'text') ? undefined : open
 }
 
@@ -466,10 +467,13 @@ function finish(state: State, event: JsonObject, meant: string, emit: Out): void
   const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body)
   emit({ type: 'update', ...head })
   const messages = Object.values(state.items).map(({ whole, parts }) => ({ ...whole, parts: Object.values(parts).map(({ value }) => value) }))
-  const ending = decodeFinish(status, body.incomplete_details?.reason ?? undefined, awaitsClient(messages)) ?? { reason: 'other' as const, raw: status, protocol }
+  const ending = decodeFinish(status, body.incomplete_details?.reason ?? undefined, awaitsClient(messages)) ?? {
+    reason: 'other' as const,
+    raw: status,
+    protocol,
+  }
   emit({ type: 'finish', candidate: 0, finish: ending, ...endingForm(body) })
   if (usage) emit({ type: 'usage', usage })
   state.phase = 'ended'
   emit({ type: 'end', clean: true })
 }
-

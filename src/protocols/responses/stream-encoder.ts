@@ -421,7 +421,13 @@ const modelled = new Set(['message', 'function_call', 'custom_tool_call'])
 const needsCallId = new Set(['shell_call', 'shell_call_output'])
 
 function prefixOf(type: string): string {
-  const prefixes: Record<string, string> = { web_search_call: 'ws_', file_search_call: 'fs_', code_interpreter_call: 'ci_', image_generation_call: 'ig_', reasoning: 'rs_' }
+  const prefixes: Record<string, string> = {
+    web_search_call: 'ws_',
+    file_search_call: 'fs_',
+    code_interpreter_call: 'ci_',
+    image_generation_call: 'ig_',
+    reasoning: 'rs_',
+  }
   return Object.hasOwn(prefixes, type) ? (prefixes[type] ?? 'item_') : 'item_'
 }
 
@@ -440,7 +446,12 @@ function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void 
     case 'input':
       if (value.type !== 'tool-call' || delta.text === '') return
       value.input += delta.text
-      write(state, value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta', { ...placeOf(state, part), delta: delta.text }, emit)
+      write(
+        state,
+        value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
+        { ...placeOf(state, part), delta: delta.text },
+        emit,
+      )
       return
     case 'reasoning':
       if (value.type === 'reasoning') giveReasoning(state, part, value, delta, emit)
@@ -551,7 +562,8 @@ function finishPart(state: State, part: OpenPart, final: Part | undefined, emit:
 
 function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, emit: Out): void {
   const { value } = part
-  if (whole.type === 'text' && value.type === 'text') for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
+  if (whole.type === 'text' && value.type === 'text')
+    for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
   const w = writing(state)
   const muted = startWriting('output', w.own, state.options)
   const wire = encodeContentPart(unsigned(whole), 'assistant', muted) ?? {}
@@ -651,7 +663,9 @@ function forward(state: State, { protocol: of, raw }: CanonicalEvent & { type: '
   const event = of === protocol && isObject(raw) ? raw : undefined
   const type = event?.['type']
   const index =
-    typeof type === 'string' && forwardable.has(type) ? state.items.findIndex(({ wire, done }) => !done && wire['id'] === event?.['item_id'] && belongsTo(type, wire['type'])) : -1
+    typeof type === 'string' && forwardable.has(type)
+      ? state.items.findIndex(({ wire, done }) => !done && wire['id'] === event?.['item_id'] && belongsTo(type, wire['type']))
+      : -1
   if (!event || index < 0) {
     writing(state).report.once('event.unknown', undefined)
     return
@@ -731,7 +745,12 @@ function endAsLength(state: State, emit: Out): void {
   for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
   flushHeld(state, emit)
   writing(state).report.add('finish.truncated-as-length', '', 'finish')
-  const response = snapshot(envelopeOf(state), { status: 'incomplete', output: outputOf(state), incomplete: { reason: 'max_output_tokens' }, usage: usageOf(state) })
+  const response = snapshot(envelopeOf(state), {
+    status: 'incomplete',
+    output: outputOf(state),
+    incomplete: { reason: 'max_output_tokens' },
+    usage: usageOf(state),
+  })
   write(state, 'response.incomplete', { response }, emit)
   done(state, emit)
 }
@@ -744,7 +763,12 @@ function terminate(state: State, emit: Out): void {
   if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
   const { status, details } = ending
   const usage = usageOf(state)
-  const response = snapshot(envelopeOf(state), { status, output: outputOf(state), ...(details !== undefined && { incomplete: details }), ...(usage && { usage }) })
+  const response = snapshot(envelopeOf(state), {
+    status,
+    output: outputOf(state),
+    ...(details !== undefined && { incomplete: details }),
+    ...(usage && { usage }),
+  })
   write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
   done(state, emit)
 }

@@ -109,7 +109,11 @@ function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool[
   }
   const environment = isObject(wire['environment']) ? wire['environment']['type'] : undefined
   const clientExecuted =
-    tool === 'computer' || tool === 'apply_patch' || wire.type === 'local_shell' || environment === 'local' || (tool === 'tool_search' && wire['execution'] === 'client')
+    tool === 'computer' ||
+    tool === 'apply_patch' ||
+    wire.type === 'local_shell' ||
+    environment === 'local' ||
+    (tool === 'tool_search' && wire['execution'] === 'client')
   return {
     type: 'server',
     tool,
@@ -185,7 +189,22 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
 }
 
 function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
-  const { type: _, name, description, parameters, strict, output, deferLoading, allowedCallers, async, cache, namespace: _namespace, at, ext: _ext, ...rest } = tool
+  const {
+    type: _,
+    name,
+    description,
+    parameters,
+    strict,
+    output,
+    deferLoading,
+    allowedCallers,
+    async,
+    cache,
+    namespace: _namespace,
+    at,
+    ext: _ext,
+    ...rest
+  } = tool
   const { report } = w
   report.rest(rest, at)
   if (cache) report.add('cache.not-here', at, 'cache')
@@ -286,7 +305,8 @@ export function encodeToolChoice(choice: ToolChoice, w: Writing): unknown {
       const { kind, name, namespace, protocol: of, raw } = choice
       if (of === protocol && raw !== undefined) return raw
       if (kind !== 'server') return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w), namespace })
-      if (w.target === 'input') throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'the forced tool is one that another provider runs')
+      if (w.target === 'input')
+        throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'the forced tool is one that another provider runs')
       return undefined
     }
     case 'allowed': {

@@ -109,7 +109,8 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
     case 'cancelled':
       return { status: 'cancelled', exact: true }
     case 'other':
-      if (of === protocol && raw !== undefined && raw !== 'completed') return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
+      if (of === protocol && raw !== undefined && raw !== 'completed')
+        return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
       return { status: 'completed', exact: false }
     case 'stop_sequence':
     case 'compaction':

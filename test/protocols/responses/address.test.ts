@@ -46,7 +46,10 @@ describe('signs', () => {
 
 test('only the model name changes', () => {
   expect(withModel({ model: 'a', input: 'x' }, 'b')).toEqual({ model: 'b', input: 'x' })
-  expect(withModel({ type: 'response.created', response: { id: 'r', model: 'a' } }, 'b')).toEqual({ type: 'response.created', response: { id: 'r', model: 'b' } })
+  expect(withModel({ type: 'response.created', response: { id: 'r', model: 'a' } }, 'b')).toEqual({
+    type: 'response.created',
+    response: { id: 'r', model: 'b' },
+  })
   const delta = { type: 'response.output_text.delta', delta: 'x' }
   expect(withModel(delta, 'b')).toBe(delta)
   expect(withModel('[DONE]', 'b')).toBe('[DONE]')

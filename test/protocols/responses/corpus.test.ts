@@ -90,7 +90,9 @@ describe.skipIf(!corpus || !existsSync(corpus))('recorded traffic, which is no p
   test('what real clients send is written again as it was', () => {
     const folder = join(shared ?? '', 'recordings')
     let bodies = 0
-    for (const client of readdirSync(folder).filter(name => /^(codex|openai-responses|openai-agents-responses|opencode-responses|ai-sdk-openai-responses|langchain-openai-responses)/.test(name)))
+    for (const client of readdirSync(folder).filter(name =>
+      /^(codex|openai-responses|openai-agents-responses|opencode-responses|ai-sdk-openai-responses|langchain-openai-responses)/.test(name),
+    ))
       for (const file of readdirSync(join(folder, client))) {
         const recording = read(join(folder, client, file))
         const exchanges = isObject(recording) && Array.isArray(recording['exchanges']) ? recording['exchanges'].filter(isObject) : []

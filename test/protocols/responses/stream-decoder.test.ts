@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
-import type { JsonObject } from '../../../src/kit/json.ts'
 import { TranslationError } from '../../../src/errors.ts'
+import type { JsonObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { decode, encode } from './support.ts'
 
@@ -12,8 +12,20 @@ const completed = (output?: unknown[], more: JsonObject = {}) => ({
   type: 'response.completed',
   response: { id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'completed', ...(output && { output }), ...more },
 })
-const usage = { input_tokens: 13, input_tokens_details: { cached_tokens: 4 }, output_tokens: 891, output_tokens_details: { reasoning_tokens: 704 }, total_tokens: 904 }
-const messageItem = (text: string) => ({ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] })
+const usage = {
+  input_tokens: 13,
+  input_tokens_details: { cached_tokens: 4 },
+  output_tokens: 891,
+  output_tokens_details: { reasoning_tokens: 704 },
+  total_tokens: 904,
+}
+const messageItem = (text: string) => ({
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text, annotations: [] }],
+})
 const callItem = (args: string, id = 'fc_1') => ({ type: 'function_call', id, call_id: 'call_1', name: 'f', arguments: args, status: 'completed' })
 
 /** Shortened forms of real streams, each told to its end. */
@@ -73,7 +85,11 @@ const streams: Record<string, unknown[]> = {
     created,
     { type: 'response.output_item.added', output_index: 0, item: { type: 'web_search_call', id: 'ws_1', status: 'in_progress' } },
     { type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' },
-    { type: 'response.output_item.done', output_index: 0, item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } } },
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } },
+    },
     completed(),
   ],
   'two calls side by side': [
@@ -92,7 +108,11 @@ const streams: Record<string, unknown[]> = {
     { type: 'response.output_item.added', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [] } },
     { type: 'response.reasoning.delta', output_index: 0, item_id: 'rs_1', content_index: 0, delta: 'hm' },
     { type: 'response.reasoning.done', output_index: 0, item_id: 'rs_1', content_index: 0, text: 'hmm' },
-    { type: 'response.output_item.done', output_index: 0, item: { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hmm' }] } },
+    {
+      type: 'response.output_item.done',
+      output_index: 0,
+      item: { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'hmm' }] },
+    },
     completed(),
   ],
 }
@@ -114,7 +134,13 @@ describe.each(Object.entries(streams))('%s', (_name, wire) => {
     const told = (events: typeof out) =>
       collect(events).response.candidates[0]?.messages.flatMap(({ parts }) =>
         parts.map(part =>
-          part.type === 'text' ? part.text : part.type === 'tool-call' ? part.input : part.type === 'reasoning' ? [part.segments, part.signature?.value] : part.type,
+          part.type === 'text'
+            ? part.text
+            : part.type === 'tool-call'
+              ? part.input
+              : part.type === 'reasoning'
+                ? [part.segments, part.signature?.value]
+                : part.type,
         ),
       )
     expect(told(withoutFinals)).toEqual(told(out))
@@ -177,7 +203,10 @@ describe('errors', () => {
   const nested = { type: 'error', error: { type: 'insufficient_quota', code: 'insufficient_quota', message: 'You exceeded it', param: null } }
   const flat = { type: 'error', code: 'insufficient_quota', message: 'You exceeded it', param: null }
   const bare = { error: { code: 'insufficient_quota', message: 'You exceeded it' } }
-  const failed = { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { code: 'insufficient_quota', message: 'You exceeded it' }, usage } }
+  const failed = {
+    type: 'response.failed',
+    response: { id: 'resp_1', status: 'failed', error: { code: 'insufficient_quota', message: 'You exceeded it' }, usage },
+  }
 
   test.each([
     ['nested, then a failed response', [nested, failed]],
@@ -188,7 +217,9 @@ describe('errors', () => {
   ])('%s: one error', (_name, wire) => {
     const { out } = decode([created, ...wire])
     expect(checkGrammar(out)).toEqual([])
-    expect(out.filter(event => event.type === 'error')).toMatchObject([{ error: { kind: 'quota', status: 429, message: 'You exceeded it', code: 'insufficient_quota' } }])
+    expect(out.filter(event => event.type === 'error')).toMatchObject([
+      { error: { kind: 'quota', status: 429, message: 'You exceeded it', code: 'insufficient_quota' } },
+    ])
     expect(out.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
@@ -224,12 +255,29 @@ test.each([
 })
 
 test('any JSON is read, or refused as malformed; what was given obeys the grammar', () => {
-  const type = fc.constantFrom(...Object.values(streams).flatMap(wire => wire.map(event => String((event as JsonObject)['type']))), 'error', 'response.refusal.delta', 'odd', '')
+  const type = fc.constantFrom(
+    ...Object.values(streams).flatMap(wire => wire.map(event => String((event as JsonObject)['type']))),
+    'error',
+    'response.refusal.delta',
+    'odd',
+    '',
+  )
   const item = fc.constantFrom<unknown>(callItem('{'), messageItem('x'), { type: 'reasoning', id: 'r', summary: [] }, { type: 'odd', id: 'o' }, 7)
   const event = fc.oneof(
     fc.jsonValue(),
     fc.record(
-      { type, output_index: fc.nat(2), content_index: fc.nat(2), summary_index: fc.nat(2), delta: fc.string(), text: fc.string(), arguments: fc.string(), item, part: item, response: fc.constantFrom({}, { status: 'completed' }) },
+      {
+        type,
+        output_index: fc.nat(2),
+        content_index: fc.nat(2),
+        summary_index: fc.nat(2),
+        delta: fc.string(),
+        text: fc.string(),
+        arguments: fc.string(),
+        item,
+        part: item,
+        response: fc.constantFrom({}, { status: 'completed' }),
+      },
       { requiredKeys: ['type'] },
     ),
   )

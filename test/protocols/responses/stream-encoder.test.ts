@@ -124,7 +124,9 @@ describe('the recipe of a stream', () => {
       ],
       { rsSequential: true },
     )
-    expect(out.flatMap(event => (isObject(event) && typeof event['output_index'] === 'number' ? [event['output_index']] : []))).toEqual([0, 0, 0, 0, 1, 1, 1, 1])
+    expect(out.flatMap(event => (isObject(event) && typeof event['output_index'] === 'number' ? [event['output_index']] : []))).toEqual([
+      0, 0, 0, 0, 1, 1, 1, 1,
+    ])
     expect(lastResponse(out)['output']).toMatchObject([{ arguments: '{}' }, { arguments: '{"y":2}' }])
     expect(faultsOf(out)).toEqual([])
   })
@@ -153,7 +155,10 @@ describe('the recipe of a stream', () => {
   test('the signature of a call travels in an item before it', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
     const { out } = encode([start, message(), begin(0, { ...call('a'), signature } as Part), partEnd(0), messageEnd(), finish('tool_calls'), end()])
-    expect(lastResponse(out)['output']).toMatchObject([{ type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^xs1\./) }, { type: 'function_call' }])
+    expect(lastResponse(out)['output']).toMatchObject([
+      { type: 'reasoning', summary: [], encrypted_content: expect.stringMatching(/^xs1\./) },
+      { type: 'function_call' },
+    ])
     expect(faultsOf(out)).toEqual([])
   })
 
@@ -188,7 +193,14 @@ describe('the recipe of a stream', () => {
   })
 
   test('events of other protocols are never passed on', () => {
-    const { out, notes } = encode([start, message(), { type: 'opaque', protocol: 'messages', raw: { type: 'response.made_up' } }, messageEnd(), finish('stop'), end()])
+    const { out, notes } = encode([
+      start,
+      message(),
+      { type: 'opaque', protocol: 'messages', raw: { type: 'response.made_up' } },
+      messageEnd(),
+      finish('stop'),
+      end(),
+    ])
     expect(typesOf(out)).not.toContain('response.made_up')
     expect(notes.map(({ code }) => code)).toEqual(['event.unknown'])
   })
@@ -251,14 +263,25 @@ describe('how a stream ends', () => {
     const events = [start, message(), begin(0, { type: 'text', text: '' }), give(0, { kind: 'text', text: 'par' })]
     for (const cut of [events, [...events, end(false)]]) {
       const { out } = encode(cut)
-      expect(lastResponse(out)).toMatchObject({ status: 'failed', error: { code: 'server_error', message: 'upstream stream ended early' }, output: [{ status: 'incomplete' }] })
+      expect(lastResponse(out)).toMatchObject({
+        status: 'failed',
+        error: { code: 'server_error', message: 'upstream stream ended early' },
+        output: [{ status: 'incomplete' }],
+      })
       expect(faultsOf(out)).toEqual([])
       await expect(accumulate(out)).rejects.toThrow('upstream stream ended early')
     }
   })
 
   test('a cut-off counts as the length limit when that is asked for, but a call without its end is never done', async () => {
-    const events = [start, message(), begin(0, { type: 'text', text: '' }), give(0, { kind: 'text', text: 'par' }), begin(1, call('a')), give(1, { kind: 'input', text: '{' })]
+    const events = [
+      start,
+      message(),
+      begin(0, { type: 'text', text: '' }),
+      give(0, { kind: 'text', text: 'par' }),
+      begin(1, call('a')),
+      give(1, { kind: 'input', text: '{' }),
+    ]
     const { out, notes } = encode(events, { truncated: 'length' })
     expect(lastResponse(out)).toMatchObject({ status: 'incomplete', output: [{ content: [{ text: 'par' }] }, { status: 'incomplete', arguments: '{' }] })
     expect(typesOf(out)).not.toContain('response.function_call_arguments.done')
@@ -287,7 +310,13 @@ describe('how a stream ends', () => {
 /** Random streams that obey the grammar: several messages and parts open at once, any kinds, any ends. */
 const stream = fc
   .array(fc.record({ act: fc.nat(11), pick: fc.nat(7), text: fc.string({ maxLength: 4 }) }), { maxLength: 40 })
-  .chain(acts => fc.record({ acts: fc.constant(acts), ending: fc.nat(4), reason: fc.constantFrom<FinishReason[]>('stop', 'length', 'tool_calls', 'refusal', 'error', 'pause', 'other') }))
+  .chain(acts =>
+    fc.record({
+      acts: fc.constant(acts),
+      ending: fc.nat(4),
+      reason: fc.constantFrom<FinishReason[]>('stop', 'length', 'tool_calls', 'refusal', 'error', 'pause', 'other'),
+    }),
+  )
   .map(({ acts, ending, reason }) => {
     const events: CanonicalEvent[] = [start]
     const messages: number[] = []
@@ -301,7 +330,14 @@ const stream = fc
       { type: 'tool-call', id: value, name: value, kind: 'function', input: '' },
       { type: 'tool-call', id: `c${nextPart}`, name: 'f', kind: 'freeform', input: value, signature: { value: 's', issuer: 'messages' } },
       { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==', mime: 'image/png' } },
-      { type: 'server-tool', phase: 'call+result', tool: 'web_search', id: 'w', protocol: 'responses', raw: { type: 'web_search_call', id: value, status: 'completed' } },
+      {
+        type: 'server-tool',
+        phase: 'call+result',
+        tool: 'web_search',
+        id: 'w',
+        protocol: 'responses',
+        raw: { type: 'web_search_call', id: value, status: 'completed' },
+      },
       { type: 'opaque', protocol: 'messages', raw: { type: 'x' } },
     ]
     const deltas = (value: string): Delta[] => [
@@ -317,7 +353,10 @@ const stream = fc
     const take = <T>(list: T[], at: number): T | undefined => (list.length > 0 ? list[at % list.length] : undefined)
     const endOf = (part: { part: number }) => {
       events.push(partEnd(part.part))
-      parts.splice(parts.findIndex(one => one.part === part.part), 1)
+      parts.splice(
+        parts.findIndex(one => one.part === part.part),
+        1,
+      )
     }
     for (const { act, pick, text: value } of acts) {
       if (act === 0 || messages.length === 0) {
@@ -342,7 +381,13 @@ const stream = fc
         for (const part of parts.filter(one => one.message === of)) endOf(part)
         messages.splice(messages.indexOf(of), 1)
         events.push(messageEnd(of))
-      } else events.push(take<CanonicalEvent>([{ type: 'ping' }, { type: 'usage', usage: { input: 1 } }, { type: 'opaque', protocol: 'responses', raw: { type: 'odd' } }], pick) ?? { type: 'ping' })
+      } else
+        events.push(
+          take<CanonicalEvent>(
+            [{ type: 'ping' }, { type: 'usage', usage: { input: 1 } }, { type: 'opaque', protocol: 'responses', raw: { type: 'odd' } }],
+            pick,
+          ) ?? { type: 'ping' },
+        )
     }
     if (ending === 0) return events
     if (ending === 1) return [...events, end(false)]

@@ -8,7 +8,11 @@ import { type ResponsesOptions, responses } from '../../../src/protocols/respons
 type Options = CodecOptions & ResponsesOptions
 
 /** Everything that a machine gives for these events. A short stream's state is copied between any two, so that it must be plain data. */
-export function run<In, Out>(machine: StreamMachine<In, Out, MachineState, ResponsesOptions>, events: readonly In[], options?: Options): { out: Out[]; notes: Note[] } {
+export function run<In, Out>(
+  machine: StreamMachine<In, Out, MachineState, ResponsesOptions>,
+  events: readonly In[],
+  options?: Options,
+): { out: Out[]; notes: Note[] } {
   let state = machine.initial(options)
   const out: Out[] = []
   for (const event of events) {
@@ -102,7 +106,13 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       if (event['summary_index'] >= open.summaries) fault('no such summary')
     } else if (typeof content === 'number') {
       const part = open.parts[content]
-      const wanted = type.startsWith('response.output_text') ? 'output_text' : type.startsWith('response.refusal') ? 'refusal' : type.startsWith('response.reasoning_text') ? 'reasoning_text' : part
+      const wanted = type.startsWith('response.output_text')
+        ? 'output_text'
+        : type.startsWith('response.refusal')
+          ? 'refusal'
+          : type.startsWith('response.reasoning_text')
+            ? 'reasoning_text'
+            : part
       if (part === undefined || part !== wanted) fault('no such part')
     } else if (type.startsWith('response.function_call_arguments') && open.type !== 'function_call') fault('arguments of no function call')
   })
