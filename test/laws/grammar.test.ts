@@ -88,8 +88,10 @@ describe.each(all)('$name: the stream encoder', protocol => {
   })
 
   test('is understood by the official client, which hears all of the text and every call', async () => {
+    // Not every accumulator knows calls of freeform tools.
+    const plain = cleanEvents.filter(events => !events.some(event => event.type === 'part.start' && event.head.type === 'tool-call' && event.head.kind === 'freeform'))
     await fc.assert(
-      fc.asyncProperty(cleanEvents, async events => {
+      fc.asyncProperty(plain, async events => {
         const { text } = encodeStream(protocol, events)
         const heard = await clientOf(protocol.name).readStream(text)
         const { response } = collect(events)

@@ -194,7 +194,7 @@ const response = object(
     id: text({ min: 1 }),
     object: one('chat.completion'),
     created: int(0),
-    model: text({ min: 1 }),
+    model: text(),
     choices: list(
       object(
         {
@@ -249,7 +249,7 @@ const chunk = object(
     id: text({ min: 1 }),
     object: one('chat.completion.chunk'),
     created: int(0),
-    model: text({ min: 1 }),
+    model: text(),
     choices: list(object({ index: int(0, 127), delta, finish_reason: nullable(finishWord) }, { logprobs })),
   },
   { usage: nullable(checkUsage), obfuscation: text(), ...envelope },

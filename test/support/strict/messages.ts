@@ -229,7 +229,7 @@ const stops = {
   stop_details: stopDetails,
   container: nullable(loose({ id: text() })),
 }
-const envelope = { id: text({ min: 1 }), type: one('message'), role: one('assistant'), model: text({ min: 1 }) }
+const envelope = { id: text({ min: 1 }), type: one('message'), role: one('assistant'), model: text() }
 const more = { stop_details: stopDetails, container: stops.container, diagnostics: any, context_management: any, input_transformations: any }
 const response = object({ ...envelope, content: list(answerBlock), stop_reason: stopReason, stop_sequence: stops.stop_sequence, usage }, more)
 
