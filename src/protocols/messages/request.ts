@@ -228,9 +228,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', undefined, 'logprobs')
 
-  const { thinking: _, output_config: __, tool_choice: ___, metadata: ____, ...own } = ownKeys(request)
   const wire: JsonObject = {
-    ...own,
+    ...topKeys(request),
     ...defined({
       model,
       max_tokens: thought.maxTokens ?? asked,
@@ -251,6 +250,13 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   }
   const context: EncodingContext = Object.keys(writing.renamed).length > 0 ? { tools: writing.renamed } : {}
   return { wire, notes: report.notes, context }
+}
+
+/** Fields whose own function writes what is kept of them. */
+const nested = new Set(['thinking', 'output_config', 'tool_choice', 'metadata'])
+
+function topKeys(request: CanonicalRequest): JsonObject {
+  return Object.fromEntries(Object.entries(ownKeys(request)).filter(([key, value]) => value === null || !nested.has(key)))
 }
 
 type RequestWriting = Omit<Writing, 'native'> & {

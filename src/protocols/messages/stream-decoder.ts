@@ -33,6 +33,7 @@ type OpenBlock = {
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'ended'
+  id: string | undefined
   open: Record<string, OpenBlock>
   nextPart: number
   /** Stopped on the wire, but a carrier block may still bring its signature. */
@@ -53,7 +54,7 @@ type Emitting = Emit<CanonicalEvent>
  * @throws TranslationError `malformed` for an event of a known type that cannot be read, `out-of-order` for a delta of no block
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
-  initial: () => ({ notes: [], phase: 'before', open: {}, nextPart: 0, closing: undefined, waiting: undefined, finish: undefined, usage: {} }),
+  initial: () => ({ notes: [], phase: 'before', id: undefined, open: {}, nextPart: 0, closing: undefined, waiting: undefined, finish: undefined, usage: {} }),
 
   step(state, wire, emit) {
     if (state.phase === 'ended' || wire === '[DONE]') return
@@ -111,9 +112,12 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   const { message } = wire
   if (!isObject(message)) throw fault('/message', 'expected the message that begins')
   if (state.phase !== 'before') {
+    // Two replies in one stream: whatever follows belongs to another message than what was already said.
+    if (state.phase === 'inside' && asString(message['id']) !== state.id) throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
     report(state.notes).once('stream.repeated-start', '/message')
     return
   }
+  state.id = asString(message['id'])
   const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = message
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
   const unknown = keep(withoutNulls(fields), nulls(fields), { native: true })

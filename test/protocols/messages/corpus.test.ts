@@ -11,7 +11,9 @@ import { checkWire, decodeStream, encodeStream, readFrames } from './run.ts'
 const shared = process.env['WIREGLOT_SHARED']
 
 /** Recorded files that are told apart by name, each with the reason. */
-const exceptions: Record<string, string> = {}
+const exceptions: Record<string, string> = {
+  'vercel-ai__anthropic.spliced-message-start.sse': 'two replies in one stream, of which the first is cut off',
+}
 
 const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
@@ -46,8 +48,12 @@ describe.skipIf(!shared)('recorded bodies (set WIREGLOT_SHARED to run them)', ()
     expect(checkWire(encodeStream(events).wires)).toEqual([])
   })
 
-  test.each(folder('streams'))('stream %s', (_file, path) => {
+  test.each(folder('streams'))('stream %s', (file, path) => {
     const wires = readFrames(readFileSync(path, 'utf8'))
+    if (file in exceptions) {
+      expect(() => decodeStream(wires)).toThrow('another message begins')
+      return
+    }
     const events = decodeStream(wires)
     expect(checkGrammar(events)).toEqual([])
     const again = encodeStream(events)
