@@ -1,0 +1,228 @@
+import { describe, expect, test } from 'vitest'
+import type { Part } from '../../../src/canonical/message.ts'
+import type { CanonicalResponse, FinishReason } from '../../../src/canonical/response.ts'
+import { unwrapSignature } from '../../../src/kit/envelope.ts'
+import { messages } from '../../../src/protocols/messages/index.ts'
+
+type Wire = { [key: string]: unknown; content: { [key: string]: unknown; type: string }[]; usage: Record<string, unknown> }
+
+const text: Part = { type: 'text', text: 'a' }
+const call: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{"q":1}' }
+
+/** A reply of another protocol, as this one writes it. */
+function write(parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}) {
+  const { wire, notes } = messages.encodeResponse({
+    id: 'r1',
+    model: 'm',
+    candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason } }],
+    usage: { input: 1, output: 2 },
+    ...more,
+  })
+  return { wire: wire as Wire, codes: notes.map(({ code }) => code) }
+}
+
+const reply = (more: object) => ({ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', ...more })
+
+describe('what was read is written back as it stood', () => {
+  test.each<[string, object]>([
+    ['text', { content: [{ type: 'text', text: 'a', citations: null }], stop_sequence: null, usage: { input_tokens: 1, output_tokens: 2 } }],
+    ['a stop sequence', { stop_reason: 'stop_sequence', stop_sequence: 'END' }],
+    ['a stop reason of tomorrow', { stop_reason: 'newest' }],
+    ['a stop reason of another server', { stop_reason: 'length' }],
+    ['a refusal', { stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'e', recommended_model: 'n' } }],
+    ['calls in a reply that did not stop for them', { content: [{ type: 'tool_use', id: 't', name: 'n', input: {}, caller: { type: 'code_execution_20260120', tool_id: 's' } }] }],
+    ['every count', {
+      usage: {
+        input_tokens: 8,
+        cache_creation_input_tokens: 12963,
+        cache_read_input_tokens: null,
+        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 12963 },
+        output_tokens: 4,
+        output_tokens_details: { thinking_tokens: 2 },
+        server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 },
+        service_tier: 'batch',
+        inference_geo: null,
+        iterations: [{ type: 'compaction' }],
+      },
+    }],
+    ['no counts', { usage: null }],
+    ['fields of its envelope', { container: { id: 'c' }, diagnostics: null, context_management: { applied_edits: [] }, input_transformations: [] }],
+    ['thinking without a signature', { content: [{ type: 'thinking', thinking: 'a', signature: '' }] }],
+    ['thinking with an empty text', { content: [{ type: 'thinking', thinking: '', signature: 'S' }] }],
+  ])('%s', (_, more) => {
+    const body = reply(more)
+    const decoded = messages.decodeResponse(body)
+    const encoded = messages.encodeResponse(decoded.value)
+    expect(encoded.wire).toEqual(body)
+    expect([...decoded.notes, ...encoded.notes]).toEqual([])
+  })
+})
+
+describe('reading', () => {
+  test.each<[string, FinishReason]>([
+    ['end_turn', 'stop'],
+    ['stop_sequence', 'stop_sequence'],
+    ['max_tokens', 'length'],
+    ['tool_use', 'tool_calls'],
+    ['pause_turn', 'pause'],
+    ['refusal', 'refusal'],
+    ['model_context_window_exceeded', 'context_window'],
+    ['compaction', 'compaction'],
+    ['invented', 'other'],
+  ])('%s means %s', (stop_reason, reason) => {
+    expect(messages.decodeResponse(reply({ stop_reason })).value.candidates[0]?.finish).toMatchObject({ reason, raw: stop_reason })
+  })
+
+  test('the input includes what the cache held', () => {
+    const usage = { input_tokens: 15, cache_creation_input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 30, output_tokens_details: { thinking_tokens: 12 } }
+    expect(messages.decodeResponse(reply({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
+  })
+
+  test('a count that is not told is absent', () => {
+    expect(messages.decodeResponse(reply({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
+  })
+
+  test.each([{ type: 'error', error: { type: 'api_error', message: 'x' } }, { error: { type: 'api_error', message: 'x' } }])('an error body with status 200 is an error: %j', body => {
+    expect(messages.decodeResponse(body).value).toMatchObject({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } })
+  })
+
+  test.each<unknown>([null, [], {}, { content: 'a' }, { content: [{ type: 'text' }] }])('%j is refused', body => {
+    expect(() => messages.decodeResponse(body)).toThrow(expect.objectContaining({ code: 'malformed' }))
+  })
+})
+
+describe('writing', () => {
+  test('a reply is whole', () => {
+    expect(write([text]).wire).toEqual({
+      id: 'r1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'text', text: 'a', citations: null }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      stop_details: null,
+      container: null,
+      diagnostics: null,
+      usage: { input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+    })
+  })
+
+  test.each<[FinishReason, string, string[]]>([
+    ['stop', 'end_turn', []],
+    ['length', 'max_tokens', []],
+    ['context_window', 'model_context_window_exceeded', []],
+    ['tool_calls', 'tool_use', []],
+    ['content_filter', 'refusal', ['stop.nearest']],
+    ['refusal', 'refusal', []],
+    ['recitation', 'refusal', ['stop.nearest']],
+    ['pause', 'pause_turn', []],
+    ['compaction', 'compaction', []],
+    ['malformed_tool_call', 'end_turn', ['stop.nearest']],
+    ['cancelled', 'end_turn', ['stop.nearest']],
+    ['other', 'end_turn', ['stop.nearest']],
+    ['stop_sequence', 'end_turn', ['stop.nearest']],
+  ])('%s is %s', (reason, word, expected) => {
+    const { wire, codes } = write([text], reason)
+    expect(wire['stop_reason']).toBe(word)
+    expect(wire['stop_sequence']).toBeNull()
+    expect(codes).toEqual(expected)
+  })
+
+  test('a reply with calls stops for them', () => {
+    expect(write([text, call])).toMatchObject({
+      wire: { stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use', id: 'c', input: { q: 1 }, caller: { type: 'direct' } }] },
+      codes: ['stop.tool-use'],
+    })
+  })
+
+  test('a refusal tells why', () => {
+    expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({
+      wire: { content: [{ type: 'text', text: 'no' }], stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'no' } },
+      codes: ['refusal.as-text', 'stop.refusal'],
+    })
+  })
+
+  test('a blocked prompt is a refusal without content', () => {
+    const { wire } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [], promptBlocked: { reason: 'SAFETY' } })
+    expect(wire).toMatchObject({ content: [], stop_reason: 'refusal', stop_details: { explanation: 'Prompt blocked: SAFETY' } })
+  })
+
+  test('a reply that does not say how it ended is no reply', () => {
+    const cut: CanonicalResponse = { candidates: [{ index: 0, messages: [] }] }
+    expect(() => messages.encodeResponse(cut)).toThrow(expect.objectContaining({ code: 'truncated' }))
+    expect(messages.encodeResponse(cut, { truncated: 'length' }).wire).toMatchObject({ stop_reason: 'max_tokens' })
+  })
+
+  test('a reply that failed is an error body', () => {
+    expect(messages.encodeResponse({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } }).wire).toEqual({ type: 'error', error: { type: 'api_error', message: 'x' } })
+  })
+
+  test('usage that nobody told is zero, and noted', () => {
+    const { wire, notes } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] })
+    expect(wire).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
+    expect(notes.map(({ code }) => code)).toEqual(['usage.unknown'])
+  })
+
+  test('the input excludes what the cache held', () => {
+    const usage = { input: 120, cacheRead: 100, cacheWrite: 5, cacheWriteByTtl: { '30m': 5 }, output: 30, reasoning: 12 }
+    expect(write([text], 'stop', { usage })).toMatchObject({
+      wire: {
+        usage: {
+          input_tokens: 15,
+          cache_read_input_tokens: 100,
+          cache_creation_input_tokens: 5,
+          cache_creation: { ephemeral_5m_input_tokens: 5 },
+          output_tokens: 30,
+          output_tokens_details: { thinking_tokens: 12 },
+        },
+      },
+      codes: ['usage.ttl'],
+    })
+  })
+
+  test('more than one answer is noted', () => {
+    const candidates = [0, 1].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
+    expect(write([text], 'stop', { candidates }).codes).toEqual(['candidates.first-only'])
+  })
+
+  test('reasoning of several kinds', () => {
+    const { wire, codes } = write([
+      { type: 'reasoning', segments: [{ kind: 'raw', text: 'a' }] },
+      { type: 'reasoning', segments: [{ kind: 'summary', text: 'b' }, { kind: 'summary', text: 'c' }], id: 'rs', signature: { value: 'v', issuer: 'responses' } },
+      { type: 'reasoning', segments: [], redacted: true, signature: { value: 'd', issuer: 'messages', form: 'redacted' } },
+      { type: 'reasoning', segments: [] },
+      text,
+    ])
+    expect(wire.content.slice(0, -1)).toMatchObject([
+      { type: 'thinking', thinking: 'a', signature: '' },
+      { type: 'thinking', thinking: 'b\n\nc' },
+      { type: 'redacted_thinking', data: 'd' },
+    ])
+    expect(unwrapSignature(wire.content[1]?.['signature'] as string)).toEqual({ signature: { value: 'v', issuer: 'responses' }, id: 'rs', lengths: [1, 1] })
+    expect(codes).toEqual(['reasoning.signature-empty'])
+  })
+
+  test('signatures of calls and of text stand beside them, and are found again', () => {
+    const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
+    const { wire } = write([{ ...call, signature }, { ...text, signature }], 'tool_calls')
+    expect(wire.content.map(({ type }) => type)).toEqual(['redacted_thinking', 'tool_use', 'text', 'redacted_thinking'])
+    expect(messages.decodeResponse(wire).value.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'tool-call', signature }, { type: 'text', signature }])
+  })
+
+  test('a citation of a span cuts the text into blocks, counted in code points', () => {
+    const cited: Part = { type: 'text', text: '😀ab cd', citations: [{ kind: 'url', url: 'https://u', title: 't', start: 1, end: 3, protocol: 'responses', raw: {} }] }
+    const { wire, codes } = write([cited])
+    expect(wire.content).toEqual([
+      { type: 'text', text: '😀', citations: null },
+      { type: 'text', text: 'ab', citations: [{ type: 'web_search_result_location', url: 'https://u', title: 't', cited_text: '', encrypted_index: '' }] },
+      { type: 'text', text: ' cd', citations: null },
+    ])
+    expect(codes).toEqual(['citation.no-proof'])
+  })
+
+  test('whatever has no place is noted', () => {
+    const { codes } = write([text], 'stop', { createdAt: 1, completedAt: 2 })
+    expect(codes).toEqual(['field.unsupported', 'field.unsupported'])
+  })
+})
