@@ -3,6 +3,7 @@ import type { Usage } from '../canonical/response.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { ReadBody } from './body.ts'
+import type { Refusal } from './error.ts'
 import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
@@ -35,9 +36,10 @@ export type Trace = {
   modelAsked?: string
   candidate?: Candidate
   attempts: number
+  upstreamRequestId?: string
   firstByte?: number
   notes: Note[]
   usage?: Usage
   /** Called when the last byte is out or nothing more will come; only the first call counts. */
-  ended(status: number, failed: boolean): void
+  ended(status: number, failure?: Refusal): void
 }

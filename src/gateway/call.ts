@@ -104,6 +104,8 @@ async function call(service: Service, ask: Ask, trace: Trace, candidate: Prepare
       signal: own.signal,
       connectMs: timeouts.connectMs,
     })
+    const id = answer.headers[to.address.requestIdHeader]
+    if (id !== undefined) trace.upstreamRequestId = id
     if (answer.status >= 200 && answer.status < 300) return await sorted(answer, opened)
     return failureOf(await readSome(answer.body), answer, to, ask.protocol, channel.apiKey)
   } catch (error) {

@@ -1,6 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import { TranslationError } from '../errors.ts'
 import type { Protocol, WireError } from '../protocol.ts'
+import { notesHeader } from './headers.ts'
 
 /** An exchange that ends in an error. Never shown as it is: `answerOf` says it in the caller's dialect. */
 export class Refusal extends Error {
@@ -50,7 +51,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
       ...(reason !== undefined && { code: reason }),
       ...(details && { details }),
     },
-    { cause: thrown },
+    { cause: thrown, ...(notes && { headers: notesHeader(notes) }) },
   )
 }
 

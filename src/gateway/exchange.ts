@@ -8,7 +8,7 @@ import { createStreamReader, createStreamTranslator } from '../translate/stream.
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { type Opened, openFirst, readText } from './call.ts'
-import { failedStream, refuse } from './error.ts'
+import { failedStream, type Refusal, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { createRelay, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
@@ -23,6 +23,8 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)
   let headers = {}
+  let started = false
+  let early: Refusal | undefined
   const relay = createRelay({
     protocol,
     keepAliveMs: defaults.keepAliveMs,
@@ -32,18 +34,23 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       return sourceOf(opened, protocol)
     },
     stop: call.stop,
-    onEnd(error, translator) {
-      if (!error) trace.firstByte ??= Date.now()
+    onEnd(failure, translator) {
+      if (!failure) trace.firstByte ??= Date.now()
       if (translator) {
         trace.notes.push(...translator.notes)
         if (translator.usage) trace.usage = translator.usage
       }
-      trace.ended(error?.kind === 'cancelled' ? 499 : 200, error !== undefined)
+      const status = failure?.error.kind === 'cancelled' ? 499 : 200
+      // Before anything was sent, the failure becomes the answer, and whoever answers tells of it.
+      if (started || !failure || status === 499) trace.ended(status, failure)
+      else early = failure
     },
   })
   ask.request.signal.addEventListener('abort', relay.leave, { once: true })
   const body = await relay.start()
+  started = true
   trace.firstByte ??= Date.now()
+  if (early) trace.ended(200, early)
   return {
     status: 200,
     headers: { ...streamHeaders, ...headers, ...(defaults.notesHeader && notesHeader(trace.notes)) },

@@ -174,9 +174,10 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     }
   }
 
-  function report(trace: Trace, protocol: Protocol, status: number, failed: boolean): void {
+  function report(trace: Trace, protocol: Protocol, status: number, failure: Refusal | undefined): void {
     const { candidate, notes, requestId, modelAsked } = trace
-    const record = recordOf(trace, protocol, status, failed)
+    const record = recordOf(trace, protocol, status, failure)
+    if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? failure.message }, failure.message)
     log('info', record, 'exchange')
     if (hooks.onUsage && modelAsked !== undefined) void attempt('onUsage', () => hooks.onUsage?.(record))
     if (notes.length > 0 && candidate && modelAsked !== undefined)
@@ -206,12 +207,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         stream: false,
         attempts: 0,
         notes: [],
-        ended(status, failed) {
+        ended(status, failure) {
           if (reported) return
           reported = true
           running.delete(controller)
           if (closing && running.size === 0) idle()
-          report(trace, protocol, status, failed)
+          report(trace, protocol, status, failure)
         },
       }
       const left = () => controller.abort()
@@ -221,12 +222,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       try {
         if (closing) throw new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down' }, { headers: { connection: 'close' } })
         const answer = await answerRoute(route, { ...request, signal: controller.signal }, trace)
-        if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status, false)
+        if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         return { ...answer, headers: safeHeaders({ ...answer.headers, ...requestIdHeaders(requestId) }) }
       } catch (thrown) {
         const refusal = refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
-        if (refusal.error.status >= 500) log('error', { requestId, error: refusal.cause ?? refusal.message }, refusal.message)
-        trace.ended(refusal.error.status, true)
+        trace.ended(refusal.error.status, refusal)
         const { status, headers, body } = refusal.wire ?? toText(wireOf(refusal, protocol, requestId))
         return { status, headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...requestIdHeaders(requestId) }), body }
       }
@@ -283,10 +283,10 @@ function toText({ status, headers, body }: { status: number; headers: Record<str
 }
 
 function recordOf(
-  { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage }: Trace,
+  { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
   protocol: Protocol,
   status: number,
-  failed: boolean,
+  failure: Refusal | undefined,
 ): UsageRecord {
   return {
     time: new Date(started).toISOString(),
@@ -294,7 +294,6 @@ function recordOf(
     protocolIn: protocol.name,
     stream,
     status,
-    failed,
     totalMs: Date.now() - started,
     attempts,
     notes: notes.length,
@@ -303,6 +302,8 @@ function recordOf(
     ...(modelAsked !== undefined && { modelAsked }),
     ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
     ...(usage && { usage }),
+    ...(failure && { failure: failure.error.kind }),
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
   }
 }

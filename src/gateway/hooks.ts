@@ -1,3 +1,4 @@
+import type { ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { Transport } from '../transports/transport.ts'
@@ -20,8 +21,10 @@ export type UsageRecord = {
   stream: boolean
   /** What the client got; 499: it left. */
   status: number
-  /** The answer broke off after its status was sent. */
-  failed: boolean
+  /** What went wrong, also after the status was sent. */
+  failure?: ErrorKind
+  /** By which the upstream knows this exchange. */
+  upstreamRequestId?: string
   usage?: Usage
   /** Milliseconds. */
   firstByteMs?: number

@@ -2,7 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { join } from './body.ts'
-import { clientLeft, failedStream, type Refusal, refusalOf, refuse } from './error.ts'
+import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -18,8 +18,8 @@ export type RelayOptions = {
   keepAliveMs: number
   /** Ends the upstream call, in whatever phase it is. */
   stop(reason: Refusal): void
-  /** Called once, however it ends. `error` is absent when the reply came to its own end. */
-  onEnd(error: CanonicalError | undefined, translator: StreamTranslator | undefined): void
+  /** Called once, however it ends. `failure` is absent when the reply came to its own end. */
+  onEnd(failure: Refusal | undefined, translator: StreamTranslator | undefined): void
 }
 
 export type Relay = {
@@ -69,9 +69,12 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
           out = protocol.frames.ping
         } else {
           pending ??= source.body.next()
-          const got = await clock.wait(pending, source.idleMs)
+          const got = await clock.wait(pending, source.idleMs).catch(broken)
           if (got === ping) {
-            if (!/\n\n$|\r\n\r\n$|\r\r$/.test(tail)) continue
+            if (!/\n\n$|\r\n\r\n$|\r\r$/.test(tail)) {
+              clock.sent()
+              continue
+            }
             out = protocol.frames.ping
           } else {
             pending = undefined
@@ -96,7 +99,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
     // The reply is complete: the client need not wait until the upstream closes.
     const owed = translator.end()
     drain(from.body)
-    complete(translator.finished ? undefined : (translator.error ?? endedEarly))
+    complete(translator.finished ? undefined : failedStream(translator.error ?? endedEarly))
     return plus(out, owed)
   }
 
@@ -143,9 +146,9 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
   function finish(from: Source): Chunk {
     const { translator } = from
     const owed = translator.end()
-    const error = translator.finished ? undefined : (translator.error ?? endedEarly)
-    if (error && !committed) throw failedStream(error)
-    complete(error)
+    const failure = translator.finished ? undefined : failedStream(translator.error ?? endedEarly)
+    if (failure && !committed) throw failure
+    complete(failure)
     return plus(held.length > 0 ? join(held, heldLength) : '', owed)
   }
 
@@ -153,19 +156,19 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
     const refusal = refusalOf(thrown, 'upstream')
     stop(refusal)
     if (!committed) {
-      complete(refusal.error)
+      complete(refusal)
       throw refusal
     }
     const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end()) : failureOf(protocol, refusal.error)
-    complete(refusal.error)
+    complete(refusal)
     return refusal.error.kind === 'cancelled' ? '' : owed
   }
 
-  function complete(error: CanonicalError | undefined): void {
+  function complete(failure: Refusal | undefined): void {
     if (done) return
     done = true
     clock.stop()
-    onEnd(error, source?.translator)
+    onEnd(failure, source?.translator)
   }
 
   function drain(body: AsyncIterator<Chunk>): void {
@@ -184,7 +187,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
     stop(left)
     opening?.catch(() => {})
     pending?.catch(() => {})
-    complete(left.error)
+    complete(left)
   }
 
   return {
@@ -209,6 +212,11 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
 }
 
 const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'the upstream ended the stream before the reply was complete' }
+
+/** Whatever a connection breaks with, unless it was broken by us. */
+function broken(error: unknown): never {
+  throw error instanceof Refusal ? error : new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
+}
 
 /** A stream that fails before the upstream has said anything. */
 export function failureOf({ streamEncoder, frames }: Protocol, error: CanonicalError): string {

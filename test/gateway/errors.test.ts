@@ -183,11 +183,20 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
+  test('threads on the server are refused with the word upon which clients go on without', async () => {
+    const { url } = await upstream(sendJson(200, {}))
+    const ask = await start(one(url, 'chat-completions'))
+    const response = await ask(paths.messages, post({ ...requests.messages, thread: { type: 'create' } }))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
+  })
+
   test('strict refuses what would be lost, with notes', async () => {
     const seen = await upstream(sendJson(200, {}))
     const ask = await start(one(seen.url, 'messages', { defaults: { strict: true } }))
     const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7 }))
     expect(response.status).toBe(400)
+    expect(response.headers.get('wireglot-notes')).toContain('/seed')
     expect(seen.calls).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Exchange, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import type { Note } from '../../src/index.ts'
-import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream } from './support.ts'
+import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('a record tells what an exchange was and cost, stream: %s', async stream => {
@@ -29,7 +29,6 @@ describe.each(hosts)('through %s', (_, start) => {
       protocolOut: 'messages',
       stream,
       status: 200,
-      failed: false,
       usage: { input: 3, output: 2 },
       attempts: 1,
     })
@@ -43,7 +42,43 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(url, 'chat-completions'), { onUsage: record => void records.push(record) })
     await ask(paths['chat-completions'], post(requests['chat-completions']))
     await until(() => records.length === 1)
-    expect(records).toMatchObject([{ status: 429, failed: true, attempts: 1 }])
+    expect(records).toMatchObject([{ status: 429, failure: 'rate_limit', attempts: 1 }])
+  })
+
+  test.each(['messages', 'chat-completions', 'responses'] as const)(
+    'a stream that fails after its status is written down once, as a failure: %s',
+    async client => {
+      const records: UsageRecord[] = []
+      const frames = streams.messages.slice(0, 3).join('')
+      for (const pieces of [[frames], [frames, 20, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"No"}}\n\n']]) {
+        records.length = 0
+        const { url } = await upstream(sendStream(pieces))
+        const ask = await start(one(url, 'messages'), { onUsage: record => void records.push(record) })
+        await (await ask(paths[client], post({ ...requests[client], stream: true }))).text()
+        await until(() => records.length > 0)
+        await wait(20)
+        expect(records).toMatchObject([{ status: 200, failure: pieces.length > 1 ? 'overloaded' : expect.any(String) }])
+      }
+    },
+  )
+
+  test('an error that nobody thought of is logged, and not shown', async () => {
+    const error = vi.fn()
+    const ask = await start(one('http://nowhere.test', 'messages'), {
+      logger: { debug() {}, info() {}, warn() {}, error },
+      transport: {
+        async send() {
+          return { status: 200, headers: { 'content-type': 'application/json' }, body: undefined as never }
+        },
+      },
+    })
+    for (const stream of [false, true]) {
+      const response = await ask(paths.messages, post({ ...requests.messages, stream }))
+      expect(response.status).toBeGreaterThanOrEqual(500)
+      expect(await response.text()).not.toMatch(/undefined|TypeError/)
+    }
+    expect(error).toHaveBeenCalledTimes(2)
+    expect(error.mock.calls[0]?.[0]).toMatchObject({ error: expect.any(TypeError) })
   })
 
   test('notes are told with their exchange', async () => {

@@ -62,7 +62,7 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
   })
 
   test('is written down as one', async () => {
-    const records: { status: number; failed: boolean }[] = []
+    const records: { status: number; failure?: string }[] = []
     const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 10_000]))
     const ask = await start(one(seen.url, 'messages'), { onUsage: record => void records.push(record) })
     const left = new AbortController()
@@ -72,7 +72,7 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     left.abort()
     await reader.cancel().catch(() => {})
     await until(() => records.length === 1)
-    expect(records).toMatchObject([{ status: 499, failed: true }])
+    expect(records).toMatchObject([{ status: 499, failure: 'cancelled' }])
   })
 })
 

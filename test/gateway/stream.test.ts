@@ -94,10 +94,12 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(protocols)('a stream that is over before it began is 502: %s', async protocol => {
-    const { url } = await upstream(sendStream([]))
-    for (const client of protocols) {
-      const ask = await start(one(url, protocol))
-      expect((await ask(paths[client], asking(client))).status).toBe(502)
+    for (const cut of [false, true]) {
+      const { url } = await upstream(sendStream([': hello\n\n', 20], { cut }))
+      for (const client of protocols) {
+        const ask = await start(one(url, protocol))
+        expect((await ask(paths[client], asking(client))).status).toBe(502)
+      }
     }
   })
 
@@ -161,6 +163,17 @@ describe.each(hosts)('through %s', (_, start) => {
     const text = await (await ask(paths['chat-completions'], asking('chat-completions'))).text()
     expect(dataOf(text).at(-1)).toHaveProperty('error')
     await until(() => seen.aborted === 1)
+  })
+
+  test('calls one after another go over one connection', async () => {
+    const seen = await upstream(sendStream(streams.messages))
+    const ask = await start(one(seen.url, 'messages'))
+    for (let i = 0; i < 4; i++) {
+      await (await ask(paths.messages, asking('messages'))).text()
+      await (await ask(paths.responses, asking('responses'))).text()
+    }
+    expect(seen.calls.length).toBe(8)
+    expect(seen.sockets.size).toBeLessThan(3)
   })
 
   test('bytes pass through untouched, also odd ones', async () => {
