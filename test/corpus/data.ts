@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+
+/** Where captured traffic lies; the suites say so when they skip for want of it. */
+export const shared = process.env['WIREGLOT_SHARED']
+export const skipReason = 'needs captured traffic: set WIREGLOT_SHARED to the folder that holds corpus/ and recordings/'
+
+export type Kind = 'requests' | 'responses' | 'streams' | 'errors'
+
+type Entry = { file: string; protocol: string; kind: Kind; dialect: string; authenticity: string }
+
+/** The corpus has names of its own. */
+const corpusNames: Record<string, string> = { 'chat-completions': 'chat' }
+const recordingNames: Record<string, string> = { 'chat-completions': 'chat', 'generate-content': 'gemini' }
+
+/** Captured files of one protocol and kind; schema-fuzzed ones, which are not valid on purpose, are left out. */
+export function corpusFiles(protocol: ProtocolName, kind: Kind): { file: string; text: string }[] {
+  if (!shared) return []
+  const { files } = JSON.parse(readFileSync(join(shared, 'corpus/index.json'), 'utf8')) as { files: Entry[] }
+  const name = corpusNames[protocol] ?? protocol
+  return files
+    .filter(entry => entry.protocol === name && entry.kind === kind && entry.dialect !== 'fuzz')
+    .map(({ file }) => ({ file, text: readFileSync(join(shared, 'corpus', file), 'utf8') }))
+}
+
+type Exchange = { request: { method: string; path: string; headers: Record<string, string>; body: unknown } }
+
+/** Every request that real clients sent in a protocol this library speaks, with what an earlier one shares put back. */
+export function recordedRequests(): { name: string; protocol: ProtocolName; body: Record<string, unknown> }[] {
+  if (!shared) return []
+  const root = join(shared, 'recordings')
+  const found: { name: string; protocol: ProtocolName; body: Record<string, unknown> }[] = []
+  for (const client of readdirSync(root, { withFileTypes: true })) {
+    if (!client.isDirectory()) continue
+    const recordings = readdirSync(join(root, client.name))
+      .filter(file => file.endsWith('.json'))
+      .map(file => ({ what: file.replace(/\.json$/, ''), ...(JSON.parse(readFileSync(join(root, client.name, file), 'utf8')) as { protocol: string; exchanges: Exchange[] }) }))
+    const bodies = new Map(recordings.flatMap(({ what, exchanges }) => exchanges.map(({ request }, i) => [`${what}#${i + 1}`, request] as const)))
+    for (const { what, protocol: spoken, exchanges } of recordings) {
+      const protocol = protocolNames.find(name => (recordingNames[name] ?? name) === spoken)
+      if (!protocol) continue
+      exchanges.forEach(({ request }, i) => {
+        if (request.method !== 'POST' || !isBody(request.body) || /count_tokens|input_tokens/.test(request.path)) return
+        found.push({ name: `${client.name}/${what}#${i + 1}`, protocol, body: restored(request.body, 'body', bodies) as Record<string, unknown> })
+      })
+    }
+  }
+  return found
+}
+
+const isBody = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Puts back what stands as `{"$same_as": "NN-what#exchange"}`: the value under the same key there. */
+function restored(value: unknown, path: string, bodies: Map<string, Exchange['request']>): unknown {
+  if (Array.isArray(value)) return value.map((one, i) => restored(one, `${path}.${i}`, bodies))
+  if (!isBody(value)) return value
+  const same = value['$same_as']
+  if (typeof same === 'string') {
+    let there: unknown = bodies.get(same)
+    if (there === undefined) throw new Error(`${path}: no recording ${same}`)
+    for (const key of path.split('.')) there = (there as Record<string, unknown> | undefined)?.[key]
+    return restored(there, path, bodies)
+  }
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, restored(one, `${path}.${key}`, bodies)]))
+}

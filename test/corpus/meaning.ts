@@ -1,0 +1,62 @@
+import { isDeepStrictEqual } from 'node:util'
+import { expect } from 'vitest'
+import type { Part } from '../../src/canonical/message.ts'
+import type { Note } from '../../src/canonical/note.ts'
+import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
+import type { CanonicalRequest } from '../../src/canonical/request.ts'
+import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { type Heard, parse } from '../support/clients/index.ts'
+
+/** What must survive a request's way through another protocol and back, whatever the notes say. */
+export type Asked = { instructions: string[]; said: string[]; tools: string[]; calls: { id: string; name: string; input: unknown }[]; results: { callId: string; text: string }[] }
+
+export function asked({ messages, tools = [] }: CanonicalRequest): Asked {
+  const found: Asked = { instructions: [], said: [], tools: [], calls: [], results: [] }
+  const addTools = (list: NonNullable<CanonicalRequest['tools']>) => {
+    for (const tool of list) if (tool.type === 'function' || tool.type === 'freeform') found.tools.push(flat(tool))
+  }
+  addTools(tools)
+  for (const { role, parts } of messages)
+    for (const part of parts) {
+      if (part.type === 'text' && part.text.trim() !== '') (role === 'system' || role === 'developer' ? found.instructions : found.said).push(part.text)
+      if (part.type === 'tool-call') found.calls.push({ id: part.id, name: flat(part), input: unwrapped(parse(part.input)) })
+      if (part.type === 'tool-result') found.results.push({ callId: part.callId, text: textsOf(part.content).join('') })
+      if (part.type === 'control' && part.tools) addTools(part.tools)
+    }
+  found.tools.sort()
+  return found
+}
+
+/** Nothing asked for is missing in what came back. */
+export function expectKept(before: Asked, after: Asked): void {
+  expect(after.tools).toEqual(before.tools)
+  expect(after.calls).toEqual(before.calls)
+  expect(new Set(after.results.map(({ callId }) => callId))).toEqual(new Set(before.results.map(({ callId }) => callId)))
+  const all = [...after.instructions, ...after.said, ...after.results.map(({ text }) => text)].join('\n')
+  for (const text of [...before.instructions, ...before.said, ...before.results.map(one => one.text)]) if (!all.includes(text)) expect.fail(`lost the text «${text.slice(0, 200)}»`)
+}
+
+const flat = ({ name, namespace }: { name: string; namespace?: string }) => (namespace === undefined ? name : `${namespace}__${name}`)
+
+/** A freeform call is a function with one string where the wire has only functions. */
+const unwrapped = (input: unknown) =>
+  typeof input === 'object' && input !== null && isDeepStrictEqual(Object.keys(input), ['input']) ? (input as { input: unknown }).input : input
+
+function textsOf(parts: Part[]): string[] {
+  return parts.flatMap(part => (part.type === 'text' ? [part.text] : []))
+}
+
+/** What the official client of the target heard is what the source said. */
+export function expectHeard(heard: Heard, source: CanonicalResponse): void {
+  const refusal = (source.candidates[0]?.messages ?? []).flatMap(({ parts }) => parts.flatMap(part => (part.type === 'refusal' ? [part.text] : []))).join('')
+  const text = textOf(source)
+  if (heard.text !== text && heard.text !== text + refusal) expect(heard.text).toBe(text)
+  const calls = toolCallsOf(source).map(({ id, name, namespace, input }) => ({ id, name: flat({ name, ...(namespace !== undefined && { namespace }) }), input: parse(input) }))
+  expect(heard.calls.map(call => ({ ...call, input: unwrapped(call.input) }))).toEqual(calls.map(call => ({ ...call, input: unwrapped(call.input) })))
+}
+
+/** The ending is the same, or a note tells that it is not. */
+export function expectEnding(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
+  const [was, is] = [before.candidates[0]?.finish?.reason, after.candidates[0]?.finish?.reason]
+  if (was !== is && !notes.some(({ code }) => /^(finish|stop)\b/.test(code))) expect(is).toBe(was)
+}
