@@ -99,9 +99,11 @@ export function statusOf({ status, kind, code, type, message, protocol }: Canoni
 
 /** The body of an error, which is also the event of a stream that failed. */
 export function encodeErrorBody(error: CanonicalError): JsonObject {
-  const { kind, message, code, details, requestId, protocol, raw } = error
+  const { kind, message, code: given, param, details, requestId, protocol, raw } = error
   if (protocol === name && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
   const own = isObject(details) && protocol === name ? details : undefined
+  // Whoever refused the field need not know what clients of this protocol make of that.
+  const code = kind === 'unsupported' && param === '/thread' ? threadCode : given
   const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
   return defined({
     type: 'error',
