@@ -35,7 +35,10 @@ export function recordedRequests(): { name: string; protocol: ProtocolName; body
     if (!client.isDirectory()) continue
     const recordings = readdirSync(join(root, client.name))
       .filter(file => file.endsWith('.json'))
-      .map(file => ({ what: file.replace(/\.json$/, ''), ...(JSON.parse(readFileSync(join(root, client.name, file), 'utf8')) as { protocol: string; exchanges: Exchange[] }) }))
+      .map(file => ({
+        ...(JSON.parse(readFileSync(join(root, client.name, file), 'utf8')) as { protocol: string; exchanges: Exchange[] }),
+        what: file.replace(/\.json$/, ''),
+      }))
     const bodies = new Map(recordings.flatMap(({ what, exchanges }) => exchanges.map(({ request }, i) => [`${what}#${i + 1}`, request] as const)))
     for (const { what, protocol: spoken, exchanges } of recordings) {
       const protocol = protocolNames.find(name => (recordingNames[name] ?? name) === spoken)
