@@ -4,6 +4,7 @@ import type { Message, Part, ToolCallPart, ToolResultPart } from '../canonical/m
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import type { FreeformTool, FunctionTool, JsonSchema, ToolChoice } from '../canonical/tool.ts'
+import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { CodecOptions, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
@@ -24,6 +25,7 @@ export function demoUpstream(
 ): TransportAnswer {
   refuseForeign(body, protocol, 'request', Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
+  refuseMemory(request, protocol)
   const { messages, ...rest } = request
   const asked = { ...rest, messages: messages.filter(({ origin }) => origin === 'instructions') }
   const encoding = { ...options, context: { from: protocol.name, to: protocol.name, request: asked } }
@@ -42,6 +44,18 @@ export function demoUpstream(
   }
   streamEncoder.end(state, write)
   return { status: 200, headers: streamHeaders, body: pieces(texts) }
+}
+
+const memories = ['thread', 'previousId', 'conversation', 'prompt', 'continuationToken', 'background'] as const
+
+/** It remembers nothing, so it must not pretend to go on with something. */
+function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protocol): void {
+  for (const key of memories)
+    if (state?.[key])
+      throw new TranslationError(
+        { code: 'inexpressible', protocol: name, path: `/${fieldNames[`state.${key}`] ?? key}` },
+        'the built-in model has no memory: send the whole conversation',
+      )
 }
 
 /** What the built-in model answers. */

@@ -133,6 +133,16 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(textOf(normalizeResponse(await response.json(), { protocol: 'chat-completions' }))).toBe('The tool said: rain')
   })
 
+  test('it has no memory, and says so in words that clients act on', async () => {
+    const ask = await start()
+    const thread = await ask(paths.messages, post({ ...requests.messages, model: 'demo', thread: { type: 'create' } }))
+    expect(thread.status).toBe(400)
+    expect(await thread.json()).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
+    const previous = await ask(paths.responses, post({ ...requests.responses, model: 'demo', previous_response_id: 'resp_1' }))
+    expect(previous.status).toBe(400)
+    expect(await previous.json()).toMatchObject({ error: { param: '/previous_response_id' } })
+  })
+
   test('its counts are estimates, and say so', async () => {
     const ask = await start()
     const response = await ask(
