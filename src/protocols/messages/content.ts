@@ -212,7 +212,8 @@ function decodeOther(block: MessagesRawBlock, at: string): Part {
   if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: name, raw: block, at }
   const control = controlBlocks.get(type)
   if (control) {
-    const added = control === 'tool-addition' && isObject(block['tool']) && isObject(block['tool']['input_schema']) ? [decodeTool(block['tool'], `${at}/tool`)] : undefined
+    const added =
+      control === 'tool-addition' && isObject(block['tool']) && isObject(block['tool']['input_schema']) ? [decodeTool(block['tool'], `${at}/tool`)] : undefined
     return { type: 'control', control, protocol: name, raw: block, ...defined({ tools: added }), at }
   }
   return { type: 'opaque', protocol: name, raw: block, at }
@@ -223,7 +224,15 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 export function decodeCitation(wire: MessagesRawBlock): Citation {
   const string = (key: string) => (typeof wire[key] === 'string' ? { [key]: wire[key] } : {})
   const number = (key: string) => (typeof wire[key] === 'number' ? wire[key] : undefined)
-  const { cited_text: citedText, url, title, document_title, encrypted_index: encrypted, file_id: fileId, source } = {
+  const {
+    cited_text: citedText,
+    url,
+    title,
+    document_title,
+    encrypted_index: encrypted,
+    file_id: fileId,
+    source,
+  } = {
     ...string('cited_text'),
     ...string('url'),
     ...string('title'),
@@ -276,20 +285,22 @@ export function encodeParts(parts: readonly Part[], writing: Writing, role: Mess
     const blocks = encodePart(part, writing, role)
     const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
     if (!carried) return blocks
+    // A signature without any block to stand beside is a reasoning block of its own.
+    if (blocks.length === 0) return [carried()]
     return part.type === 'text' ? [...blocks, carried('prev')] : [carried('next'), ...blocks]
   })
 }
 
 /** A signature on a part without a place for it travels in a block of its own, toward clients. */
-function carrier({ signature, at }: Part, { report, to }: Writing): ((attach: 'next' | 'prev') => MessagesRawBlock) | undefined {
+function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev') => MessagesRawBlock) | undefined {
   if (!signature) return undefined
   if (to === 'client') return attach => encodeCarrier(signature, attach)
   report.add('reasoning.foreign-signature', at, 'signature')
   return undefined
 }
 
-export function encodeCarrier(signature: Signature, attach: string): MessagesRawBlock {
-  return { type: 'redacted_thinking', data: wrapSignature({ signature, attach }) }
+export function encodeCarrier(signature: Signature, attach?: string): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach }) }) }
 }
 
 export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
@@ -364,14 +375,25 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')
-  return [{ ...nulled, ...ownKeys(part), type: 'text', text, ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }), ...mark(cache, part, writing) }]
+  return [
+    {
+      ...nulled,
+      ...ownKeys(part),
+      type: 'text',
+      text,
+      ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }),
+      ...mark(cache, part, writing),
+    },
+  ]
 }
 
 /** Another provider's citations name a span of the text; here they cover a block, so the text is cut at their ends. */
 function encodeCited(text: string, own: Citation[], foreign: Citation[], { at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
   const points = [...text]
   const spanned = foreign.map(citation => ({ citation, start: citation.start ?? 0, end: Math.min(citation.end ?? points.length, points.length) }))
-  const edges = [...new Set([0, points.length, ...spanned.flatMap(({ start, end }) => [start, end])])].filter(edge => edge >= 0 && edge <= points.length).sort((a, b) => a - b)
+  const edges = [...new Set([0, points.length, ...spanned.flatMap(({ start, end }) => [start, end])])]
+    .filter(edge => edge >= 0 && edge <= points.length)
+    .sort((a, b) => a - b)
   const blocks: MessagesRawBlock[] = []
   edges.slice(1).forEach((end, index) => {
     const start = edges[index] ?? 0
@@ -407,7 +429,7 @@ function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBloc
     if (id !== undefined && own) report.once('message.envelope', at, 'id')
     if (own && signature) {
       if (segments.length > 1) report.add('reasoning.joined', at)
-      return redacted
+      return redacted && !text
         ? [{ ...ownKeys(part), type: 'redacted_thinking', data: signature.value }]
         : [{ ...ownKeys(part), type: 'thinking', thinking: text, signature: signature.value }]
     }
@@ -423,7 +445,7 @@ function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBloc
   if (!signature && !text && !writing.native) return []
   const lengths = segments.length > 1 ? segments.map(segment => segment.text.length) : undefined
   const value = !signature ? undefined : own && !lengths && id === undefined ? signature.value : wrapSignature({ signature, ...defined({ id, lengths }) })
-  if (redacted && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]
+  if (redacted && !text && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]
   if (lengths && value === undefined) report.add('reasoning.joined', at)
   if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
   return [{ ...(!writing.native && { signature: '' }), ...ownKeys(part), type: 'thinking', thinking: text, ...(value !== undefined && { signature: value }) }]
@@ -431,7 +453,25 @@ function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBloc
 
 function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
   const { report, native, to } = writing
-  const { type: _, id, idOrigin: __, itemId, name: called, namespace, kind, input, caller, async, toolset, status, cache, signature: ___, at, ext, ...rest } = part
+  const {
+    type: _,
+    id,
+    idOrigin: __,
+    itemId,
+    name: called,
+    namespace,
+    kind,
+    input,
+    caller,
+    async,
+    toolset,
+    status,
+    cache,
+    signature: ___,
+    at,
+    ext,
+    ...rest
+  } = part
   report.rest({ ...rest, ...(async !== undefined && { async }) }, at)
   report.ext(ext, at)
   if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
@@ -471,7 +511,25 @@ export function isNull(input: string): boolean {
 
 function encodeResult(part: ToolResultPart, writing: Writing): MessagesRawBlock {
   const { report, native } = writing
-  const { type: _, callId, name: __, namespace: ___, kind: ____, content, structured: _____, isError, itemId, caller, toolset, status, cache, signature: ______, at, ext, ...rest } = part
+  const {
+    type: _,
+    callId,
+    name: __,
+    namespace: ___,
+    kind: ____,
+    content,
+    structured: _____,
+    isError,
+    itemId,
+    caller,
+    toolset,
+    status,
+    cache,
+    signature: ______,
+    at,
+    ext,
+    ...rest
+  } = part
   report.rest({ ...rest, ...(caller !== undefined && { caller }) }, at)
   report.ext(ext, at)
   if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
@@ -479,7 +537,8 @@ function encodeResult(part: ToolResultPart, writing: Writing): MessagesRawBlock 
   const spelled = ownForm(part)?.['content']
   const only = blocks.length === 1 ? blocks[0] : undefined
   const plain = only?.type === 'text' && Object.keys(only).length === 2 && typeof only['text'] === 'string' ? only['text'] : undefined
-  const written = blocks.length === 0 ? (spelled === 'string' ? '' : spelled === 'blocks' ? [] : undefined) : spelled !== 'blocks' && plain !== undefined ? plain : blocks
+  const written =
+    blocks.length === 0 ? (spelled === 'string' ? '' : spelled === 'blocks' ? [] : undefined) : spelled !== 'blocks' && plain !== undefined ? plain : blocks
   return {
     ...ownKeys(part),
     type: 'tool_result',
@@ -539,7 +598,9 @@ function encodeSource(part: MediaPart, writing: Writing): MessagesRawBlock | und
       const native = part.ext?.[name] !== undefined || writing.native
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
-        return isImage || (native && type === 'image') ? { type: 'image', source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } } : refuse()
+        return isImage || (native && type === 'image')
+          ? { type: 'image', source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
+          : refuse()
       if (native || mime === undefined || mime === 'application/pdf')
         return { type, source: { ...extra, type: 'base64', media_type: mime ?? 'application/pdf', data } }
       const text = mime.startsWith('text/') || mime === 'application/json' ? fromBase64(data) : undefined
@@ -574,4 +635,3 @@ function fromBase64(data: string): string | undefined {
     return undefined
   }
 }
-

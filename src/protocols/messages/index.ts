@@ -108,7 +108,8 @@ function requestSigns(body: JsonObject): string[] {
   if ('output_config' in body) signs.push('it has `output_config`')
   if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['input_schema']))) signs.push('a tool has `input_schema`')
   const blocks = list.flatMap(message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
-  if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type']))) signs.push('a message has blocks of this protocol')
+  if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type'])))
+    signs.push('a message has blocks of this protocol')
   return signs
 }
 

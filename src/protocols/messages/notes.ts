@@ -64,6 +64,7 @@ export const notes = {
   'output.strict': { kind: 'approximated', reason: 'the target always holds the answer to the schema', source: '2.9' },
   'output.json-instructed': { kind: 'synthesized', reason: 'JSON without a schema is asked for in words', source: '2.9' },
   'sampling.temperature-clamped': { kind: 'approximated', reason: 'temperature ends at 1', source: '2.10' },
+  'sampling.with-thinking': { kind: 'dropped', reason: 'sampling is refused beside thinking', source: '2.8, 2.10' },
   'sampling.version': { kind: 'dropped', reason: 'this version of the protocol has no sampling fields', source: '2.10' },
   'max_tokens.default': { kind: 'synthesized', reason: 'max_tokens is demanded and was not given', source: '2.10' },
   'cache.ttl': { kind: 'approximated', reason: 'the nearest lifetime of a cache mark is written', source: '2.11' },

@@ -23,6 +23,11 @@ export type MessagesOptions = {
    * thinking refuses forced tools; `keep`: both are written; `disable-thinking`: also for thinking asked for in this protocol.
    */
   amForcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
+  /**
+   * Sampling beside thinking that another protocol asked for. `drop` (default): the server refuses the pair, and what the
+   * source calls an effort takes no sampling there either; `keep`: both are written.
+   */
+  amSamplingWithThinking?: 'drop' | 'keep'
   /** Marks the last cacheable block, as providers that cache by themselves would. Default false: cache writes cost extra. */
   amAutoCache?: boolean
   /** JSON without a schema, which this wire lacks. `drop` (default) or one more system line that asks for it. */

@@ -29,7 +29,13 @@ export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: numbe
 export function encodeReasoningSpec(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   request: CanonicalRequest,
-  { report, options, maxTokens, forced, unsignedLoop }: { report: MessagesReport; options: MessagesOptions; maxTokens: number; forced: boolean; unsignedLoop: boolean },
+  {
+    report,
+    options,
+    maxTokens,
+    forced,
+    unsignedLoop,
+  }: { report: MessagesReport; options: MessagesOptions; maxTokens: number; forced: boolean; unsignedLoop: boolean },
 ): Thought {
   report.rest(rest, undefined, 'reasoning.')
   const { model } = request

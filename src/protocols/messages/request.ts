@@ -95,7 +95,12 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   }
   const old = !format && output_format ? decodeFormat(output_format) : undefined
   if (output_format && !old) fields['output_format'] = output_format
-  if (tool_choice) under('tool_choice', unknownOfChoice(tool_choice), tool_choice.disable_parallel_tool_use === true ? {} : onlyTold({ disable_parallel_tool_use: tool_choice.disable_parallel_tool_use }))
+  if (tool_choice)
+    under(
+      'tool_choice',
+      unknownOfChoice(tool_choice),
+      tool_choice.disable_parallel_tool_use === true ? {} : onlyTold({ disable_parallel_tool_use: tool_choice.disable_parallel_tool_use }),
+    )
   let safetyId: string | undefined
   if (metadata) {
     const { user_id, ...rest } = metadata
@@ -239,7 +244,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       output_format: ownForm(request)?.['format'] === undefined ? undefined : format,
       tools: wanted.tools,
       tool_choice: choice,
-      ...encodeSampling(sampling, native, options, report),
+      ...encodeSampling(sampling, { native, thinks: !native && isThinking(thought) }, options, report),
       stop_sequences: stop,
       metadata: encodeUser(user, request, report),
       ...encodeTier(serviceTier, options, native, report),
@@ -461,7 +466,9 @@ function encodeTools(
   options: Options,
   report: MessagesReport,
 ): { tools?: JsonObject[]; limited: boolean } {
-  const late = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])))
+  const late = messages.flatMap(({ parts }) =>
+    parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])),
+  )
   for (const { part } of late) report.add('tool.added-late', part.at)
   const all = [...(tools ?? []), ...late.flatMap(({ tools: added }) => added)]
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
@@ -476,7 +483,10 @@ function encodeTools(
   }
   if (wires.length === 0 && all.length > 0 && all.every(({ type }) => type === 'server') && !native) {
     if (options.onUnresolvable !== 'note')
-      throw new TranslationError({ code: 'inexpressible', protocol: name, path: all[0]?.at ?? '/tools', notes: report.notes }, 'the only tools are ones that another provider runs')
+      throw new TranslationError(
+        { code: 'inexpressible', protocol: name, path: all[0]?.at ?? '/tools', notes: report.notes },
+        'the only tools are ones that another provider runs',
+      )
   }
   const [only] = server
   const limited = !native && state?.maxToolCalls !== undefined && server.length === 1 && only !== undefined
@@ -550,7 +560,8 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
     }
     case 'allowed': {
       const [only] = choice.tools
-      if (choice.require && choice.tools.length === 1 && only) return { type: 'tool', name: writing.nameTool(only.name, undefined, undefined, only.kind === 'freeform') }
+      if (choice.require && choice.tools.length === 1 && only)
+        return { type: 'tool', name: writing.nameTool(only.name, undefined, undefined, only.kind === 'freeform') }
       return { type: choice.require ? 'any' : 'auto' }
     }
     case 'opaque':
@@ -579,7 +590,12 @@ function nativeThought(request: CanonicalRequest, forced: boolean, options: Mess
   return defined({ thinking, effort })
 }
 
-function encodeFormat(output: OutputSpec | undefined, report: MessagesReport, { amJsonMode }: Options, conversation: { system?: string | MessagesRawBlock[] }): JsonObject | undefined {
+function encodeFormat(
+  output: OutputSpec | undefined,
+  report: MessagesReport,
+  { amJsonMode }: Options,
+  conversation: { system?: string | MessagesRawBlock[] },
+): JsonObject | undefined {
   if (!output) return undefined
   const { format, modalities, ...rest } = output
   report.rest(rest, undefined, 'output.')
@@ -617,12 +633,28 @@ function encodeOutputConfig(request: CanonicalRequest, effort: string | undefine
   return own || Object.keys(config).length > 0 ? config : undefined
 }
 
-function encodeSampling(sampling: Sampling | undefined, native: boolean, { apiVersion }: Options, report: MessagesReport): JsonObject {
+function isThinking({ thinking }: Partial<Thought>): boolean {
+  return thinking !== undefined && thinking['type'] !== 'disabled'
+}
+
+function encodeSampling(
+  sampling: Sampling | undefined,
+  { native, thinks }: { native: boolean; thinks: boolean },
+  { apiVersion, amSamplingWithThinking }: Options,
+  report: MessagesReport,
+): JsonObject {
   if (!sampling) return {}
   const { temperature, topP, topK, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
   if (apiVersion === '2026-10-21') {
-    for (const [key, value] of Object.entries({ temperature, topP, topK })) if (value !== undefined) report.add('sampling.version', undefined, `sampling.${key}`)
+    for (const [key, value] of Object.entries({ temperature, topP, topK }))
+      if (value !== undefined) report.add('sampling.version', undefined, `sampling.${key}`)
+    return {}
+  }
+  if (thinks && amSamplingWithThinking !== 'keep') {
+    if (temperature !== undefined && temperature !== 1) report.add('sampling.with-thinking', undefined, 'sampling.temperature')
+    if (topP !== undefined && topP !== 1) report.add('sampling.with-thinking', undefined, 'sampling.topP')
+    if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
     return {}
   }
   const hot = temperature !== undefined && temperature > 1 && !native
@@ -665,7 +697,14 @@ function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { fastIsSpeed 
   return own
 }
 
-function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, options: Options, native: boolean, report: MessagesReport, { marks }: RequestWriting): JsonObject {
+function encodeCaching(
+  cache: CacheSpec | undefined,
+  request: CanonicalRequest,
+  options: Options,
+  native: boolean,
+  report: MessagesReport,
+  { marks }: RequestWriting,
+): JsonObject {
   const { auto, contentRef, mode: _, diagnostics, ...rest } = cache ?? {}
   report.rest({ ...rest, ...(!native && defined({ diagnostics })) }, undefined, 'cache.')
   if (contentRef !== undefined) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
@@ -683,7 +722,21 @@ function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, 
 
 function encodeState(state: StateSpec | undefined, native: boolean, options: Options, report: MessagesReport, limited: boolean): JsonObject {
   if (!state) return {}
-  const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, container, thread, continuationToken, ...rest } = state
+  const {
+    store,
+    previousId,
+    conversation,
+    background,
+    prompt,
+    include,
+    truncation,
+    contextManagement,
+    maxToolCalls,
+    container,
+    thread,
+    continuationToken,
+    ...rest
+  } = state
   const refer = (field: string, value: unknown) => {
     if (value !== undefined && value !== null) refuse(`/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`, options, report)
   }
@@ -706,7 +759,12 @@ function encodeState(state: StateSpec | undefined, native: boolean, options: Opt
 /** Features that this protocol gives without being asked, or that are noted by their own fields. */
 const consumed = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
-function settle({ marks }: RequestWriting, tools: readonly JsonObject[] | undefined, { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] }, report: MessagesReport): void {
+function settle(
+  { marks }: RequestWriting,
+  tools: readonly JsonObject[] | undefined,
+  { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
+  report: MessagesReport,
+): void {
   const gone = settleMarks(marks, report)
   if (gone.size === 0) return
   takeMarks(tools ?? [], gone)

@@ -20,7 +20,8 @@ type Options = CodecOptions & MessagesOptions
 
 /** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
 export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<CanonicalResponse> {
-  if (isObject(wire) && isObject(wire['error'])) return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
+  if (isObject(wire) && isObject(wire['error']))
+    return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
   const report = createReport(name, notes)
   const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = check(name, MessagesResponse, wire)
   const { parts } = decodeContent(content, '/content', report)
@@ -30,7 +31,11 @@ export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<C
     ...defined({ id, model }),
     candidates: [candidate],
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
-    ...keep(fields, nulls({ stop_reason, stop_sequence, stop_details, usage }), { native: true, ...(type === undefined && { type: 'absent' }), ...(role === undefined && { role: 'absent' }) }),
+    ...keep(fields, nulls({ stop_reason, stop_sequence, stop_details, usage }), {
+      native: true,
+      ...(type === undefined && { type: 'absent' }),
+      ...(role === undefined && { role: 'absent' }),
+    }),
   }
   return { value, notes: report.notes }
 }
@@ -156,7 +161,11 @@ export function encodeFinish(
   const own = finish.protocol === name
   const { reason, raw, sequence, details, message } = finish
   if (own && (native || !needsRepair(reason, parts)))
-    return { ...(!native && { stop_sequence: null, stop_details: null }), stop_reason: stopReason.toWire(reason, raw) ?? raw ?? 'end_turn', ...defined({ stop_sequence: sequence, stop_details: details }) }
+    return {
+      ...(!native && { stop_sequence: null, stop_details: null }),
+      stop_reason: stopReason.toWire(reason, raw) ?? raw ?? 'end_turn',
+      ...defined({ stop_sequence: sequence, stop_details: details }),
+    }
   const refused = parts.find(part => part.type === 'refusal')
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('stop.refusal', refused.at)

@@ -18,7 +18,12 @@ const source = open([
   z.looseObject({ type: z.literal('content'), content: z.union([z.string(), blocks]) }),
 ])
 
-const text = z.looseObject({ type: z.literal('text'), text: z.string(), citations: z.array(z.looseObject({ type: z.string() })).nullish(), cache_control: cacheControl })
+const text = z.looseObject({
+  type: z.literal('text'),
+  text: z.string(),
+  citations: z.array(z.looseObject({ type: z.string() })).nullish(),
+  cache_control: cacheControl,
+})
 const image = z.looseObject({ type: z.literal('image'), source, cache_control: cacheControl })
 const document = z.looseObject({
   type: z.literal('document'),

@@ -328,7 +328,7 @@ function firstDeltas(head: Part): Delta[] {
   if (head.type === 'text') for (const citation of head.citations ?? []) deltas.push({ kind: 'citation', citation })
   if ((head.type === 'text' || head.type === 'refusal') && head.text) deltas.push({ kind: 'text', text: head.text })
   if (head.type === 'media' && head.transcript) deltas.push({ kind: 'text', text: head.transcript })
-  if (head.type === 'reasoning') head.segments.forEach(({ kind, text }, segment) => deltas.push({ kind: 'reasoning', segment, of: kind, text }))
+  if (head.type === 'reasoning') for (const [segment, { kind, text }] of head.segments.entries()) deltas.push({ kind: 'reasoning', segment, of: kind, text })
   if (head.type === 'tool-call' && head.input) deltas.push({ kind: 'input', text: head.input })
   return deltas
 }
@@ -451,7 +451,8 @@ function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting):
       if (kind === 'text') writeCitation(state, block, delta.citation, emit)
       return
     case 'reasoning':
-      if (kind === 'thinking') writeReasoning(state, block, delta, emit)
+      if (kind === 'redacted' && delta.text) block.kind = 'thinking'
+      if (block.kind === 'thinking') writeReasoning(state, block, delta, emit)
       return
     case 'input':
       if (kind === 'freeform') {
@@ -555,7 +556,8 @@ function finalize(state: EncoderState, block: Block, final: Part | undefined, em
     case 'text':
     case 'refusal': {
       const text = rest(final.text)
-      if (final.type === 'text') for (const citation of (final.citations ?? []).slice(block.citations)) write(state, block, { kind: 'citation', citation }, emit)
+      if (final.type === 'text')
+        for (const citation of (final.citations ?? []).slice(block.citations)) write(state, block, { kind: 'citation', citation }, emit)
       if (text) write(state, block, { kind: 'text', text }, emit)
       return
     }
@@ -594,7 +596,7 @@ function closeOpen(state: EncoderState, emit: Emitting): void {
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
-      if (signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
+      if (signature) writeWhole(state, encodeCarrier(signature, block.index === undefined ? undefined : 'prev'), emit)
       return
     case 'thinking':
       closeThinking(state, block, emit)
@@ -612,7 +614,8 @@ function closeOpen(state: EncoderState, emit: Emitting): void {
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
       return
     case 'whole':
-      for (const content of encodeParts([signature ? { ...head, signature } : head], replyWriting(report(state), false), 'assistant')) writeRaw(state, content, emit)
+      for (const content of encodeParts([signature ? { ...head, signature } : head], replyWriting(report(state), false), 'assistant'))
+        writeRaw(state, content, emit)
       return
     case 'none':
       return
@@ -633,6 +636,10 @@ function sealed({ head, lengths }: Block, signature: Signature): string {
 
 function closeThinking(state: EncoderState, block: Block, emit: Emitting): void {
   const { signature, lengths, head } = block
+  if (signature && block.index === undefined && head.type === 'reasoning' && head.redacted) {
+    writeWhole(state, { ...ownKeys(head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
+    return
+  }
   if (signature) {
     startThinking(state, block, emit)
     writeDelta(block, { type: 'signature_delta', signature: sealed(block, signature) }, emit)

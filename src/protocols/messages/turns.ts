@@ -14,7 +14,11 @@ type Pairs = { results: Map<ToolCallPart, ToolResultPart>; ids: Map<Part, string
  * Messages of another protocol in the grouping that this one demands: an assistant's turn with tools or reasoning is one
  * message, and the one after it begins with the results of all its calls, in the order of the calls.
  */
-export function groupTurns(messages: readonly Message[], report: MessagesReport, repair: NonNullable<MessagesOptions['repairToolPairs']>): { turns: Turn[]; ids: Map<Part, string> } {
+export function groupTurns(
+  messages: readonly Message[],
+  report: MessagesReport,
+  repair: NonNullable<MessagesOptions['repairToolPairs']>,
+): { turns: Turn[]; ids: Map<Part, string> } {
   const joined = joinAssistants(messages)
   const pairs = pair(joined, report)
   const placed = new Set(pairs.results.values())

@@ -1,8 +1,8 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import type { MessagesReport } from './notes.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import type { MessagesUsage } from './schema.ts'
 import { name, replyTier } from './vocabulary.ts'
 

@@ -60,7 +60,11 @@ describe('what a body says of itself', () => {
     ['anything', [1], undefined],
   ])('%s', (_, body, kind) => {
     const { request, response, event } = detect(body)
-    expect({ request: request.length > 0, response: response.length > 0, event: event.length > 0 }).toEqual({ request: kind === 'request', response: kind === 'response', event: kind === 'event' })
+    expect({ request: request.length > 0, response: response.length > 0, event: event.length > 0 }).toEqual({
+      request: kind === 'request',
+      response: kind === 'response',
+      event: kind === 'event',
+    })
   })
 
   test('the model is exchanged and nothing else', () => {

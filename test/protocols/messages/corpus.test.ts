@@ -19,7 +19,8 @@ const json = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))
 
 describe.skipIf(!shared)('recorded bodies (set WIREGLOT_SHARED to run them)', () => {
   const root = shared ?? ''
-  const folder = (kind: string) => (shared ? readdirSync(join(root, 'corpus/messages', kind)).map(file => [file, join(root, 'corpus/messages', kind, file)] as const) : [])
+  const folder = (kind: string) =>
+    shared ? readdirSync(join(root, 'corpus/messages', kind)).map(file => [file, join(root, 'corpus/messages', kind, file)] as const) : []
   const index = shared ? (json(join(root, 'corpus/index.json')) as { files: { file: string; dialect: string }[] }) : { files: [] }
   const fuzz = new Set(index.files.filter(({ dialect }) => dialect === 'fuzz').map(({ file }) => file))
 
@@ -79,11 +80,15 @@ describe.skipIf(!shared)('recorded bodies (set WIREGLOT_SHARED to run them)', ()
     expect(messages.encodeError(decoded.value).wire.body).toEqual(body)
   })
 
-  const clients = shared ? readdirSync(join(root, 'recordings')).filter(name => /^(claude-code|anthropic|opencode-messages|ai-sdk-anthropic|langchain-anthropic)/.test(name)) : []
+  const clients = shared
+    ? readdirSync(join(root, 'recordings')).filter(name => /^(claude-code|anthropic|opencode-messages|ai-sdk-anthropic|langchain-anthropic)/.test(name))
+    : []
   const recordings = clients.flatMap(client => readdirSync(join(root, 'recordings', client)).map(file => [`${client}/${file}`] as const))
 
   test.each(recordings)('recording %s', file => {
-    const { exchanges } = json(join(root, 'recordings', file)) as { exchanges: { request: { body?: unknown }; response: { status: number; body?: unknown; events?: unknown[] } }[] }
+    const { exchanges } = json(join(root, 'recordings', file)) as {
+      exchanges: { request: { body?: unknown }; response: { status: number; body?: unknown; events?: unknown[] } }[]
+    }
     for (const { request, response } of exchanges) {
       const text = JSON.stringify(request.body ?? null)
       if (request.body && !text.includes('$same_as')) {

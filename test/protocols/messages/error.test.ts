@@ -23,9 +23,12 @@ describe('reading', () => {
     expect(read(status, { type: 'error', error: { type, message: 'm' } })).toMatchObject({ status, kind, message: 'm', type, protocol: 'messages' })
   })
 
-  test.each(['prompt is too long: 3 tokens > 2 maximum', 'input length and `max_tokens` exceed context limit: 1'])('a full context is known by its words: %s', message => {
-    expect(read(400, { type: 'error', error: { type: 'invalid_request_error', message } }).kind).toBe('context_length')
-  })
+  test.each(['prompt is too long: 3 tokens > 2 maximum', 'input length and `max_tokens` exceed context limit: 1'])(
+    'a full context is known by its words: %s',
+    message => {
+      expect(read(400, { type: 'error', error: { type: 'invalid_request_error', message } }).kind).toBe('context_length')
+    },
+  )
 
   test('a thread that is not served is known by its code', () => {
     const error = { type: 'invalid_request_error', message: 'm', details: { error_code: 'thread_unsupported_request' } }
@@ -33,7 +36,10 @@ describe('reading', () => {
   })
 
   test('ids and hints to wait', () => {
-    expect(read(429, { error: { type: 'rate_limit_error', message: 'm' }, request_id: 'r' }, { 'retry-after': '12' })).toMatchObject({ requestId: 'r', retryAfterMs: 12000 })
+    expect(read(429, { error: { type: 'rate_limit_error', message: 'm' }, request_id: 'r' }, { 'retry-after': '12' })).toMatchObject({
+      requestId: 'r',
+      retryAfterMs: 12000,
+    })
     expect(read(429, {}, { 'request-id': 'h', 'retry-after-ms': '250' })).toMatchObject({ requestId: 'h', retryAfterMs: 250 })
     expect(read(429, {}, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }).retryAfterMs).toBeUndefined()
   })
@@ -94,7 +100,9 @@ describe('writing', () => {
   })
 
   test('a thread that is not served says so in its code', () => {
-    expect(write('unsupported', 400, { code: 'thread_unsupported_request' }).wire.body).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
+    expect(write('unsupported', 400, { code: 'thread_unsupported_request' }).wire.body).toMatchObject({
+      error: { details: { error_code: 'thread_unsupported_request' } },
+    })
   })
 
   test('ids and hints to wait', () => {
@@ -114,6 +122,8 @@ describe('writing', () => {
   })
 
   test('a failed stream ends in an event that says it', () => {
-    expect(messages.frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toBe('event: error\ndata: {"type":"error","error":{"type":"api_error","message":"m"}}\n\n')
+    expect(messages.frames.failure?.({ status: 500, kind: 'internal', message: 'm' })).toBe(
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"m"}}\n\n',
+    )
   })
 })

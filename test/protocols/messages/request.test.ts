@@ -20,6 +20,8 @@ const user = (of: string) => message('user', text(of))
 const assistant = (...parts: Part[]) => message('assistant', ...parts)
 const call = (id: string, input = '{}', more: object = {}): Part => ({ type: 'tool-call', id, name: 'w', kind: 'function', input, ...more })
 const result = (callId: string, of: string) => message('tool', { type: 'tool-result', callId, kind: 'function', content: [text(of)] })
+const blocksOf = ({ messages: list }: Wire, index: number) => (list[index]?.content ?? []) as { type: string }[]
+const typesIn = (wire: Wire, index: number) => blocksOf(wire, index).map(({ type }) => type)
 const block = (type: string, more: object) => ({ type, ...more })
 const thrown = (act: () => unknown) => {
   try {
@@ -36,14 +38,45 @@ describe('what was read is written back as it stood', () => {
   test.each<[string, object]>([
     ['content as a string', { messages: [{ role: 'user', content: 'hi' }] }],
     ['content as blocks', { messages: [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }] }],
-    ['no content at all', { messages: [{ role: 'user', content: [] }, { role: 'assistant', content: '' }] }],
+    [
+      'no content at all',
+      {
+        messages: [
+          { role: 'user', content: [] },
+          { role: 'assistant', content: '' },
+        ],
+      },
+    ],
     ['a system string', { system: 'a', messages: [] }],
     ['an empty system string', { system: '', messages: [] }],
-    ['system blocks with marks', { system: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }, { type: 'text', text: 'b' }], messages: [] }],
-    ['null where nothing is said', { system: null, tools: null, thinking: null, stop_sequences: null, temperature: null, metadata: { user_id: null }, messages: [] }],
-    ['a system message in mid-conversation', { messages: [{ role: 'user', content: 'u' }, { role: 'system', content: 's', output_config: { effort: 'low' } }] }],
+    [
+      'system blocks with marks',
+      {
+        system: [
+          { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } },
+          { type: 'text', text: 'b' },
+        ],
+        messages: [],
+      },
+    ],
+    [
+      'null where nothing is said',
+      { system: null, tools: null, thinking: null, stop_sequences: null, temperature: null, metadata: { user_id: null }, messages: [] },
+    ],
+    [
+      'a system message in mid-conversation',
+      {
+        messages: [
+          { role: 'user', content: 'u' },
+          { role: 'system', content: 's', output_config: { effort: 'low' } },
+        ],
+      },
+    ],
     ['a system message that is the first', { messages: [{ role: 'system', content: [{ type: 'text', text: 's' }] }] }],
-    ['fields nobody knows', { messages: [{ role: 'user', content: [{ type: 'text', text: 'a', new: 1 }], clear_at: 3 }], safeguards: [{ type: 'x' }], mcp_servers: [] }],
+    [
+      'fields nobody knows',
+      { messages: [{ role: 'user', content: [{ type: 'text', text: 'a', new: 1 }], clear_at: 3 }], safeguards: [{ type: 'x' }], mcp_servers: [] },
+    ],
     ['thinking in every mode', { thinking: { type: 'enabled', budget_tokens: 2048, display: null, block_binding: { a: 1 } }, messages: [] }],
     ['output config', { output_config: { effort: 'max', format: null, task_budget: { type: 'tokens', total: 1 } }, messages: [] }],
     ['an output schema', { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } }, messages: [] }],
@@ -51,7 +84,10 @@ describe('what was read is written back as it stood', () => {
     ['parallel tools forbidden', { tools: [], tool_choice: { type: 'any', disable_parallel_tool_use: true }, messages: [] }],
     ['parallel tools allowed', { tools: [], tool_choice: { type: 'auto', disable_parallel_tool_use: false }, messages: [] }],
     ['a choice of a new kind', { tool_choice: { type: 'newest', name: 'a' }, messages: [] }],
-    ['a server-held thread', { thread: { type: 'continue', id: 't' }, context_management: { edits: [] }, container: 'c', diagnostics: { previous_message_id: null }, messages: [] }],
+    [
+      'a server-held thread',
+      { thread: { type: 'continue', id: 't' }, context_management: { edits: [] }, container: 'c', diagnostics: { previous_message_id: null }, messages: [] },
+    ],
     ['tiers, speed and marks', { service_tier: 'standard_only', speed: 'fast', cache_control: { type: 'ephemeral' }, inference_geo: null, messages: [] }],
   ])('%s', (_, more) => {
     const body = { ...base, ...more }
@@ -66,7 +102,10 @@ describe('what was read is written back as it stood', () => {
     ['an image by address', { type: 'image', source: { type: 'url', url: 'https://a/b' } }],
     ['an image by file', { type: 'image', source: { type: 'file', file_id: 'f' } }],
     ['an image of a new source', { type: 'image', source: { type: 'newest', x: 1 } }],
-    ['a document', { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AA' }, title: 't', context: null, citations: { enabled: true } }],
+    [
+      'a document',
+      { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'AA' }, title: 't', context: null, citations: { enabled: true } },
+    ],
     ['a text document', { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'a' } }],
     ['a document of blocks', { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'a' }] } }],
     ['a document of a string', { type: 'document', source: { type: 'content', content: 'a' } }],
@@ -81,13 +120,30 @@ describe('what was read is written back as it stood', () => {
     ['a result', { type: 'tool_result', tool_use_id: 't', content: 'a', is_error: false }],
     ['a result without content', { type: 'tool_result', tool_use_id: 't', is_error: true }],
     ['a result with an empty string', { type: 'tool_result', tool_use_id: 't', content: '' }],
-    ['a result of blocks', { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'a' }, { type: 'tool_reference', tool_name: 'n' }] }],
+    [
+      'a result of blocks',
+      {
+        type: 'tool_result',
+        tool_use_id: 't',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'tool_reference', tool_name: 'n' },
+        ],
+      },
+    ],
     ['a call of a server tool', { type: 'server_tool_use', id: 's', name: 'web_search', input: { query: 'q' } }],
     ['a result of a server tool', { type: 'web_search_tool_result', tool_use_id: 's', content: [] }],
     ['a compaction', { type: 'compaction', content: 'c' }],
     ['an upload', { type: 'container_upload', file_id: 'f' }],
     ['a block of a new kind', { type: 'newest', x: { y: 1 } }],
-    ['citations', { type: 'text', text: 'a', citations: [{ type: 'char_location', cited_text: 'c', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }] }],
+    [
+      'citations',
+      {
+        type: 'text',
+        text: 'a',
+        citations: [{ type: 'char_location', cited_text: 'c', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }],
+      },
+    ],
     ['no citations', { type: 'text', text: 'a', citations: [] }],
     ['a mark of a new kind', { type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h', scope: 'global' } }],
   ])('%s', (_, one) => {
@@ -171,14 +227,20 @@ describe('instructions', () => {
   test('one between a call and its result stands after the result', () => {
     const { wire } = write({ model: 'm-1', messages: [user('a'), assistant(call('c1')), message('system', text('S')), result('c1', 'r')] })
     expect(wire.messages).toHaveLength(3)
-    expect((wire.messages[2]?.content as { type: string }[]).map(({ type }) => type)).toEqual(['tool_result', 'text'])
+    expect(typesIn(wire, 2)).toEqual(['tool_result', 'text'])
   })
 })
 
 describe('turns', () => {
   test('all results stand in one message, in the order of the calls, before the rest', () => {
     const { wire, codes } = write({
-      messages: [user('weather?'), assistant(call('call_1', '{"c":"A"}'), call('call_2', '{"c":"B"}')), result('call_2', 'rain'), result('call_1', 'sun'), user('so?')],
+      messages: [
+        user('weather?'),
+        assistant(call('call_1', '{"c":"A"}'), call('call_2', '{"c":"B"}')),
+        result('call_2', 'rain'),
+        result('call_1', 'sun'),
+        user('so?'),
+      ],
     })
     expect(wire.messages).toEqual([
       { role: 'user', content: 'weather?' },
@@ -201,7 +263,7 @@ describe('turns', () => {
   test('a result found elsewhere moves to its call', () => {
     const { wire, codes } = write({ messages: [assistant(call('c1')), user('wait'), assistant(text('hm')), result('c1', 'r')] })
     expect(wire.messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'assistant'])
-    expect((wire.messages[1]?.content as { type: string }[]).map(({ type }) => type)).toEqual(['tool_result', 'text'])
+    expect(typesIn(wire, 1)).toEqual(['tool_result', 'text'])
     expect(codes).toEqual(['tool-result.moved'])
   })
 
@@ -233,7 +295,10 @@ describe('turns', () => {
   test('a call without result is left alone, answered or dropped', () => {
     const dangling = [user('a'), assistant(text('b'), call('c')), user('d')]
     expect(write({ messages: dangling }).codes).toEqual([])
-    expect(write({ messages: dangling }, { repairToolPairs: 'synthesize' }).wire.messages[2]?.content).toMatchObject([{ type: 'tool_result', is_error: true }, { type: 'text' }])
+    expect(write({ messages: dangling }, { repairToolPairs: 'synthesize' }).wire.messages[2]?.content).toMatchObject([
+      { type: 'tool_result', is_error: true },
+      { type: 'text' },
+    ])
     expect(write({ messages: dangling }, { repairToolPairs: 'drop' }).codes).toEqual(['tool-call.dangling'])
   })
 
@@ -257,24 +322,54 @@ describe('content', () => {
   test.each<[string, Part, object[], string[]]>([
     ['an image the wire takes', { type: 'media', kind: 'image', source: { type: 'base64', data: 'A', mime: 'image/png' } }, [{ type: 'image' }], []],
     ['an image it does not', { type: 'media', kind: 'image', source: { type: 'base64', data: 'A', mime: 'image/tiff' } }, [], ['media.unsupported']],
-    ['a pdf with a name', { type: 'media', kind: 'file', filename: 'a.pdf', source: { type: 'base64', data: 'A', mime: 'application/pdf' } }, [{ type: 'document', title: 'a.pdf' }], ['media.filename-as-title']],
-    ['a text file', { type: 'media', kind: 'file', source: { type: 'base64', data: 'aGk=', mime: 'text/csv' } }, [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }], ['media.file-as-document']],
+    [
+      'a pdf with a name',
+      { type: 'media', kind: 'file', filename: 'a.pdf', source: { type: 'base64', data: 'A', mime: 'application/pdf' } },
+      [{ type: 'document', title: 'a.pdf' }],
+      ['media.filename-as-title'],
+    ],
+    [
+      'a text file',
+      { type: 'media', kind: 'file', source: { type: 'base64', data: 'aGk=', mime: 'text/csv' } },
+      [{ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'hi' } }],
+      ['media.file-as-document'],
+    ],
     ['audio', { type: 'media', kind: 'audio', source: { type: 'base64', data: 'A', mime: 'audio/wav' } }, [], ['media.unsupported']],
-    ['an image with detail', { type: 'media', kind: 'image', detail: 'high', source: { type: 'url', url: 'https://a' } }, [{ type: 'image' }], ['media.detail']],
+    [
+      'an image with detail',
+      { type: 'media', kind: 'image', detail: 'high', source: { type: 'url', url: 'https://a' } },
+      [{ type: 'image' }],
+      ['media.detail'],
+    ],
     ['unsigned reasoning', { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] }, [], ['reasoning.unsigned']],
     ['foreign reasoning', { type: 'reasoning', segments: [], signature: { value: 'v', issuer: 'responses' } }, [], ['reasoning.foreign-signature']],
-    ['own reasoning', { type: 'reasoning', segments: [{ kind: 'summary', text: 'r' }], signature: { value: 'v', issuer: 'messages' } }, [{ type: 'thinking', thinking: 'r', signature: 'v' }], []],
+    [
+      'own reasoning',
+      { type: 'reasoning', segments: [{ kind: 'summary', text: 'r' }], signature: { value: 'v', issuer: 'messages' } },
+      [{ type: 'thinking', thinking: 'r', signature: 'v' }],
+      [],
+    ],
     ['arguments that are no object', call('c', '[1]'), [{ type: 'tool_use', input: { __raw: '[1]' } }], ['tool-call.input']],
     ['arguments that are cut', call('c', '{"a'), [{ type: 'tool_use', input: { __raw: '{"a' } }], ['tool-call.input']],
     ['no arguments', call('c', ''), [{ type: 'tool_use', input: {} }], []],
     ['text for a tool that takes text', call('c', 'free', { kind: 'freeform' }), [{ type: 'tool_use', input: { input: 'free' } }], ['freeform.wrapped']],
-    ['a foreign citation', text('a', { citations: [{ kind: 'url', url: 'u', protocol: 'responses', raw: {} }] }), [{ type: 'text', text: 'a' }], ['citation.foreign']],
+    [
+      'a foreign citation',
+      text('a', { citations: [{ kind: 'url', url: 'u', protocol: 'responses', raw: {} }] }),
+      [{ type: 'text', text: 'a' }],
+      ['citation.foreign'],
+    ],
     ['a refusal', { type: 'refusal', text: 'no' }, [{ type: 'text', text: 'no' }], ['refusal.as-text']],
-    ['a tool of another provider', { type: 'server-tool', phase: 'call', tool: 'web_search', id: 'i', protocol: 'responses', raw: {} }, [], ['server-tool.history']],
+    [
+      'a tool of another provider',
+      { type: 'server-tool', phase: 'call', tool: 'web_search', id: 'i', protocol: 'responses', raw: {} },
+      [],
+      ['server-tool.history'],
+    ],
     ['something unknown', { type: 'opaque', protocol: 'responses', raw: {} }, [], ['part.unknown']],
   ])('%s', (_, part, blocks, expected) => {
     const { wire, codes } = write({ messages: [message('assistant', part, text('z', { cache: {} }))] })
-    expect((wire.messages[0]?.content as object[]).slice(0, -1)).toMatchObject(blocks)
+    expect(blocksOf(wire, 0).slice(0, -1)).toMatchObject(blocks)
     expect(codes).toEqual(expected)
   })
 
@@ -284,10 +379,21 @@ describe('content', () => {
   })
 
   test('an image stays inside its tool result', () => {
-    const part: Part = { type: 'tool-result', callId: 'c', kind: 'function', isError: true, content: [text('a'), { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a' } }] }
+    const part: Part = {
+      type: 'tool-result',
+      callId: 'c',
+      kind: 'function',
+      isError: true,
+      content: [text('a'), { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a' } }],
+    }
     const { wire } = write({ messages: [assistant(call('c')), message('tool', part)] })
     expect(wire.messages[1]?.content).toEqual([
-      { type: 'tool_result', tool_use_id: 'c', is_error: true, content: [block('text', { text: 'a' }), block('image', { source: { type: 'url', url: 'https://a' } })] },
+      {
+        type: 'tool_result',
+        tool_use_id: 'c',
+        is_error: true,
+        content: [block('text', { text: 'a' }), block('image', { source: { type: 'url', url: 'https://a' } })],
+      },
     ])
   })
 
@@ -315,7 +421,9 @@ describe('content', () => {
   test('segments that were joined for the wire are cut again', () => {
     const signature = { value: 'E', issuer: 'responses' }
     const { value } = messages.decodeRequest({
-      messages: [{ role: 'assistant', content: [{ type: 'thinking', thinking: 'a\n\nbc', signature: wrapSignature({ signature, id: 'rs_1', lengths: [1, 2] }) }] }],
+      messages: [
+        { role: 'assistant', content: [{ type: 'thinking', thinking: 'a\n\nbc', signature: wrapSignature({ signature, id: 'rs_1', lengths: [1, 2] }) }] },
+      ],
     })
     expect(value.messages[0]?.parts[0]).toMatchObject({ id: 'rs_1', signature, segments: [{ text: 'a' }, { text: 'bc' }] })
   })
@@ -346,7 +454,10 @@ describe('tools', () => {
   })
 
   test('names that do not fit are replaced, and the answer can be given its own back', () => {
-    const { wire, context, codes } = write({ tools: [tool('a.b'), tool('run', { namespace: 'ns' })], toolChoice: { mode: 'tool', kind: 'function', name: 'a.b' } })
+    const { wire, context, codes } = write({
+      tools: [tool('a.b'), tool('run', { namespace: 'ns' })],
+      toolChoice: { mode: 'tool', kind: 'function', name: 'a.b' },
+    })
     const [first, second] = wire['tools'] as { name: string }[]
     expect(first?.name).toMatch(/^a_b_[0-9a-f]{8}$/)
     expect(second?.name).toBe('ns__run')
@@ -409,7 +520,10 @@ describe('tools', () => {
     const toolChoice = { mode: 'allowed' as const, require: false, tools: [{ kind: 'function' as const, name: 'b' }] }
     const signed = assistant({ type: 'reasoning', segments: [], signature: { value: 's', issuer: 'messages' } })
     expect(write({ tools: [tool('a'), tool('b')], toolChoice })).toMatchObject({ wire: { tools: [{ name: 'b' }] }, codes: ['tool_choice.subset-filtered'] })
-    expect(write({ tools: [tool('a'), tool('b')], toolChoice, messages: [user('x'), signed] })).toMatchObject({ wire: { tools: [{ name: 'a' }, { name: 'b' }] }, codes: ['tool_choice.subset-not-enforced'] })
+    expect(write({ tools: [tool('a'), tool('b')], toolChoice, messages: [user('x'), signed] })).toMatchObject({
+      wire: { tools: [{ name: 'a' }, { name: 'b' }] },
+      codes: ['tool_choice.subset-not-enforced'],
+    })
   })
 })
 
@@ -421,8 +535,20 @@ describe('reasoning', () => {
     ['none where it is always on', { model: 'claude-fable-5', reasoning: { effort: 'none' } }, undefined, undefined, ['reasoning.always-on']],
     ['a budget', { reasoning: { budgetTokens: 8000 } }, { type: 'adaptive' }, { effort: 'medium' }, ['reasoning.budget-as-effort']],
     ['what the model likes', { reasoning: { budgetTokens: -1 } }, { type: 'adaptive' }, undefined, []],
-    ['an effort of an old model', { model: 'claude-sonnet-4-5', maxOutputTokens: 32000, reasoning: { effort: 'high' } }, { type: 'enabled', budget_tokens: 16384 }, undefined, ['reasoning.effort-as-budget']],
-    ['an effort under a low limit', { model: 'claude-opus-4-5', maxOutputTokens: 4096, reasoning: { effort: 'high' } }, { type: 'enabled', budget_tokens: 4095 }, undefined, ['reasoning.effort-as-budget']],
+    [
+      'an effort of an old model',
+      { model: 'claude-sonnet-4-5', maxOutputTokens: 32000, reasoning: { effort: 'high' } },
+      { type: 'enabled', budget_tokens: 16384 },
+      undefined,
+      ['reasoning.effort-as-budget'],
+    ],
+    [
+      'an effort under a low limit',
+      { model: 'claude-opus-4-5', maxOutputTokens: 4096, reasoning: { effort: 'high' } },
+      { type: 'enabled', budget_tokens: 4095 },
+      undefined,
+      ['reasoning.effort-as-budget'],
+    ],
     ['no room', { model: 'claude-opus-4-1', maxOutputTokens: 1000, reasoning: { effort: 'high' } }, undefined, undefined, ['reasoning.no-room']],
     ['a summary', { reasoning: { effort: 'low', summary: 'auto' } }, { type: 'adaptive', display: 'summarized' }, { effort: 'low' }, ['reasoning.summary']],
     ['only a summary', { reasoning: { summary: 'auto' } }, undefined, undefined, ['field.unsupported']],
@@ -446,13 +572,25 @@ describe('reasoning', () => {
     expect(codes).toEqual(['reasoning.forced-tool'])
   })
 
+  test('sampling gives way to thinking', () => {
+    const both = { reasoning: { effort: 'low' }, sampling: { temperature: 0.2, topP: 1 } }
+    expect(write(both).codes).toEqual(['sampling.with-thinking'])
+    expect(write(both, { amSamplingWithThinking: 'keep' }).wire).toMatchObject({ temperature: 0.2 })
+    expect(write({ ...both, reasoning: { effort: 'none' } }).wire).toMatchObject({ temperature: 0.2 })
+  })
+
   test('a forced tool and adaptive thinking of an own client stay together', () => {
     const body = { model: 'm', max_tokens: 9, messages: [], tools: [], tool_choice: { type: 'any' }, thinking: { type: 'adaptive' } }
     expect(messages.encodeRequest(messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
   })
 
   test('manual thinking is off in a loop whose thinking is lost', () => {
-    const { wire, codes } = write({ model: 'claude-sonnet-4-5', maxOutputTokens: 9000, reasoning: { effort: 'low' }, messages: [user('a'), assistant(call('c')), result('c', 'r')] })
+    const { wire, codes } = write({
+      model: 'claude-sonnet-4-5',
+      maxOutputTokens: 9000,
+      reasoning: { effort: 'low' },
+      messages: [user('a'), assistant(call('c')), result('c', 'r')],
+    })
     expect(wire['thinking']).toBeUndefined()
     expect(codes).toEqual(['reasoning.disabled-unsigned-loop'])
   })
@@ -462,7 +600,10 @@ describe('the rest', () => {
   test('max_tokens has a default, which the options may change', () => {
     const { max_tokens } = messages.encodeRequest({ messages: [] }).wire as { max_tokens: number }
     expect(max_tokens).toBe(32000)
-    expect(messages.encodeRequest({ messages: [] }, { defaultMaxTokens: () => 7 })).toMatchObject({ wire: { max_tokens: 7 }, notes: [{ code: 'max_tokens.default', path: '/max_tokens' }] })
+    expect(messages.encodeRequest({ messages: [] }, { defaultMaxTokens: () => 7 })).toMatchObject({
+      wire: { max_tokens: 7 },
+      notes: [{ code: 'max_tokens.default', path: '/max_tokens' }],
+    })
   })
 
   test.each<[string, Partial<CanonicalRequest>, object, string[]]>([
@@ -471,7 +612,12 @@ describe('the rest', () => {
     ['penalties have no place', { sampling: { seed: 1, frequencyPenalty: 1 } }, {}, ['field.unsupported', 'field.unsupported']],
     ['several answers', { candidateCount: 3 }, {}, ['candidates.first-only']],
     ['one answer', { candidateCount: 1, logprobs: { enabled: false } }, {}, []],
-    ['a schema', { output: { format: { type: 'schema', schema: { type: 'object' }, name: 'n', strict: true } } }, { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } }, []],
+    [
+      'a schema',
+      { output: { format: { type: 'schema', schema: { type: 'object' }, name: 'n', strict: true } } },
+      { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
+      [],
+    ],
     ['JSON without a schema', { output: { format: { type: 'json' } } }, {}, ['field.unsupported']],
     ['tiers', { serviceTier: { tier: 'default' } }, { service_tier: 'standard_only' }, []],
     ['a tier that is near', { serviceTier: { tier: 'priority' } }, { service_tier: 'auto' }, ['tier.nearest']],
@@ -500,11 +646,17 @@ describe('the rest', () => {
 
   test('marks: lifetimes fit, four at most, the long ones first', () => {
     const marked = (of: string, ttl?: '30m' | '1h') => message('user', text(of, { cache: ttl ? { ttl } : {} }))
-    expect(write({ messages: [marked('a', '30m')] })).toMatchObject({ wire: { messages: [{ content: [{ cache_control: { ttl: '1h' } }] }] }, codes: ['cache.ttl'] })
+    expect(write({ messages: [marked('a', '30m')] })).toMatchObject({
+      wire: { messages: [{ content: [{ cache_control: { ttl: '1h' } }] }] },
+      codes: ['cache.ttl'],
+    })
     const many = write({ messages: ['a', 'b', 'c', 'd', 'e'].map(of => marked(of)) })
     expect(many.wire.messages.map(({ content }) => JSON.stringify(content).includes('cache_control'))).toEqual([false, true, true, true, true])
     expect(many.codes).toEqual(['cache.too-many'])
-    expect(write({ messages: [marked('a'), marked('b', '1h')] })).toMatchObject({ wire: { messages: [{}, { content: [{ cache_control: { ttl: '5m' } }] }] }, codes: ['cache.ttl-order'] })
+    expect(write({ messages: [marked('a'), marked('b', '1h')] })).toMatchObject({
+      wire: { messages: [{}, { content: [{ cache_control: { ttl: '5m' } }] }] },
+      codes: ['cache.ttl-order'],
+    })
   })
 
   test('an argument is never changed', () => {

@@ -30,21 +30,27 @@ describe('what was read is written back as it stood', () => {
     ['a stop reason of tomorrow', { stop_reason: 'newest' }],
     ['a stop reason of another server', { stop_reason: 'length' }],
     ['a refusal', { stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'e', recommended_model: 'n' } }],
-    ['calls in a reply that did not stop for them', { content: [{ type: 'tool_use', id: 't', name: 'n', input: {}, caller: { type: 'code_execution_20260120', tool_id: 's' } }] }],
-    ['every count', {
-      usage: {
-        input_tokens: 8,
-        cache_creation_input_tokens: 12963,
-        cache_read_input_tokens: null,
-        cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 12963 },
-        output_tokens: 4,
-        output_tokens_details: { thinking_tokens: 2 },
-        server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 },
-        service_tier: 'batch',
-        inference_geo: null,
-        iterations: [{ type: 'compaction' }],
+    [
+      'calls in a reply that did not stop for them',
+      { content: [{ type: 'tool_use', id: 't', name: 'n', input: {}, caller: { type: 'code_execution_20260120', tool_id: 's' } }] },
+    ],
+    [
+      'every count',
+      {
+        usage: {
+          input_tokens: 8,
+          cache_creation_input_tokens: 12963,
+          cache_read_input_tokens: null,
+          cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 12963 },
+          output_tokens: 4,
+          output_tokens_details: { thinking_tokens: 2 },
+          server_tool_use: { web_search_requests: 1, web_fetch_requests: 0 },
+          service_tier: 'batch',
+          inference_geo: null,
+          iterations: [{ type: 'compaction' }],
+        },
       },
-    }],
+    ],
     ['no counts', { usage: null }],
     ['fields of its envelope', { container: { id: 'c' }, diagnostics: null, context_management: { applied_edits: [] }, input_transformations: [] }],
     ['thinking without a signature', { content: [{ type: 'thinking', thinking: 'a', signature: '' }] }],
@@ -74,7 +80,13 @@ describe('reading', () => {
   })
 
   test('the input includes what the cache held', () => {
-    const usage = { input_tokens: 15, cache_creation_input_tokens: 5, cache_read_input_tokens: 100, output_tokens: 30, output_tokens_details: { thinking_tokens: 12 } }
+    const usage = {
+      input_tokens: 15,
+      cache_creation_input_tokens: 5,
+      cache_read_input_tokens: 100,
+      output_tokens: 30,
+      output_tokens_details: { thinking_tokens: 12 },
+    }
     expect(messages.decodeResponse(reply({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
   })
 
@@ -82,9 +94,12 @@ describe('reading', () => {
     expect(messages.decodeResponse(reply({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
   })
 
-  test.each([{ type: 'error', error: { type: 'api_error', message: 'x' } }, { error: { type: 'api_error', message: 'x' } }])('an error body with status 200 is an error: %j', body => {
-    expect(messages.decodeResponse(body).value).toMatchObject({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } })
-  })
+  test.each([{ type: 'error', error: { type: 'api_error', message: 'x' } }, { error: { type: 'api_error', message: 'x' } }])(
+    'an error body with status 200 is an error: %j',
+    body => {
+      expect(messages.decodeResponse(body).value).toMatchObject({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } })
+    },
+  )
 
   test.each<unknown>([null, [], {}, { content: 'a' }, { content: [{ type: 'text' }] }])('%j is refused', body => {
     expect(() => messages.decodeResponse(body)).toThrow(expect.objectContaining({ code: 'malformed' }))
@@ -155,7 +170,10 @@ describe('writing', () => {
   })
 
   test('a reply that failed is an error body', () => {
-    expect(messages.encodeResponse({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } }).wire).toEqual({ type: 'error', error: { type: 'api_error', message: 'x' } })
+    expect(messages.encodeResponse({ candidates: [], error: { status: 500, kind: 'internal', message: 'x' } }).wire).toEqual({
+      type: 'error',
+      error: { type: 'api_error', message: 'x' },
+    })
   })
 
   test('usage that nobody told is zero, and noted', () => {
@@ -189,7 +207,15 @@ describe('writing', () => {
   test('reasoning of several kinds', () => {
     const { wire, codes } = write([
       { type: 'reasoning', segments: [{ kind: 'raw', text: 'a' }] },
-      { type: 'reasoning', segments: [{ kind: 'summary', text: 'b' }, { kind: 'summary', text: 'c' }], id: 'rs', signature: { value: 'v', issuer: 'responses' } },
+      {
+        type: 'reasoning',
+        segments: [
+          { kind: 'summary', text: 'b' },
+          { kind: 'summary', text: 'c' },
+        ],
+        id: 'rs',
+        signature: { value: 'v', issuer: 'responses' },
+      },
       { type: 'reasoning', segments: [], redacted: true, signature: { value: 'd', issuer: 'messages', form: 'redacted' } },
       { type: 'reasoning', segments: [] },
       text,
@@ -205,13 +231,26 @@ describe('writing', () => {
 
   test('signatures of calls and of text stand beside them, and are found again', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
-    const { wire } = write([{ ...call, signature }, { ...text, signature }], 'tool_calls')
+    const { wire } = write(
+      [
+        { ...call, signature },
+        { ...text, signature },
+      ],
+      'tool_calls',
+    )
     expect(wire.content.map(({ type }) => type)).toEqual(['redacted_thinking', 'tool_use', 'text', 'redacted_thinking'])
-    expect(messages.decodeResponse(wire).value.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'tool-call', signature }, { type: 'text', signature }])
+    expect(messages.decodeResponse(wire).value.candidates[0]?.messages[0]?.parts).toMatchObject([
+      { type: 'tool-call', signature },
+      { type: 'text', signature },
+    ])
   })
 
   test('a citation of a span cuts the text into blocks, counted in code points', () => {
-    const cited: Part = { type: 'text', text: '😀ab cd', citations: [{ kind: 'url', url: 'https://u', title: 't', start: 1, end: 3, protocol: 'responses', raw: {} }] }
+    const cited: Part = {
+      type: 'text',
+      text: '😀ab cd',
+      citations: [{ kind: 'url', url: 'https://u', title: 't', start: 1, end: 3, protocol: 'responses', raw: {} }],
+    }
     const { wire, codes } = write([cited])
     expect(wire.content).toEqual([
       { type: 'text', text: '😀', citations: null },

@@ -26,8 +26,18 @@ const start: CanonicalEvent[] = [
 const begin = (part: number, head: Part): CanonicalEvent => ({ type: 'part.start', ...c, message: 0, part, head })
 const said = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'text', text } })
 const input = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'input', text } })
-const thought = (part: number, text: string, segment = 0): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'reasoning', segment, of: 'summary', text } })
-const signed = (part: number, value: string, issuer: string): CanonicalEvent => ({ type: 'part.delta', ...c, part, delta: { kind: 'signature', signature: { value, issuer } } })
+const thought = (part: number, text: string, segment = 0): CanonicalEvent => ({
+  type: 'part.delta',
+  ...c,
+  part,
+  delta: { kind: 'reasoning', segment, of: 'summary', text },
+})
+const signed = (part: number, value: string, issuer: string): CanonicalEvent => ({
+  type: 'part.delta',
+  ...c,
+  part,
+  delta: { kind: 'signature', signature: { value, issuer } },
+})
 const ended = (part: number, final?: Part): CanonicalEvent => ({ type: 'part.end', ...c, part, ...(final && { final }) })
 const finish = (reason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'error' = 'stop'): CanonicalEvent[] => [
   { type: 'message.end', ...c, message: 0 },
@@ -45,14 +55,28 @@ const codes = (notes: readonly { code: string }[]) => notes.map(({ code }) => co
 describe('writing a stream', () => {
   test('text, then usage after the finish', async () => {
     const { wires, notes } = encodeStream([...start, begin(0, text), said(0, 'Hel'), said(0, 'lo'), ended(0), ...finish(), usage, clean])
-    expect(types(wires)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
+    expect(types(wires)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
+    ])
     expect(codes(notes)).toEqual(['usage.late'])
     expect(await readWithSdk(wires)).toMatchObject({
       id: 'msg_1',
       model: 'm',
       content: [{ type: 'text', text: 'Hello' }],
       stop_reason: 'end_turn',
-      usage: { input_tokens: 20, cache_read_input_tokens: 100, cache_creation_input_tokens: 0, output_tokens: 30, output_tokens_details: { thinking_tokens: 12 } },
+      usage: {
+        input_tokens: 20,
+        cache_read_input_tokens: 100,
+        cache_creation_input_tokens: 0,
+        output_tokens: 30,
+        output_tokens_details: { thinking_tokens: 12 },
+      },
     })
   })
 
@@ -82,7 +106,14 @@ describe('writing a stream', () => {
 
   test('a call is closed as soon as its input is whole and something waits', () => {
     const { wires } = encodeStream([...start, begin(0, call('c0')), input(0, '{}'), begin(1, text), said(1, 'a')])
-    expect(types(wires).slice(0, 6)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'content_block_start', 'content_block_delta'])
+    expect(types(wires).slice(0, 6)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'content_block_start',
+      'content_block_delta',
+    ])
   })
 
   test('text after the end of a closed call is noted, white space is not', () => {
@@ -98,7 +129,15 @@ describe('writing a stream', () => {
     ['a list', ['[1', ',2]'], { __raw: '[1,2]' }, ['tool-call.input']],
     ['an object after white space', ['\n ', '{"a":', '1}'], { a: 1 }, []],
   ])('a call with %s', async (_, deltas, expected, noted) => {
-    const { wires, notes } = encodeStream([...start, begin(0, call('c')), ...deltas.map(delta => input(0, delta)), ended(0), ...finish('tool_calls'), usage, clean])
+    const { wires, notes } = encodeStream([
+      ...start,
+      begin(0, call('c')),
+      ...deltas.map(delta => input(0, delta)),
+      ended(0),
+      ...finish('tool_calls'),
+      usage,
+      clean,
+    ])
     expect(checkWire(wires)).toEqual([])
     expect((await readWithSdk(wires)).content[0]).toMatchObject({ type: 'tool_use', input: expected })
     expect(codes(notes)).toEqual(['usage.late', ...noted])
@@ -130,12 +169,28 @@ describe('writing a stream', () => {
 
   test('an error at once stands alone', () => {
     const error: CanonicalEvent = { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }
-    expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual([{ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }])
-    expect(types(encodeStream([...start, begin(0, text), said(0, 'a'), error, cutOff]).wires)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'error'])
+    expect(encodeStream([{ type: 'start' }, { type: 'ping' }, usage, error, cutOff]).wires).toEqual([
+      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    ])
+    expect(types(encodeStream([...start, begin(0, text), said(0, 'a'), error, cutOff]).wires)).toEqual([
+      'message_start',
+      'content_block_start',
+      'content_block_delta',
+      'error',
+    ])
   })
 
   test('usage that is known early stands in the start', () => {
-    const { wires, notes } = encodeStream([start[0] as CanonicalEvent, usage, start[1] as CanonicalEvent, begin(0, text), said(0, 'a'), ended(0), ...finish(), clean])
+    const { wires, notes } = encodeStream([
+      start[0] as CanonicalEvent,
+      usage,
+      start[1] as CanonicalEvent,
+      begin(0, text),
+      said(0, 'a'),
+      ended(0),
+      ...finish(),
+      clean,
+    ])
     expect(wires[0]).toMatchObject({ message: { usage: { input_tokens: 20, cache_read_input_tokens: 100 } } })
     expect(notes).toEqual([])
   })
@@ -167,7 +222,11 @@ describe('writing a stream', () => {
     expect(content.map(({ type }) => type)).toEqual(['thinking', 'thinking', 'thinking', 'redacted_thinking'])
     expect(content[0]).toMatchObject({ thinking: 'a', signature: 'S1' })
     expect(content[1]).toMatchObject({ thinking: 'b\n\nc' })
-    expect(unwrapSignature((content[1] as { signature: string }).signature)).toEqual({ signature: { value: 'S2', issuer: 'responses' }, id: 'rs_1', lengths: [1, 1] })
+    expect(unwrapSignature((content[1] as { signature: string }).signature)).toEqual({
+      signature: { value: 'S2', issuer: 'responses' },
+      id: 'rs_1',
+      lengths: [1, 1],
+    })
     expect(content[2]).toMatchObject({ thinking: 'd', signature: '' })
     expect(codes(notes)).toEqual(['usage.late', 'reasoning.signature-empty'])
     const back = collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts
@@ -177,11 +236,42 @@ describe('writing a stream', () => {
   test('a signature on a call travels beside it and comes back', () => {
     const signature = { value: 'QUJD', issuer: 'generate-content' }
     const early = encodeStream([...start, begin(0, { ...call('c'), signature }), input(0, '{}'), ended(0), ...finish('tool_calls'), clean])
-    const late = encodeStream([...start, begin(0, call('c')), input(0, '{}'), { type: 'part.delta', ...c, part: 0, delta: { kind: 'signature', signature } }, ended(0), ...finish('tool_calls'), clean])
+    const late = encodeStream([
+      ...start,
+      begin(0, call('c')),
+      input(0, '{}'),
+      { type: 'part.delta', ...c, part: 0, delta: { kind: 'signature', signature } },
+      ended(0),
+      ...finish('tool_calls'),
+      clean,
+    ])
     for (const { wires } of [early, late]) {
       expect(checkWire(wires)).toEqual([])
       expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'tool-call', signature }])
     }
+  })
+
+  test('a signature without text beside it is a block of its own', () => {
+    const { wires } = encodeStream([
+      ...start,
+      begin(0, call('c')),
+      input(0, '{}'),
+      ended(0),
+      begin(1, text),
+      signed(1, 'Q', 'generate-content'),
+      ended(1),
+      ...finish('tool_calls'),
+      clean,
+    ])
+    const parts = collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts
+    expect(parts).toMatchObject([{ type: 'tool-call' }, { type: 'reasoning', redacted: true, signature: { value: 'Q', issuer: 'generate-content' } }])
+    expect(parts?.[0]).not.toHaveProperty('signature')
+  })
+
+  test('reasoning that turns out to be hidden only at its end', () => {
+    const whole: Part = { type: 'reasoning', segments: [], redacted: true, id: 'rs_1', signature: { value: 'E', issuer: 'responses' } }
+    const { wires } = encodeStream([...start, begin(0, { type: 'reasoning', segments: [] }), ended(0, whole), ...finish(), clean])
+    expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([whole])
   })
 
   test('a tool that takes text is answered with one string', async () => {
@@ -214,7 +304,11 @@ describe('writing a stream', () => {
 
   test('refusals and filters', async () => {
     const refused = encodeStream([...start, begin(0, { type: 'refusal', text: '' }), said(0, 'I cannot'), ended(0), ...finish(), usage, clean])
-    expect(await readWithSdk(refused.wires)).toMatchObject({ content: [{ type: 'text', text: 'I cannot' }], stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'I cannot' } })
+    expect(await readWithSdk(refused.wires)).toMatchObject({
+      content: [{ type: 'text', text: 'I cannot' }],
+      stop_reason: 'refusal',
+      stop_details: { type: 'refusal', category: null, explanation: 'I cannot' },
+    })
     const filtered = encodeStream([...start, begin(0, text), said(0, 'par'), ended(0), ...finish('content_filter'), usage, clean])
     expect(await readWithSdk(filtered.wires)).toMatchObject({ content: [{ text: 'par' }], stop_reason: 'refusal', stop_details: { explanation: null } })
     const blocked = encodeStream([{ type: 'start', id: 'r', model: 'm' }, { type: 'update', promptBlocked: { reason: 'SAFETY' } }, clean])
@@ -284,7 +378,13 @@ test('any interleaving of parts, cut anywhere, is a legal stream that loses no t
     expect(checkGrammar(events)).toEqual([])
     const whole = encodeStream(events)
     expect(checkWire(whole.wires)).toEqual([])
-    const sent = collect(events).response.candidates[0]?.messages[0]?.parts.map(part => ('text' in part ? part.text : part.type === 'tool-call' ? part.input : JSON.stringify((part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text))))
+    const sent = collect(events).response.candidates[0]?.messages[0]?.parts.map(part =>
+      'text' in part
+        ? part.text
+        : part.type === 'tool-call'
+          ? part.input
+          : JSON.stringify((part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text)),
+    )
     const got = collect(decodeStream(whole.wires)).response.candidates[0]?.messages[0]?.parts.map(part => {
       if (part.type === 'tool-call') return part.input
       return 'text' in part ? part.text : JSON.stringify((part as { segments: unknown[] }).segments.map(s => (s as { text: string }).text))
@@ -300,12 +400,25 @@ test('any interleaving of parts, cut anywhere, is a legal stream that loses no t
 })
 
 describe('reading a stream', () => {
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 5, output_tokens: 1 } }
+  const message = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: { input_tokens: 5, output_tokens: 1 },
+  }
   const opening = { type: 'message_start', message }
   const blockStart = (index: number, content_block: object) => ({ type: 'content_block_start', index, content_block })
   const delta = (index: number, of: object) => ({ type: 'content_block_delta', index, delta: of })
   const blockStop = (index: number) => ({ type: 'content_block_stop', index })
-  const ending = (stop_reason: string | null, more: object = { output_tokens: 9 }) => ({ type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: more })
+  const ending = (stop_reason: string | null, more: object = { output_tokens: 9 }) => ({
+    type: 'message_delta',
+    delta: { stop_reason, stop_sequence: null },
+    usage: more,
+  })
   const stop = { type: 'message_stop' }
 
   const session = [
@@ -377,20 +490,84 @@ describe('reading a stream', () => {
   })
 
   test.each<[string, unknown[], object[], boolean]>([
-    ['text that stands in the start of its block', [opening, blockStart(0, { type: 'text', text: 'whole' }), blockStop(0), ending('end_turn'), stop], [{ text: 'whole' }], true],
-    ['input that stands in the start of its block', [opening, blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: { a: 1 } }), blockStop(0), ending('tool_use'), stop], [{ input: '{"a":1}' }], true],
-    ['no input at all', [opening, blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: {} }), delta(0, { type: 'input_json_delta', partial_json: '' }), blockStop(0), ending('tool_use'), stop], [{ input: '{}' }], true],
-    ['a second start with the same id', [opening, blockStart(0, { type: 'text', text: 'a' }), opening, blockStop(0), ending('end_turn'), stop], [{ text: 'a' }], true],
+    [
+      'text that stands in the start of its block',
+      [opening, blockStart(0, { type: 'text', text: 'whole' }), blockStop(0), ending('end_turn'), stop],
+      [{ text: 'whole' }],
+      true,
+    ],
+    [
+      'input that stands in the start of its block',
+      [opening, blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: { a: 1 } }), blockStop(0), ending('tool_use'), stop],
+      [{ input: '{"a":1}' }],
+      true,
+    ],
+    [
+      'no input at all',
+      [
+        opening,
+        blockStart(0, { type: 'tool_use', id: 't', name: 'n', input: {} }),
+        delta(0, { type: 'input_json_delta', partial_json: '' }),
+        blockStop(0),
+        ending('tool_use'),
+        stop,
+      ],
+      [{ input: '{}' }],
+      true,
+    ],
+    [
+      'a second start with the same id',
+      [opening, blockStart(0, { type: 'text', text: 'a' }), opening, blockStop(0), ending('end_turn'), stop],
+      [{ text: 'a' }],
+      true,
+    ],
     ['no start', [blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop], [{ text: 'a' }], true],
     ['a trailing [DONE]', [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop, '[DONE]'], [{ text: 'a' }], true],
-    ['two endings, of which the second says nothing', [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('max_tokens'), ending(null), stop], [{ text: 'a' }], true],
+    [
+      'two endings, of which the second says nothing',
+      [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('max_tokens'), ending(null), stop],
+      [{ text: 'a' }],
+      true,
+    ],
     ['a block that is never stopped', [opening, blockStart(0, { type: 'text', text: 'a' }), ending('end_turn'), stop], [{ text: 'a' }], true],
     ['a first index of 1', [opening, blockStart(1, { type: 'text', text: 'a' }), blockStop(1), ending('end_turn'), stop], [{ text: 'a' }], true],
-    ['indices that begin again', [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), blockStart(0, { type: 'text', text: 'b' }), blockStop(0), ending('stop'), stop], [{ text: 'a' }, { text: 'b' }], true],
-    ['a reply that is whole in its start', [{ type: 'message_start', message: { ...message, content: [{ type: 'text', text: 'a' }], stop_reason: 'end_turn' } }, stop], [{ text: 'a' }], true],
-    ['a compaction in pieces', [opening, blockStart(0, { type: 'compaction', content: null }), delta(0, { type: 'compaction_delta', content: 'sum' }), blockStop(0), ending('compaction'), stop], [{ type: 'control', raw: { type: 'compaction', content: 'sum' } }], true],
-    ['an unknown event', [opening, { type: 'newest' }, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop], [{ text: 'a' }], true],
-    ['a delta of an unknown kind', [opening, blockStart(0, { type: 'text', text: 'a' }), delta(0, { type: 'newest' }), blockStop(0), ending('end_turn'), stop], [{ text: 'a' }], true],
+    [
+      'indices that begin again',
+      [opening, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), blockStart(0, { type: 'text', text: 'b' }), blockStop(0), ending('stop'), stop],
+      [{ text: 'a' }, { text: 'b' }],
+      true,
+    ],
+    [
+      'a reply that is whole in its start',
+      [{ type: 'message_start', message: { ...message, content: [{ type: 'text', text: 'a' }], stop_reason: 'end_turn' } }, stop],
+      [{ text: 'a' }],
+      true,
+    ],
+    [
+      'a compaction in pieces',
+      [
+        opening,
+        blockStart(0, { type: 'compaction', content: null }),
+        delta(0, { type: 'compaction_delta', content: 'sum' }),
+        blockStop(0),
+        ending('compaction'),
+        stop,
+      ],
+      [{ type: 'control', raw: { type: 'compaction', content: 'sum' } }],
+      true,
+    ],
+    [
+      'an unknown event',
+      [opening, { type: 'newest' }, blockStart(0, { type: 'text', text: 'a' }), blockStop(0), ending('end_turn'), stop],
+      [{ text: 'a' }],
+      true,
+    ],
+    [
+      'a delta of an unknown kind',
+      [opening, blockStart(0, { type: 'text', text: 'a' }), delta(0, { type: 'newest' }), blockStop(0), ending('end_turn'), stop],
+      [{ text: 'a' }],
+      true,
+    ],
   ])('%s', (_, wires, parts, isClean) => {
     const events = decodeStream(wires)
     expect(checkGrammar(events)).toEqual([])
@@ -415,7 +592,11 @@ describe('reading a stream', () => {
     ['a delta without its text', [opening, blockStart(0, { type: 'text', text: '' }), delta(0, { type: 'text_delta' })], 'malformed'],
     ['a block without index', [opening, { type: 'content_block_start', content_block: { type: 'text', text: '' } }], 'malformed'],
     ['a delta before the start', [delta(0, { type: 'text_delta', text: 'a' })], 'out-of-order'],
-    ['another message inside this one', [opening, blockStart(0, { type: 'text', text: 'a' }), { type: 'message_start', message: { ...message, id: 'msg_2' } }], 'out-of-order'],
+    [
+      'another message inside this one',
+      [opening, blockStart(0, { type: 'text', text: 'a' }), { type: 'message_start', message: { ...message, id: 'msg_2' } }],
+      'out-of-order',
+    ],
   ])('%s is refused', (_, wires, code) => {
     const state = messages.streamDecoder.initial()
     const events: CanonicalEvent[] = []
@@ -431,7 +612,22 @@ describe('reading a stream', () => {
   })
 
   test('any values, in any order, give a legal stream', () => {
-    const pool = [...session, opening, stop, null, [], 'x', { type: 'error' }, { type: 1 }, { error: 'e' }, blockStart(0, { type: 'text', text: 1 }), ending('x', {}), delta(9, {}), { type: '__proto__' }, blockStop(9)]
+    const pool = [
+      ...session,
+      opening,
+      stop,
+      null,
+      [],
+      'x',
+      { type: 'error' },
+      { type: 1 },
+      { error: 'e' },
+      blockStart(0, { type: 'text', text: 1 }),
+      ending('x', {}),
+      delta(9, {}),
+      { type: '__proto__' },
+      blockStop(9),
+    ]
     for (let seed = 1; seed <= 300; seed++) {
       const dice = createDice(seed)
       const state = messages.streamDecoder.initial()
