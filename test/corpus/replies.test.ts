@@ -10,8 +10,23 @@ import { corpusFiles, shared, skipReason } from './data.ts'
 import { expectEnding, expectHeard } from './meaning.ts'
 import { type Exceptions, tally } from './tally.ts'
 
-const streamExceptions: Exceptions = {}
-const responseExceptions: Exceptions = {}
+const noCustomCalls = 'the newest openai client for Node 20 cannot accumulate a streamed call of a custom tool, its own included'
+
+const cutDeltas = 'deltas were cut out of the recording, so its whole text at the end is not what had been sent by then; a note tells it'
+const programmaticCall = 'says end_turn although a tool call waits for the client; a wire that has only «stop» for that reads it as tool calls'
+
+const streamExceptions: Exceptions = {
+  'responses/streams/lingua__openai.responsesAdditionalToolsMultipleToolsParam.followup.sse → chat-completions': noCustomCalls,
+  'responses/streams/vercel-ai__openai.openai-custom-tool.1.sse → chat-completions': noCustomCalls,
+  'responses/streams/vercel-ai__openai.openai-shell-container.1.sse → chat-completions': cutDeltas,
+  'responses/streams/vercel-ai__openai.openai-shell-container.1.sse → messages': cutDeltas,
+}
+const responseExceptions: Exceptions = {
+  'responses/responses/lingua__openai.responsesAdditionalToolsMultipleToolsParam.followup.json → chat-completions': noCustomCalls,
+  'responses/responses/vercel-ai__openai.openai-custom-tool.1.json → chat-completions': noCustomCalls,
+  'messages/responses/vercel-ai__anthropic.anthropic-programmatic-tool-calling.1.json → chat-completions': programmaticCall,
+  'messages/responses/vercel-ai__anthropic.anthropic-programmatic-tool-calling.1.json → responses': programmaticCall,
+}
 
 function collectText(protocol: ProtocolName, text: string): { response: CanonicalResponse; clean: boolean } {
   const into = startCollecting()
@@ -25,7 +40,7 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
   for (const from of protocolNames)
     for (const to of protocolNames.filter(name => name !== from)) {
       test(`captured ${from} streams are streams of ${to} for its official client`, async () => {
-        const files = corpusFiles(from, 'streams').map(({ file, text }) => ({ name: file, text }))
+        const files = corpusFiles(from, 'streams').map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
         await tally(`streams ${from} → ${to}`, files, streamExceptions, async ({ text }) => {
           const source = collectText(from, text)
           const translator = createStreamTranslator({ from, to, now: 1_750_000_000 })
@@ -34,21 +49,25 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
             await expect(clientOf(to).readStream(out)).rejects.toThrow()
             return
           }
-          expectHeard(await clientOf(to).readStream(out), source.response)
+          expectHeard(await clientOf(to).readStream(out), source.response, translator.notes)
           expectEnding(collectText(to, out).response, source.response, translator.notes)
         })
       })
 
       test(`captured ${from} replies are replies and streams of ${to} for its official client`, async () => {
-        const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: file, text }))
+        const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
         await tally(`replies ${from} → ${to}`, files, responseExceptions, async ({ text }) => {
           const { value } = protocols[from].decodeResponse(JSON.parse(text))
           if (value.error) {
             expect(protocols[to].encodeError(value.error).wire.status).toBeGreaterThanOrEqual(400)
             return
           }
-          const { wire } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
-          expectHeard(await clientOf(to).readResponse(wire), value)
+          if (value.candidates.some(({ finish }) => finish === undefined)) {
+            expect(() => protocols[to].encodeResponse(value)).toThrow(expect.objectContaining({ code: 'truncated' }))
+            return
+          }
+          const { wire, notes } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
+          expectHeard(await clientOf(to).readResponse(wire), value, notes)
           const state = protocols[to].streamEncoder.initial({ now: 1_750_000_000 })
           let out = ''
           const write = (event: unknown) => {
@@ -56,7 +75,7 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
           }
           for (const event of explode(value)) protocols[to].streamEncoder.step(state, event, write)
           protocols[to].streamEncoder.end(state, write)
-          expectHeard(await clientOf(to).readStream(out), value)
+          expectHeard(await clientOf(to).readStream(out), value, state.notes)
           expectEnding(collectText(to, out).response, value, state.notes)
         })
       })

@@ -39,7 +39,9 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const reasoning = decodeReasoning(carriers, at)
 
   const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: `${at}/tool_calls/${i}`, ordinal: i, reading }))
-  if (function_call) {
+  // Some servers put an empty call beside every text.
+  if (function_call?.name === '') rest['function_call'] = function_call
+  else if (function_call) {
     const { name: called, arguments: input, ...unknown } = function_call
     calls.push({ type: 'tool-call', id: reading.legacyId(), idOrigin: 'synthesized', ...originalName(called, reading.context), kind: 'function', ...readInput(input), at: `${at}/function_call`, ...kept(unknown, { legacy: true, input }) })
   }
