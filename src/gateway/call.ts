@@ -106,7 +106,12 @@ async function call(service: Service, ask: Ask, trace: Trace, candidate: Prepare
     })
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
-    if (answer.status >= 200 && answer.status < 300) return await sorted(answer, opened)
+    if (answer.status >= 200 && answer.status < 300) {
+      const result = await sorted(answer, opened)
+      // An answer that nobody reads would hold its socket for ever.
+      if ('again' in result) own.abort()
+      return result
+    }
     return failureOf(await readSome(answer.body), answer, to, ask.protocol, channel.apiKey)
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error, again: 'never' }
@@ -140,8 +145,7 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
     const replayed = { ...answer, body: replay(first, iterator) }
     if (/^\s*[{[]/.test(start)) return opened(replayed, 'json')
     if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
-    await iterator.return?.()
-  } else await answer.body[Symbol.asyncIterator]().return?.()
+  }
   return {
     refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'),
     again: 'never',
@@ -159,17 +163,12 @@ function failureOf(text: string, { status, headers }: TransportAnswer, from: Pro
   const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : status === 429 && waitMs === undefined ? 'elsewhere' : 'here'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
-  if (body === undefined) {
-    const what = /^\s*</.test(shown) ? 'a web page' : 'no JSON'
-    return failure(
-      new Refusal(
-        { status, kind: kindOf(status), message: `the upstream answered ${status} with ${what}`, ...(waitMs !== undefined && { retryAfterMs: waitMs }) },
-        { headers: kept },
-      ),
-    )
+  if (/^\s*</.test(shown)) {
+    const message = `the upstream answered ${status} with a web page`
+    return failure(new Refusal({ status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
   }
-  const { value } = from.decodeError({ status, headers, body })
-  const wire = from === to ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
+  const { value } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) })
+  const wire = from === to && body !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 

@@ -14,6 +14,7 @@ import type { Hooks, Identity, UsageRecord } from './hooks.ts'
 import { newId } from './ids.ts'
 import { createKeyRing } from './keys.ts'
 import { memoryLimits } from './limits.ts'
+import { createListing } from './listing.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
@@ -43,6 +44,7 @@ export type Gateway = {
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
   const service: Service = { config: settled, hooks, catalog: createCatalog(settled), limits: memoryLimits(), transport: hooks.transport ?? transport() }
+  const list = createListing(service)
   const keys = createKeyRing(settled.keys)
   const localOnly = keys.size === 0 && settled.auth !== 'none' && !hooks.authenticate
   const running = new Set<AbortController>()
@@ -100,7 +102,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const identity = await identify(request, route.protocol)
         trace.identity = identity
         const { address } = route.protocol
-        if (route.kind === 'list') return json(address.list(service.catalog.list(identity)))
+        if (route.kind === 'list') return json(address.list(await list(identity)))
         const model = service.catalog.find(route.model, identity)
         if (!model) throw unknownModel(route.model)
         return json(address.describe(model))

@@ -111,8 +111,12 @@ function baseOf({ url = '/', originalUrl = url, socket }: Request, { host }: Rec
   return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
 }
 
-/** Whoever comes through a proxy is somewhere else. */
+/**
+ * Whoever comes through a proxy is somewhere else, and so may be whoever calls this machine by another name: a web page
+ * can have its own name lead here.
+ */
 function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
   if (headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined) return false
+  if (!/^(127(\.\d+){3}|\[::1\]|([\w-]+\.)*localhost)(:\d+)?$/i.test(headers['host'] ?? 'localhost')) return false
   return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')
 }

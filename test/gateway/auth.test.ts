@@ -1,6 +1,8 @@
+import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { hosts, paths, post, requests } from './support.ts'
+import { gateway } from '../../src/hosts/connect.ts'
+import { hosts, listen, paths, post, requests } from './support.ts'
 
 const config: GatewayConfig = {
   keys: [
@@ -105,6 +107,25 @@ test('without keys, only clients of this machine are served', async () => {
   const forwarded = await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))
   expect(forwarded.status).toBe(401)
   expect(await forwarded.text()).toContain('keys')
+})
+
+test.each([
+  ['127.0.0.1:4000', 200],
+  ['localhost', 200],
+  ['app.localhost:80', 200],
+  ['[::1]:4000', 200],
+  ['rebound.example', 401],
+  ['127.0.0.1.example', 401],
+])('called by the name %s, a gateway without keys answers %i', async (host, status) => {
+  const { keys: _, ...open } = config
+  const handler = gateway(open)
+  const { port } = new URL(await listen(handler))
+  const answer = await new Promise<number | undefined>((resolve, reject) => {
+    request({ port, host: '127.0.0.1', path: '/v1/models', headers: { host } }, response => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end()
+  })
+  expect(answer).toBe(status)
 })
 
 test('"none" serves everybody', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, listen, one, type Protocol, pairs, paths, post, requests, sendJson, upstream } from './support.ts'
+import { hosts, listen, one, type Protocol, pairs, paths, post, requests, sendJson, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -116,6 +116,31 @@ describe.each(hosts)('through %s', (_, start) => {
       const text = await response.text()
       expect(JSON.parse(text)).toMatchObject(shapes[client])
       expect(text).not.toContain('secret')
+    }
+  })
+
+  test('web pages that nobody reads hold no sockets', async () => {
+    const seen = await upstream(response => {
+      response.writeHead(200, { 'content-type': 'text/html' })
+      response.write('<html>')
+    })
+    const ask = await start(one(seen.url, 'messages'))
+    for (const stream of [false, true, false]) expect((await ask(paths.messages, post({ ...requests.messages, stream }))).status).toBe(502)
+    await until(() => [...seen.sockets].every(({ destroyed }) => destroyed))
+  })
+
+  test('an error in plain words is told in them', async () => {
+    const { url } = await upstream(response => {
+      response.writeHead(413, { 'content-type': 'text/plain' })
+      response.end('Payload much too large')
+    })
+    const ask = await start(one(url, 'messages'))
+    for (const client of protocols) {
+      const response = await ask(paths[client], post(requests[client]))
+      expect(response.status).toBe(413)
+      const text = await response.text()
+      expect(JSON.parse(text)).toMatchObject(shapes[client])
+      expect(text).toContain('much too large')
     }
   })
 

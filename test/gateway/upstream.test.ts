@@ -185,6 +185,31 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(headers.get('x-ratelimit-limit-requests')).toBe('10')
   })
 
+  test('where any name is served, the upstream is asked for its names', async () => {
+    const seen = await upstream(sendJson(200, { object: 'list', data: [{ id: 'big' }, { id: 'small' }, { id: 'own' }] }))
+    const config = {
+      keys: [
+        { name: 'a', key: 'a', group: 'g' },
+        { name: 'b', key: 'b' },
+      ],
+      groups: { g: { models: ['own', 'v/small'] } },
+      channels: [
+        { name: 'up', protocols: ['messages' as const], baseUrl: seen.url, apiKey: 'upstream-secret' },
+        { name: 'gone', protocols: ['messages' as const], baseUrl: 'http://127.0.0.1:9' },
+      ],
+      models: [
+        { id: 'own', channels: [{ name: 'up' }] },
+        { id: 'v/*', channels: [{ name: 'up', model: '*' }, { name: 'gone' }] },
+      ],
+    }
+    const ask = await start(config)
+    const ids = async (key: string) =>
+      ((await (await ask('/v1/models', { headers: { authorization: `Bearer ${key}` } })).json()) as { data: { id: string }[] }).data.map(({ id }) => id)
+    expect(await ids('b')).toEqual(['own', 'v/big', 'v/small', 'v/own'])
+    expect(await ids('a')).toEqual(['own', 'v/small'])
+    expect(seen.calls).toMatchObject([{ method: 'GET', path: '/v1/models', headers: { 'x-api-key': 'upstream-secret' } }])
+  })
+
   test('a channel that is asked too often is passed over', async () => {
     const [few, rest] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, replies['chat-completions']))]
     const channel = (name: string, baseUrl: string, requestsPerMinute: number) => ({

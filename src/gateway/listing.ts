@@ -1,0 +1,66 @@
+import { isObject } from '../kit/json.ts'
+import type { ModelInfo } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+import type { Service } from './ask.ts'
+import type { Identity } from './hooks.ts'
+import type { ChannelEntry } from './options.ts'
+import { urlOf } from './upstream.ts'
+
+const freshMs = 60_000
+const patienceMs = 5_000
+
+export type Listing = (identity: Identity) => Promise<ModelInfo[]>
+
+/** The configured models and, where any name that begins so is served, what the upstream says it has. */
+export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
+  const known = new Map<string, { ids: Promise<string[]>; until: number }>()
+
+  function idsOf(channel: ChannelEntry): Promise<string[]> {
+    const now = Date.now()
+    const found = known.get(channel.name)
+    if (found && found.until > now) return found.ids
+    // An upstream without a listing is no reason for having none.
+    const ids = ask(channel).catch(() => [])
+    known.set(channel.name, { ids, until: now + freshMs })
+    return ids
+  }
+
+  async function ask({ baseUrl, protocols: spoken, apiKey, headers, timeouts }: ChannelEntry): Promise<string[]> {
+    const [name] = spoken ?? []
+    if (baseUrl === undefined || name === undefined) return []
+    const { body, status } = await transport.send({
+      url: urlOf(baseUrl, '/v1/models'),
+      method: 'GET',
+      headers: { accept: 'application/json', ...protocols[name].address.upstreamHeaders(apiKey, undefined), ...headers },
+      body: undefined,
+      signal: AbortSignal.timeout(patienceMs),
+      connectMs: timeouts.connectMs,
+    })
+    const decoder = new TextDecoder()
+    let text = ''
+    for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+    const listed: unknown = status === 200 ? JSON.parse(text) : undefined
+    const data = isObject(listed) && Array.isArray(listed['data']) ? listed['data'] : []
+    return data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
+  }
+
+  return async identity => {
+    const models = new Map(catalog.list(identity).map(model => [model.id, model]))
+    for (const { id, channels } of config.models) {
+      if (!id.endsWith('*')) continue
+      const prefix = id.slice(0, -1)
+      for (const { name, model } of channels) {
+        const channel = config.channels.find(one => one.name === name)
+        // A pattern that always serves one model is no list of names.
+        if (!channel || (model !== undefined && !model.endsWith('*'))) continue
+        const own = model?.slice(0, -1) ?? prefix
+        for (const theirs of await idsOf(channel)) {
+          const ours = theirs.startsWith(own) ? prefix + theirs.slice(own.length) : undefined
+          const info = ours === undefined || models.has(ours) ? undefined : catalog.find(ours, identity)
+          if (info) models.set(info.id, info)
+        }
+      }
+    }
+    return [...models.values()]
+  }
+}
