@@ -1,4 +1,4 @@
-import type { CacheTtl, MediaPart, MediaSource, Message, Part, SearchResultPart } from '../../canonical/message.ts'
+import type { CacheTtl, MediaPart, MediaSource, Message, Part, SearchResultPart, TokenLogprob } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
@@ -41,7 +41,7 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
 
 function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['role']): Part {
   const { type, text, annotations, logprobs, ...rest } = wire
-  const form: OwnForm = { ...spelling(wire, ['annotations', 'logprobs']), ...(role !== 'assistant' && { type }) }
+  const form: OwnForm = { ...spelling(wire, ['annotations', 'logprobs']), ...(role !== 'assistant' && { type }), ...(logprobs?.length && { logprobs }) }
   return {
     type: 'text',
     text,
@@ -160,9 +160,14 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
   if (cache) w.report.add('cache.not-here', at, 'cache')
   const annotations = (citations ?? []).flatMap(citation => encodeCitation(citation, text, w.report, at) ?? [])
   const whole = form === undefined
-  const tokens = (logprobs ?? []).map(one => encodeLogprob(one, whole))
+  const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))
   if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part)
   return { type, text, annotations, ...((w.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
+}
+
+/** Log probabilities as they came, when they are still the same. */
+function tokensOf(raw: unknown, logprobs: readonly TokenLogprob[] = []): unknown[] | undefined {
+  return Array.isArray(raw) && JSON.stringify(raw.map(decodeLogprob)) === JSON.stringify(logprobs) ? raw : undefined
 }
 
 /** Undefined: there is none, or it may not stand here. */

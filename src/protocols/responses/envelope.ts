@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { CanonicalResponse } from '../../canonical/response.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { ownForm, protocol, wireOf } from './own.ts'
+import { ownForm, protocol, wireOf, words } from './own.ts'
 import { encodeBody } from './request.ts'
 import { type Options, type ResponsesReport, startWriting } from './writing.ts'
 
@@ -128,7 +128,7 @@ export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start,
 
 const withTier = (serviceTier: string | undefined) => (serviceTier === undefined ? {} : { serviceTier })
 
-type Outcome = { status: unknown; output: JsonObject[]; error?: JsonObject | null; incomplete?: unknown; usage?: JsonObject | null }
+type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
 
 /** A `response` object. */
 export function snapshot(envelope: Envelope, { status, output, error, incomplete, usage }: Outcome): JsonObject {
@@ -148,9 +148,12 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
   if (own) {
     const form = ownForm({ ...(ext && { ext }) })
     const told = isObject(form?.['echo']) ? form['echo'] : echo
-    const wire = wireOf({ ...told, ...known }, { ...(ext && { ext }) })
+    const wire = wireOf({ ...told, ...known, error: error ?? form?.['error'] }, { ...(ext && { ext }) })
     const absent = form?.['absent']
-    for (const key of ['created_at', 'model', 'id', 'status']) if (Array.isArray(absent) && absent.includes(key) && isBlank(wire[key])) delete wire[key]
+    if (Array.isArray(absent) && absent.includes('status')) delete wire['status']
+    if (words(form?.['nulls']).includes('status')) wire['status'] = null
+    for (const key of words(form?.['nulls'])) if (isBlank(wire[key])) wire[key] = null
+    for (const key of ['created_at', 'model', 'id']) if (Array.isArray(absent) && absent.includes(key) && isBlank(wire[key])) delete wire[key]
     return wire
   }
   const fields = ext?.[protocol]?.fields
@@ -168,6 +171,15 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
 }
 
 const isBlank = (value: unknown) => value === '' || value === 0 || value === undefined
+
+/** The id of a call, made another where an earlier call of the answer has it. */
+export function callIdOf(id: string, used: string[], at: string | undefined, report: ResponsesReport): string {
+  let chosen = id
+  for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
+  if (chosen !== id) report.add('tool-call.id-twice', at, 'id')
+  used.push(chosen)
+  return chosen
+}
 
 /** The wanted id of an item where it is one of this protocol and free, else one made from the answer's id and the item's place. */
 export function itemIdOf(wanted: string | undefined, prefix: string, { id, own }: Pick<Envelope, 'id' | 'own'>, used: string[]): string {

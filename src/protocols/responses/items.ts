@@ -103,6 +103,7 @@ function decodeResult(wire: JsonObject, item: string, at: string, report?: Respo
   } else if (Array.isArray(output)) content = output.map((part, index) => decodeContent(part as ResponsesContent, `${at}/output/${index}`, 'tool'))
   else if (isObject(output)) {
     report?.add('tool-result.stringified', `${at}/output`)
+    form['output'] = output
     content = [{ type: 'text', text: JSON.stringify(output), at: `${at}/output` }]
   }
   const part: ToolResultPart = {
@@ -261,37 +262,31 @@ function asText(part: Extract<Part, { type: 'search-result' | 'media' }>, role: 
 export function encodeContainer(message: Message, content: JsonObject[], w: Writing): JsonObject {
   const form = ownForm(message)
   const role = message.role === 'tool' ? 'user' : message.role
-  if (w.target === 'output')
-    return wireOf(
-      { type: 'message', id: w.itemId?.(message.id, 'msg_'), status: outputStatus(message, 'message'), role, content, phase: message.phase },
-      ownItem(message, 'message'),
-    )
   if (form?.['item'] === 'message') {
     const only = content[0]
     const short = form['content'] === 'string' && content.length === 1 && typeof only?.['text'] === 'string'
     const wire = wireOf(
-      { type: 'message', id: message.id, status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
+      { type: 'message', id: idFor(message, w), status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
       message,
     )
     if (Array.isArray(form['absent']) && form['absent'].includes('type')) delete wire['type']
     if (form['type'] === null) wire['type'] = null
     return wire
   }
+  if (w.target === 'output')
+    return defined({ type: 'message', id: idFor(message, w), status: message.status ?? 'completed', role, content, phase: message.phase })
   const [only] = content
   const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
   return defined({ type: 'message', role, content: bare ? only['text'] : content, phase: message.phase ?? undefined })
 }
+
+const idFor = (message: Message, w: Writing) => (w.target === 'output' ? w.itemId?.(message.id, 'msg_', ownItem(message, 'message')) : message.id)
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
 /** The message, when what it was decoded from is an item of this kind: only then its spelling fits. */
 function ownItem(message: Message, item: string): Message | undefined {
   return ownForm(message)?.['item'] === item ? message : undefined
-}
-
-/** Items of an answer say how far they came, unless their own wire did not. */
-function outputStatus(message: Message, item: string): unknown {
-  return itemStatus(message) ?? (ownItem(message, item) ? undefined : 'completed')
 }
 
 function itemStatus(message: Message): unknown {
@@ -342,7 +337,7 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
   if (empty) report.add('tool-call.empty-arguments', at)
   const known = {
     type: freeform ? 'custom_tool_call' : 'function_call',
-    id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_') : own ? wanted : undefined,
+    id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
     status: target === 'output' && !own ? (message.status ?? status ?? 'completed') : (itemStatus(message) ?? (own ? undefined : status)),
     call_id: encodeCallId(id, at, w),
     name: wireName(name, w),
@@ -388,8 +383,8 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
   const prefix = isError && options.errorPrefix ? options.errorPrefix : ''
   const known = {
     type: item,
-    id: w.target === 'output' ? w.itemId?.(message.id, 'fco_') : own ? message.id : undefined,
-    call_id: own && ownForm(own)?.['paired'] ? undefined : wireCallId(callId, w),
+    id: w.target === 'output' ? w.itemId?.(message.id, 'fco_', own) : own ? message.id : undefined,
+    call_id: own && ownForm(own)?.['paired'] ? ownForm(own)?.['said'] : wireCallId(callId, w),
     name: own ? name : undefined,
     namespace: own ? namespace : undefined,
     output: encodeOutput(content, own, prefix, w),
@@ -400,7 +395,7 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
   return wireOf(known, own)
 }
 
-function encodeOutput(content: Part[], own: Message | undefined, prefix: string, w: Writing): string | JsonObject[] {
+function encodeOutput(content: Part[], own: Message | undefined, prefix: string, w: Writing): unknown {
   const form = ownForm(own)
   const [only] = content
   const plain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations)
@@ -408,10 +403,11 @@ function encodeOutput(content: Part[], own: Message | undefined, prefix: string,
     if (only) w.report.ext(only.ext, only.at)
     return prefix + (only?.type === 'text' ? only.text : '')
   }
+  const object = form?.['output']
+  if (isObject(object) && only?.type === 'text' && only.text === JSON.stringify(object)) return object
   const wire = content.flatMap<JsonObject>(part => {
-    if (part.type === 'refusal') return encodeText({ ...part, type: 'text' }, 'tool', w)
-    if (part.type === 'text' || part.type === 'media' || part.type === 'search-result' || part.type === 'opaque')
-      return encodeContentPart(part, 'tool', w) ?? []
+    if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', w)
+    if (isContent(part) || part.type === 'opaque') return encodeContentPart(part, 'tool', w) ?? []
     w.report.add('tool-result.flattened', part.at)
     const text = plainText(part)
     return text ? { type: 'input_text', text } : []

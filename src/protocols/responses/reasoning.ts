@@ -31,7 +31,8 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     at,
   }
   const form = spelling(wire, ['summary', 'content', 'encrypted_content'])
-  return { part, fields, form: encrypted === '' ? { ...form, emptySeal: true } : form, ...(envelope?.attach !== undefined && { attach: envelope.attach }) }
+  const blank = { ...(encrypted === '' && { emptySeal: true }), ...(id === '' && { emptyId: true }) }
+  return { part, fields, form: { ...form, ...blank }, ...(envelope?.attach !== undefined && { attach: envelope.attach }) }
 }
 
 function decodeSegments(list: readonly JsonObject[], type: string, kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
@@ -53,6 +54,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   report.ext(ext, at)
   if (cache) report.add('cache.not-here', at, 'cache')
   const own = ownForm(message)?.['item'] === 'reasoning'
+  const said = id ?? (own && ownForm(message)?.['emptyId'] ? '' : undefined)
   if (target === 'input') {
     if (signature && signature.issuer !== protocol) {
       report.add('reasoning.foreign-signature', at)
@@ -66,11 +68,11 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
   const known = {
     type: 'reasoning',
-    id: target === 'output' ? w.itemId?.(id, 'rs_') : options.rsReasoningId === 'omit' ? undefined : id,
+    id: target === 'output' ? w.itemId?.(said, 'rs_', own ? message : undefined) : options.rsReasoningId === 'omit' ? undefined : said,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
     content: own || content.length > 0 ? content : undefined,
     encrypted_content: signature ? encodeSignature(signature, id) : own && ownForm(message)?.['emptySeal'] ? '' : undefined,
-    status: message.status,
+    status: ownForm(message)?.['status'] ?? message.status,
   }
   return wireOf(known, own ? message : undefined)
 }

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItem } from './items.ts'
-import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf, words } from './own.ts'
 import { attachCarriers, type Carrier } from './reasoning.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
@@ -153,9 +153,10 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
     const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
     const [call] = place < 0 ? [] : open.splice(place, 1)
     if (part.callId !== '') continue
-    if (call) part.callId = call.id
     const form = ownForm(message)
-    if (form) form['paired'] = true
+    const given = form && [...words(form['nulls']), ...words(form['absent'])].includes('call_id')
+    if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' })
+    if (call) part.callId = call.id
     report.add('tool-result.call-id', part.at)
   }
 }

@@ -9,7 +9,7 @@ import { echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelo
 import { failureOf, readError } from './error.ts'
 import { decodeItem, encodeMessage } from './items.ts'
 import { imageItem } from './media.ts'
-import { keep, ownForm, protocol, spelling } from './own.ts'
+import { keep, ownForm, protocol, spelling, words } from './own.ts'
 import { attachCarriers, type Carrier } from './reasoning.ts'
 import { type ResponsesItem, ResponsesResponse } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -60,7 +60,7 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
     ...(typeof createdAt === 'number' && { createdAt }),
     ...(typeof completedAt === 'number' && { completedAt }),
     ...(typeof tier === 'string' && { serviceTier: tier }),
-    ...keep(fields, { ...form, ...(own.length > 0 && { nulls: own }), echo }),
+    ...keep(fields, { ...form, ...(own.length > 0 && { nulls: own }), ...(body.error != null && body.status !== 'failed' && { error: body.error }), echo }),
   }
 }
 
@@ -119,13 +119,16 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
   // Some servers repeat an id; only a stream's reader could not bear it.
-  w.itemId = (wanted, prefix) => (envelope.own && wanted ? wanted : itemIdOf(wanted, prefix, envelope, used))
+  w.itemId = (wanted, prefix, own) => (own ? wanted : itemIdOf(wanted, prefix, envelope, used))
   const [candidate, ...others] = candidates
   for (const { index } of others) report.add('candidate.first-only', `/candidates/${index}`)
   const output = (candidate?.messages ?? []).flatMap(message => encodeAnswer(message, w))
   const counts = usage && encodeUsage(usage, report)
   const shared = { output, ...(counts && { usage: counts }) }
-  if (error) return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!isUntold(error) && { error: failureOrRaw(error) }) }), notes: report.notes }
+  if (error) {
+    const untold = [...words(form?.['nulls']), ...words(form?.['absent'])].includes('error')
+    return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
+  }
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
   if (ending.refusal !== undefined && !hasText(candidate)) output.push(refusalItem(ending.refusal, w))
   if (!envelope.own && ending.status === 'incomplete') markLast(output)
@@ -139,7 +142,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
 
 /** A message of an answer; pictures become items of their own. */
 function encodeAnswer(message: Message, w: Writing): JsonObject[] {
-  const pictures = message.parts.some(part => part.type === 'media')
+  const pictures = message.parts.some(part => part.type === 'media') && ownForm(message)?.['item'] !== 'message'
   if (!pictures) return encodeMessage(message, w)
   return message.parts.flatMap(part => {
     const item = part.type === 'media' ? imageItem(part, w) : undefined
@@ -147,12 +150,12 @@ function encodeAnswer(message: Message, w: Writing): JsonObject[] {
   })
 }
 
-/** The wire said that it failed, and nothing more. */
-const isUntold = ({ protocol: of, raw }: CanonicalError) => of === protocol && isObject(raw) && Object.keys(raw).length === 0
-
-export function failureOrRaw(error: NonNullable<CanonicalResponse['error']>): JsonObject {
+/** `response.error` of an answer that failed: as it came, where it came from this protocol. */
+export function failureOrRaw(error: CanonicalError): unknown {
   const { raw } = error
-  return error.protocol === protocol && isObject(raw) && typeof raw['message'] === 'string' && raw['error'] === undefined ? raw : failureOf(error)
+  if (error.protocol !== protocol || raw === undefined) return failureOf(error)
+  const isEvent = isObject(raw) && (raw['error'] !== undefined || raw['type'] === 'error')
+  return isEvent ? failureOf(error) : raw
 }
 
 export type EncodedEnding = { status: string; details?: unknown; refusal?: string }
@@ -166,8 +169,8 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
     const details = isObject(form['details']) ? form['details'] : undefined
     const reason = typeof details?.['reason'] === 'string' ? details['reason'] : undefined
     const status = typeof form['status'] === 'string' ? form['status'] : undefined
-    const meant = decodeFinish(status, reason, finish?.reason === 'tool_calls')
-    if (status !== undefined && meant?.reason === finish?.reason) return { status, ...(details && { details }) }
+    const meant = decodeFinish(status ?? 'completed', reason, finish?.reason === 'tool_calls')
+    if (meant?.reason === finish?.reason) return { status: status ?? 'completed', ...(details && { details }) }
   }
   if (!finish) {
     if (options.truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol, path: '/status' }, 'the answer does not say how it ended')

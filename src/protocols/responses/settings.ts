@@ -150,7 +150,7 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
   report.rest(cacheRest, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
   if (contentRef !== undefined) unresolvable('cache.contentRef', w)
-  const cacheTtl = ttl === '5m' || ttl === '1h' ? undefined : ttl
+  const cacheTtl = !own && (ttl === '5m' || ttl === '1h') ? undefined : ttl
   if (cacheTtl !== ttl) report.add('cache.ttl', '', 'cache.ttl')
   const { settings: safetySettings, moderation, ...safetyRest } = safety ?? {}
   report.rest({ ...safetyRest, settings: safetySettings }, '', 'safety.')

@@ -7,6 +7,7 @@ import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeCitation, decodeLogprob } from './citations.ts'
 import { decodeContent } from './content.ts'
@@ -62,8 +63,12 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     if (wire === '[DONE]') return streamDecoder.end(state, emit)
     const event = isObject(wire) ? wire : {}
     const type = typeof event['type'] === 'string' ? event['type'] : event['error'] != null ? 'error' : ''
-    if (state.phase === 'before') begin(state, event, type, emit)
     const act = known.get(type)
+    if (state.phase === 'before') {
+      // What nobody knows may not begin a stream: the start has to wait for who answers.
+      if (!act) return createReport(protocol, {}, {}, state.notes).once('event.unknown', undefined)
+      begin(state, event, type, emit)
+    }
     if (act) act(state, event, emit)
     else emit({ type: 'opaque', protocol, raw: wire })
   },
@@ -131,9 +136,13 @@ function textOf(event: JsonObject, key: string): string {
 function begin(state: State, event: JsonObject, type: string, emit: Out): void {
   state.phase = 'inside'
   const lifecycle = known.has(type) && type.startsWith('response.') && 'response' in event
-  const head = lifecycle ? decodeHead(snapshotOf(event)) : {}
-  state.model = head.model
-  emit({ type: 'start', ...head })
+  let head: ReturnType<typeof decodeHead> = {}
+  try {
+    if (lifecycle) head = decodeHead(snapshotOf(event))
+  } finally {
+    state.model = head.model
+    emit({ type: 'start', ...head })
+  }
 }
 
 function snapshotOf(event: JsonObject): ResponsesResponse {

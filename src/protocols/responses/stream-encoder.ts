@@ -6,7 +6,7 @@ import { type Candidate, type Finish, mergeUsage, type Usage } from '../../canon
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { encodeCitation, encodeLogprob } from './citations.ts'
-import { type Envelope, type Fallbacks, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import { callIdOf, type Envelope, type Fallbacks, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, streamError } from './error.ts'
 import { encodeCall, encodeContainer, encodeContentPart, encodeMessage, encodeRaw } from './items.ts'
 import { imageItem } from './media.ts'
@@ -56,6 +56,7 @@ type State = MachineState & {
   start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
   envelope: Envelope | undefined
   usedIds: string[]
+  usedCalls: string[]
   sequence: number
   items: Item[]
   messages: Record<number, OpenMessage>
@@ -93,6 +94,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
     start: {},
     envelope: undefined,
     usedIds: [],
+    usedCalls: [],
     sequence: 0,
     items: [],
     messages: {},
@@ -266,7 +268,7 @@ function messageItem(state: State, message: number, emit: Out): number {
   const opened = state.messages[message]
   if (opened?.item !== undefined) return opened.item
   const head = headOf(state, message)
-  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writing(state)), status: 'in_progress', content: [] }
+  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writing(state)), type: 'message', status: 'in_progress', content: [] }
   const index = addItem(state, message, wire, emit)
   if (opened) opened.item = index
   return index
@@ -372,7 +374,7 @@ function startCall(state: State, part: OpenPart, head: ToolCallPart, emit: Out):
   const muted = startWriting('output', w.own, state.options)
   if (w.itemId) muted.itemId = w.itemId
   const wire = { ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted), status: 'in_progress', [inputKey(head)]: '' }
-  if (wire.call_id === '') wire.call_id = `call_${String(wire.id)}`
+  wire.call_id = callIdOf(String(wire.call_id) || `call_${String(wire.id)}`, state.usedCalls, head.at, w.report)
   part.item = addItem(state, part.message, wire, emit)
   part.value = { ...call, input: '' }
   if (input) partGiven(state, part, { kind: 'input', text: input }, emit)
@@ -595,7 +597,9 @@ function endReasoning(state: State, part: OpenPart, value: ReasoningPart, whole:
   w.itemId = () => String(id)
   const signature = whole.signature ?? value.signature
   const head = headOf(state, part.message)
-  const wire = encodeReasoning({ ...whole, ...(signature && { signature }) }, head, w)
+  // The item has to be what its deltas added up to; other cuts of the same text are no other text.
+  const { segments } = value
+  const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, w)
   if (item && wire) item.wire = wire
   hold(state, part.item, emit)
 }
@@ -705,7 +709,8 @@ function usageOf(state: State): JsonObject | null {
 function fail(state: State, error: CanonicalError, emit: Out): void {
   open(state, emit)
   if (state.options.rsMidStreamError !== 'failed-only') write(state, 'error', streamError(error), emit)
-  const failure = error.protocol === protocol ? failureOrRaw(error) : failureOf(error)
+  const raw = failureOrRaw(error)
+  const failure = isObject(raw) && typeof raw['message'] === 'string' ? raw : failureOf(error)
   const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failure, usage: usageOf(state) })
   write(state, 'response.failed', { response }, emit)
   done(state, emit)
@@ -721,7 +726,7 @@ function end(state: State, clean: boolean, emit: Out): void {
   state.queue = []
   state.active = undefined
   for (const event of waiting) take(state, event, emit)
-  const complete = state.finish !== undefined || (clean && state.blocked)
+  const complete = clean && (state.finish !== undefined || state.blocked)
   if (!complete) return state.options.truncated === 'length' ? endAsLength(state, emit) : fail(state, truncation, emit)
   if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
     if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', '', 'finish.reason')

@@ -1,4 +1,4 @@
-import type { Part } from '../../canonical/message.ts'
+import type { Message, Part } from '../../canonical/message.ts'
 import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { responsesNotes } from './notes.ts'
@@ -17,8 +17,8 @@ export type Writing = {
   target: 'input' | 'output'
   /** The request was one of this protocol: names, ids and limits are written as they are. */
   own: boolean
-  /** An id for an item of an answer: the wanted one, when it may be used there. */
-  itemId?: (wanted: string | undefined, prefix: string) => string
+  /** An id for an item of an answer: the wanted one, when it may be used there. `own`: what it was decoded from is such an item. */
+  itemId?: (wanted: string | undefined, prefix: string, own?: Message) => string | undefined
   /** Cache breakpoints beyond the allowed number. */
   uncached: Set<Part>
   /** By the name written on this wire. */
