@@ -28,9 +28,10 @@ type Block = {
   index?: number
   /** What was taken in so far: text, reasoning or input. */
   text: string
-  /** Of reasoning: lengths of its segments. Of a call: how much of its input is written. */
+  /** Of reasoning: lengths of its segments. */
   lengths: number[]
-  written: number
+  /** Of a call: its input is seen to be an object, and goes out as it comes. */
+  streams: boolean
   citations: number
   progress: JsonProgress
   signature?: Signature
@@ -287,7 +288,7 @@ function startPart(state: EncoderState, key: string, head: Part, emit: Emitting)
     head,
     text: '',
     lengths: [],
-    written: 0,
+    streams: false,
     citations: 0,
     progress: startJson(),
     ended: false,
@@ -336,7 +337,7 @@ function firstDeltas(head: Part): Delta[] {
 const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
 
 /** Only white space can follow: the call may be closed before its end. */
-const isComplete = ({ kind, progress, text }: Block): boolean => kind === 'call' && progress.whole && text.trimStart().startsWith('{')
+const isComplete = ({ kind, progress, streams }: Block): boolean => kind === 'call' && progress.whole && streams
 
 /** The call has ended and its input is an object, or nothing, or something that can be wrapped into one. */
 function isWhole(block: Block): boolean {
@@ -428,7 +429,7 @@ function carrierBlock(signature: Signature, attach: string): Block {
     head: { type: 'opaque', protocol: name, raw: encodeCarrier(signature, attach) },
     text: '',
     lengths: [],
-    written: 0,
+    streams: false,
     citations: 0,
     progress: startJson(),
     ended: true,
@@ -442,7 +443,7 @@ function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting):
   switch (delta.kind) {
     case 'text':
       if (kind === 'text' && delta.text) {
-        startBlock(state, block, textStart(block), emit)
+        if (block.index === undefined) startBlock(state, block, textStart(block), emit)
         block.text += delta.text
         writeDelta(block, { type: 'text_delta', text: delta.text }, emit)
       }
@@ -458,7 +459,7 @@ function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting):
       if (kind === 'freeform') {
         block.text += delta.text
         if (delta.text) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify(delta.text).slice(1, -1) }, emit)
-      } else if (kind === 'call') writeInput(block, delta.text, emit)
+      } else if (kind === 'call') writeInput(state, block, delta.text, emit)
       return
     case 'signature':
       block.signature = delta.signature
@@ -501,7 +502,7 @@ function writeReasoning(state: EncoderState, block: Block, { segment, text }: Ex
   lengths[segment] = (lengths[segment] ?? 0) + text.length
   const added = joint + text
   if (!added) return
-  startThinking(state, block, emit)
+  if (block.index === undefined) startThinking(state, block, emit)
   block.text += added
   writeDelta(block, { type: 'thinking_delta', thinking: added }, emit)
 }
@@ -511,16 +512,19 @@ function startThinking(state: EncoderState, block: Block, emit: Emitting): void 
 }
 
 /** Input is streamed once it is seen to begin as an object; anything else is held, and wrapped at its end. */
-function writeInput(block: Block, text: string, emit: Emitting): void {
-  const wasWhole = block.progress.whole
+function writeInput(state: EncoderState, block: Block, text: string, emit: Emitting): void {
+  if (block.progress.whole && block.streams) {
+    if (text.trim()) report(state).once('stream.trailing-arguments', block.head.at, 'input')
+    return
+  }
   block.text += text
   advanceJson(block.progress, text)
-  if (wasWhole && !text.trim()) return
-  const begins = block.text.trimStart()
-  if (!begins.startsWith('{')) return
-  const due = block.text.slice(block.written)
-  block.written = block.text.length
-  if (due) writeDelta(block, { type: 'input_json_delta', partial_json: due }, emit)
+  if (!text) return
+  if (block.streams) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit)
+  else if (block.text.trimStart().startsWith('{')) {
+    block.streams = true
+    writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit)
+  }
 }
 
 function endPart(state: EncoderState, key: string, final: Part | undefined, emit: Emitting): void {

@@ -80,7 +80,8 @@ export function encodeUsage(
   { report, whole }: { report: MessagesReport; whole: boolean },
 ): JsonObject {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt: _part, serverTools, serviceTier: counting, ext, ...rest } = usage ?? {}
-  report.rest(rest, undefined, 'usage.')
+  // A count of nothing is no loss.
+  report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), undefined, 'usage.')
   report.ext(ext, '/usage')
   const node = ext ? { ext } : {}
   const own = ownKeys(node)
