@@ -32,9 +32,8 @@ export function createReport<Table extends NoteTable>(
   fieldNames: FieldNames = {},
   notes: Note[] = [],
 ): Report<Table & typeof commonNotes> {
-  const whole: NoteTable = { ...commonNotes, ...table }
   const push = (code: string, at: string | undefined, field?: string) => {
-    const entry = whole[code]
+    const entry = table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
     const path = (at ?? '') + (field === undefined ? '' : `/${fieldNames[field] ?? field.replaceAll('.', '/')}`)
     notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
