@@ -1,5 +1,5 @@
-import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { defined } from '../../kit/defined.ts'
+import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/chat/completions'
 

@@ -43,7 +43,16 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   if (function_call?.name === '') rest['function_call'] = function_call
   else if (function_call) {
     const { name: called, arguments: input, ...unknown } = function_call
-    calls.push({ type: 'tool-call', id: reading.legacyId(), idOrigin: 'synthesized', ...originalName(called, reading.context), kind: 'function', ...readInput(input), at: `${at}/function_call`, ...kept(unknown, { legacy: true, input }) })
+    calls.push({
+      type: 'tool-call',
+      id: reading.legacyId(),
+      idOrigin: 'synthesized',
+      ...originalName(called, reading.context),
+      kind: 'function',
+      ...readInput(input),
+      at: `${at}/function_call`,
+      ...kept(unknown, { legacy: true, input }),
+    })
   }
   const others: Part[] = []
   if (refusal) others.push({ type: 'refusal', text: refusal, at: `${at}/refusal` })
@@ -152,7 +161,16 @@ function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; 
     const { custom, ...unknown } = more
     const { name, input, ...inner } = told(custom as { name: string; input?: string | null }).told
     const nested = Object.keys(inner).length > 0 ? { custom: inner } : {}
-    return { type: 'tool-call', ...link, ...originalName(name, reading.context), kind: 'freeform', input: input ?? '', at, ...(signature && { signature }), ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, input: input === undefined ? null : undefined }) }
+    return {
+      type: 'tool-call',
+      ...link,
+      ...originalName(name, reading.context),
+      kind: 'freeform',
+      input: input ?? '',
+      at,
+      ...(signature && { signature }),
+      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, input: input === undefined ? null : undefined }),
+    }
   }
   if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {
     const { function: fn, ...unknown } = more
@@ -160,7 +178,16 @@ function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; 
     if (isObject(input)) reading.report.add('tool_call.input-object', at, 'function/arguments')
     const nested = Object.keys(inner).length > 0 ? { function: inner } : {}
     const spelled = typeof input === 'string' ? {} : 'arguments' in fn ? { input } : { inputless: true }
-    return { type: 'tool-call', ...link, ...originalName(name, reading.context), kind: 'function', ...readInput(input), at, ...(signature && { signature }), ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...spelled }) }
+    return {
+      type: 'tool-call',
+      ...link,
+      ...originalName(name, reading.context),
+      kind: 'function',
+      ...readInput(input),
+      at,
+      ...(signature && { signature }),
+      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...spelled }),
+    }
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
 }
@@ -273,7 +300,8 @@ function encodeBody(
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
   if (joins.length > 1 && joins.some(({ citations }) => citations?.length)) report.add('text.boundary-lost', joins[1]?.at)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
-  if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature))) return { ...(form['content'] === 'string' && { content: '' }), ...listed }
+  if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature)))
+    return { ...(form['content'] === 'string' && { content: '' }), ...listed }
   return { content, ...listed }
 }
 
@@ -348,14 +376,25 @@ function encodeReasoning(
   const written: JsonObject = {}
   if (text && field !== 'details') written[field] = text
   const layout = from.towards === 'client' ? layoutOf(from.parts, writing) : undefined
-  const detailed = (from.towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') && (field === 'details' ? usable.length > 0 : needsDetails(usable))
-  if ((detailed || sealedText) && options.ccSignature !== 'none') written['reasoning_details'] = encodeDetails({ parts: usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined), textSignature: sealedText, layout })
+  const detailed =
+    (from.towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') &&
+    (field === 'details' ? usable.length > 0 : needsDetails(usable))
+  if ((detailed || sealedText) && options.ccSignature !== 'none')
+    written['reasoning_details'] = encodeDetails({
+      parts: usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined),
+      textSignature: sealedText,
+      layout,
+    })
   else if (layout) report.add('parts.order-lost', from.at)
   if (Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? from.at)
   return written
 }
 
-function noteReasoning({ at, ext, cache, type: _, segments: _segments, redacted: _redacted, id: _id, signature: _signature, ...rest }: ReasoningPart, towards: string, { report }: Writing): void {
+function noteReasoning(
+  { at, ext, cache, type: _, segments: _segments, redacted: _redacted, id: _id, signature: _signature, ...rest }: ReasoningPart,
+  towards: string,
+  { report }: Writing,
+): void {
   if (cache && towards === 'server') report.add('cache.mark-dropped', at, 'cache')
   report.rest(rest, at)
   report.ext(ext, at)
@@ -421,7 +460,10 @@ function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: W
   const extra = encodeExtra(signature, { form, towards, writing, at })
   const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
   const text = spelledInput(part, writing)
-  const inner = kind === 'function' ? { function: defined({ name: writing.nameOf(name, namespace), arguments: text }) } : { custom: defined({ name: writing.nameOf(name, namespace), input: text }) }
+  const inner =
+    kind === 'function'
+      ? { function: defined({ name: writing.nameOf(name, namespace), arguments: text }) }
+      : { custom: defined({ name: writing.nameOf(name, namespace), input: text }) }
   return spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
 }
 
@@ -439,7 +481,10 @@ function spelledInput({ input, kind, ext, at }: ToolCallPart, { report }: Writin
   return '{}'
 }
 
-function encodeExtra(signature: ToolCallPart['signature'], { form, towards, writing, at }: { form: JsonObject; towards: 'client' | 'server'; writing: Writing; at: string | undefined }): unknown {
+function encodeExtra(
+  signature: ToolCallPart['signature'],
+  { form, towards, writing, at }: { form: JsonObject; towards: 'client' | 'server'; writing: Writing; at: string | undefined },
+): unknown {
   if (!signature) return undefined
   const { extra } = form
   if (extra !== undefined && same(decodeCallSignature(extra), signature)) return extra

@@ -68,10 +68,14 @@ function decodeImage(wire: ChatImagePart, at: string): MediaPart {
     source: data ? { type: 'base64' as const, ...data } : { type: 'url' as const, url },
     detail: known,
     at,
-    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('image_url', { ...inner, ...(known === undefined && detail !== undefined && { detail }) }, unknown), {
-      ...spelled(nulls),
-      image_url: image,
-    }),
+    ...decodeMark(
+      { prompt_cache_breakpoint, cache_control },
+      inside('image_url', { ...inner, ...(known === undefined && detail !== undefined && { detail }) }, unknown),
+      {
+        ...spelled(nulls),
+        image_url: image,
+      },
+    ),
   })
 }
 
@@ -163,7 +167,12 @@ export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, o
     report.add('cache.mark-dropped', part.at, 'cache')
     return {}
   }
-  return { prompt_cache_breakpoint: defined({ mode: 'explicit', ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl-approximated', part.at, 'cache.ttl'), options) }) }
+  return {
+    prompt_cache_breakpoint: defined({
+      mode: 'explicit',
+      ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl-approximated', part.at, 'cache.ttl'), options),
+    }),
+  }
 }
 
 /** Lifetimes below the provider's own are left to it. */
@@ -290,7 +299,11 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   if (source.type === 'url' && !own(ext)) return unsupported()
   leave({ detail, ...(filename !== undefined && { title }) })
   const spelling = isObject(file) ? file : {}
-  const known = defined({ file_data: encodeFileData(part, spelling['file_data'], writing), file_id: source.type === 'file-id' ? source.id || undefined : undefined, filename: named() })
+  const known = defined({
+    file_data: encodeFileData(part, spelling['file_data'], writing),
+    file_id: source.type === 'file-id' ? source.id || undefined : undefined,
+    filename: named(),
+  })
   const nulls = Object.fromEntries(Object.entries(spelling).filter(([key, value]) => value === null && !Object.hasOwn(known, key)))
   return [spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)]
 }

@@ -1,7 +1,16 @@
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Detection } from '../../protocol.ts'
 
-const requestFields = ['response_format', 'max_completion_tokens', 'functions', 'function_call', 'logit_bias', 'reasoning_effort', 'web_search_options', 'frequency_penalty']
+const requestFields = [
+  'response_format',
+  'max_completion_tokens',
+  'functions',
+  'function_call',
+  'logit_bias',
+  'reasoning_effort',
+  'web_search_options',
+  'frequency_penalty',
+]
 const roles = new Set<unknown>(['developer', 'tool', 'function'])
 const blocks = new Set<unknown>(['image_url', 'input_audio'])
 
@@ -25,7 +34,8 @@ function detectRequest(body: JsonObject, messages: readonly JsonObject[], reason
   if (role) reasons.push(`a message has the role \`${role}\``)
   if (messages.some(message => Array.isArray(message['tool_calls']))) reasons.push('a message has `tool_calls`')
   if (messages[0]?.['role'] === 'system') reasons.push('the first message has the role `system`')
-  if (messages.some(({ content }) => Array.isArray(content) && content.some(part => isObject(part) && blocks.has(part['type'])))) reasons.push('content holds `image_url` or `input_audio`')
+  if (messages.some(({ content }) => Array.isArray(content) && content.some(part => isObject(part) && blocks.has(part['type']))))
+    reasons.push('content holds `image_url` or `input_audio`')
   const tools = body['tools']
   if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['function']))) reasons.push('`tools` hold a `function`')
 }

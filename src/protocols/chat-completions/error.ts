@@ -16,7 +16,14 @@ const overflow =
 
 const filtered = /content (management|filter\w*) polic|content_policy|responsible ?ai policy/i
 
-type Said = { message: string; type?: string | undefined; code?: string | null | undefined; status?: number | undefined; param?: string | null | undefined; details?: unknown }
+type Said = {
+  message: string
+  type?: string | undefined
+  code?: string | null | undefined
+  status?: number | undefined
+  param?: string | null | undefined
+  details?: unknown
+}
 
 /** Total: any body of any upstream becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, options: Options = {}): Decoded<CanonicalError> {
@@ -95,7 +102,7 @@ function readText(text: string): Said {
 function readError(error: JsonObject): Said {
   const { message, type, code, param, ...rest } = error
   const details = Object.keys(rest).filter(key => key !== 'object')
-  const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : rest['status_code'] ?? rest['status']
+  const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : (rest['status_code'] ?? rest['status'])
   return {
     message: clip(typeof message === 'string' ? message : JSON.stringify(error)),
     type: typeof type === 'string' ? type : undefined,
@@ -140,7 +147,12 @@ function encodeStatus({ status, kind }: CanonicalError, _report: ChatReport): nu
 /** The body alone, as it stands in a response or in a frame of a stream. */
 export function encodeErrorBody(value: CanonicalError, report: ChatReport): JsonObject {
   const { kind, message, type, code, param, details, protocol, raw } = value
-  if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), requestId: undefined, retryAfterMs: undefined }, { ...value, requestId: undefined, retryAfterMs: undefined })) return raw
+  if (
+    protocol === protocolName &&
+    isObject(raw) &&
+    same({ ...decodeErrorBody(raw, value.status), requestId: undefined, retryAfterMs: undefined }, { ...value, requestId: undefined, retryAfterMs: undefined })
+  )
+    return raw
   const words = errorWords[kind]
   const ours = protocol === protocolName
   if (details !== undefined && !ours) report.add('error.details', '', 'details')

@@ -4,7 +4,7 @@ import { defined } from '../../kit/defined.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeAssistant, encodeAssistant, type Reading, validCallId } from './assistant.ts'
-import { decodeContent, encodeParts, encodeMedia, isPlainText, type Writing } from './content.ts'
+import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
 import { formOf, kept, own, protocolName, spell, told } from './fidelity.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatMessage } from './schema.ts'
@@ -29,7 +29,14 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport)
     }
     const { told: message, nulls } = told(raw)
     const { role, content, name, ...unknown } = message
-    return defined({ role, origin: 'message' as const, name, parts: decodeContent(content, at), at, ...kept(unknown, { nulls, content: spelling(content, nulls) }) })
+    return defined({
+      role,
+      origin: 'message' as const,
+      name,
+      parts: decodeContent(content, at),
+      at,
+      ...kept(unknown, { nulls, content: spelling(content, nulls) }),
+    })
   })
 }
 
@@ -43,7 +50,12 @@ type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: C
 /** A message without the id of its call (old clients leave it out) answers the oldest call that has no answer yet. */
 function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: string, { calls, open, report }: Calls): Message {
   const { told: message, nulls } = told(raw as JsonObject)
-  const { role, content, tool_call_id, name, ...unknown } = message as { role: string; content?: Parameters<typeof decodeContent>[0]; tool_call_id?: string; name?: string }
+  const { role, content, tool_call_id, name, ...unknown } = message as {
+    role: string
+    content?: Parameters<typeof decodeContent>[0]
+    tool_call_id?: string
+    name?: string
+  }
   const legacy = role === 'function'
   const asked = tool_call_id ? calls.get(tool_call_id) : open.find(call => !legacy || (call.name === name && formOf(call.ext)['legacy'] === true))
   if (!tool_call_id && !legacy) report.add('tool_result.id-missing', at)
@@ -129,7 +141,25 @@ function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatRepor
 
 /** One `tool` message. Media that it cannot hold go to `media`. */
 function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: JsonObject[] }): JsonObject {
-  const { type: _, callId, name, namespace: _namespace, kind: _kind, content, structured: _structured, isError, itemId, status, caller, toolset, cache, at, ext: partExt, signature, ...rest } = part
+  const {
+    type: _,
+    callId,
+    name,
+    namespace: _namespace,
+    kind: _kind,
+    content,
+    structured: _structured,
+    isError,
+    itemId,
+    status,
+    caller,
+    toolset,
+    cache,
+    at,
+    ext: partExt,
+    signature,
+    ...rest
+  } = part
   const { report, options } = writing
   const form = formOf(ext)
   report.rest({ ...rest, toolset, signature, ...(isDirect(caller) ? {} : { caller }) }, at)
@@ -153,12 +183,14 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
 const isDirect = (caller: unknown) => caller === undefined || JSON.stringify(caller) === '{"type":"direct"}'
 
 /** Tool messages take no breakpoints. */
-const unmarked = (report: ChatReport) => (part: Part): Part => {
-  if (!part.cache || own(part.ext)) return part
-  report.add('cache.mark-dropped', part.at, 'cache')
-  const { cache: _, ...rest } = part
-  return rest as Part
-}
+const unmarked =
+  (report: ChatReport) =>
+  (part: Part): Part => {
+    if (!part.cache || own(part.ext)) return part
+    report.add('cache.mark-dropped', part.at, 'cache')
+    const { cache: _, ...rest } = part
+    return rest as Part
+  }
 
 function prefix(blocks: JsonObject[], text: string): void {
   const first = blocks[0]
@@ -196,8 +228,18 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
-    for (const part of results) turns.push(defined({ role: 'tool' as const, origin: message.origin, at: message.at, ext: results.length === 1 && rest.length === 0 ? message.ext : undefined, parts: [part] }))
-    if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0)) turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
+    for (const part of results)
+      turns.push(
+        defined({
+          role: 'tool' as const,
+          origin: message.origin,
+          at: message.at,
+          ext: results.length === 1 && rest.length === 0 ? message.ext : undefined,
+          parts: [part],
+        }),
+      )
+    if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0))
+      turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
   }
   return placeResults(turns, writing)
 }

@@ -5,8 +5,16 @@ import { protocolName } from './fidelity.ts'
 
 /** Every note that the codecs of this folder make; `source` names the row of the protocol map. */
 export const notes = {
-  'tool.renamed': { kind: 'approximated', reason: 'the name is longer than 64 characters or has others than letters, digits, _ and -; answers get it back', source: '2.7' },
-  'tool.namespace-flattened': { kind: 'approximated', reason: 'tools have no namespace here; it became part of the name, and answers get it back', source: '2.4' },
+  'tool.renamed': {
+    kind: 'approximated',
+    reason: 'the name is longer than 64 characters or has others than letters, digits, _ and -; answers get it back',
+    source: '2.7',
+  },
+  'tool.namespace-flattened': {
+    kind: 'approximated',
+    reason: 'tools have no namespace here; it became part of the name, and answers get it back',
+    source: '2.4',
+  },
   'tool.merged': { kind: 'approximated', reason: 'a tool added in mid-conversation stands in the list of all tools', source: '2.1' },
   'tool.server-dropped': { kind: 'dropped', reason: 'a tool that runs at its own provider cannot run here', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'the provider searches the web its own way', source: '2.5' },
@@ -34,7 +42,11 @@ export const notes = {
   'cache.mark-dropped': { kind: 'dropped', reason: 'no cache breakpoint can stand here', source: '2.11' },
   'cache.ttl-approximated': { kind: 'approximated', reason: 'the lifetime has no word here', source: '2.11' },
   'cache.marks-reduced': { kind: 'dropped', reason: 'more than four cache breakpoints', source: '2.11' },
-  'reasoning.dialect-field': { kind: 'approximated', reason: 'the protocol has no field for reasoning; it stands in one that many servers and clients know', source: '2.8' },
+  'reasoning.dialect-field': {
+    kind: 'approximated',
+    reason: 'the protocol has no field for reasoning; it stands in one that many servers and clients know',
+    source: '2.8',
+  },
   'reasoning.dropped': { kind: 'dropped', reason: 'reasoning of the history is not sent to this server', source: '2.8' },
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'a signature means something only to its issuer', source: '2.8 rule 1' },
   'reasoning.signature-dropped': { kind: 'dropped', reason: 'signatures are not written', source: '2.8 rule 3' },
@@ -46,7 +58,11 @@ export const notes = {
   'user.hashed': { kind: 'approximated', reason: 'the id is longer than 64 characters; its hash is as stable', source: '2.12' },
   'tier.unknown': { kind: 'dropped', reason: 'the target protocol has no such service tier', source: '2.12' },
   'state.dropped': { kind: 'dropped', reason: 'it refers to memory of another provider; the caller asked for a note instead of an error', source: '2.14' },
-  'file-id.dropped': { kind: 'dropped', reason: 'a file id means something only to its issuer; the caller asked for a note instead of an error', source: '2.3' },
+  'file-id.dropped': {
+    kind: 'dropped',
+    reason: 'a file id means something only to its issuer; the caller asked for a note instead of an error',
+    source: '2.3',
+  },
   'message.ids': { kind: 'dropped', reason: 'messages, calls and results have no item id and no status here', source: '6.3' },
   'message.phase': { kind: 'dropped', reason: 'messages have no phase here', source: '6.3' },
   'finish.approximated': { kind: 'approximated', reason: 'no finish reason says exactly this', source: '2.17' },

@@ -179,9 +179,11 @@ export function encodeDetails({ parts, textSignature, layout }: DetailsOf): Json
       else entries.push({ type: 'reasoning.summary', summary: text, ...rest })
     })
     if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...rest })
-    else if (segments.length === 0 && (proof !== undefined || id !== undefined)) entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...rest }))
+    else if (segments.length === 0 && (proof !== undefined || id !== undefined))
+      entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...rest }))
   })
-  if (textSignature) entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature: textSignature, attach: 'prev' }), format, index: parts.length })
+  if (textSignature)
+    entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature: textSignature, attach: 'prev' }), format, index: parts.length })
   if (layout) {
     const signature = { value: JSON.stringify(layout), issuer: protocolName, form: 'layout' } as unknown as Signature
     entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + 1 })

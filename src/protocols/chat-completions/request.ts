@@ -68,10 +68,44 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const report = createChatReport(options.fieldNames)
   const { told: body, nulls } = told(check(protocolName, ChatRequest, wire))
   const {
-    model, messages, audio, frequency_penalty, presence_penalty, function_call, functions, logit_bias, logprobs, top_logprobs,
-    max_completion_tokens, max_tokens, metadata, modalities, moderation, n, parallel_tool_calls, prediction, prompt_cache_key,
-    prompt_cache_options, prompt_cache_retention, reasoning_effort, response_format, safety_identifier, seed, service_tier, stop,
-    store, stream, stream_options, temperature, top_p, tool_choice, tools, user, verbosity, web_search_options, ...unknown
+    model,
+    messages,
+    audio,
+    frequency_penalty,
+    presence_penalty,
+    function_call,
+    functions,
+    logit_bias,
+    logprobs,
+    top_logprobs,
+    max_completion_tokens,
+    max_tokens,
+    metadata,
+    modalities,
+    moderation,
+    n,
+    parallel_tool_calls,
+    prediction,
+    prompt_cache_key,
+    prompt_cache_options,
+    prompt_cache_retention,
+    reasoning_effort,
+    response_format,
+    safety_identifier,
+    seed,
+    service_tier,
+    stop,
+    store,
+    stream,
+    stream_options,
+    temperature,
+    top_p,
+    tool_choice,
+    tools,
+    user,
+    verbosity,
+    web_search_options,
+    ...unknown
   } = body
   const fields: JsonObject = unknown
   const put = (key: string, rest: JsonObject) => {
@@ -106,7 +140,10 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     state: some({ store }),
     safety: some({ moderation }),
     prediction: prediction && { parts: decodeContent(prediction.content, '/prediction') },
-    stream: stream === undefined && stream_options === undefined ? undefined : defined({ enabled: stream ?? false, includeUsage: include_usage, obfuscation: include_obfuscation }),
+    stream:
+      stream === undefined && stream_options === undefined
+        ? undefined
+        : defined({ enabled: stream ?? false, includeUsage: include_usage, obfuscation: include_obfuscation }),
   })
   // Both spellings of the limit: the newer one wins, the other is kept for this protocol alone.
   if (max_completion_tokens !== undefined && max_tokens !== undefined) fields['max_tokens'] = max_tokens
@@ -166,8 +203,28 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const writing: Writing = { report, options, own: verbatim, nameOf }
   const form = formOf(ext)
   const {
-    model, messages, tools, toolChoice, parallelToolCalls, output, reasoning, sampling, maxOutputTokens, stop, candidateCount, logprobs, cache,
-    serviceTier, user, metadata, state, safety, prediction, stream, ext: _, ...rest
+    model,
+    messages,
+    tools,
+    toolChoice,
+    parallelToolCalls,
+    output,
+    reasoning,
+    sampling,
+    maxOutputTokens,
+    stop,
+    candidateCount,
+    logprobs,
+    cache,
+    serviceTier,
+    user,
+    metadata,
+    state,
+    safety,
+    prediction,
+    stream,
+    ext: _,
+    ...rest
   } = value
   report.rest(rest, '')
   report.ext(ext, '')
@@ -241,7 +298,8 @@ function refuseState({ state, cache }: CanonicalRequest, { report, options }: Wr
 
 /** Four breakpoints are taken: those of the instructions first, then the last ones. */
 function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
-  const canStand = (message: Message, part: Part) => part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
+  const canStand = (message: Message, part: Part) =>
+    part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
   const marked = messages.flatMap(message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
   if (marked.length <= 4) return messages
   const first = marked.filter(mark => mark.first).slice(0, 4)

@@ -151,7 +151,12 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
 
   const form = formOf(ext)
   const head = verbatim
-    ? defined({ id: id ?? form['id'], created: form['created'] ?? createdAt, model: model ?? form['model'], object: form['object'] === 'absent' ? undefined : (form['object'] ?? 'chat.completion') })
+    ? defined({
+        id: id ?? form['id'],
+        created: form['created'] ?? createdAt,
+        model: model ?? form['model'],
+        object: form['object'] === 'absent' ? undefined : (form['object'] ?? 'chat.completion'),
+      })
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
   const wire = spell({ ...head, choices, usage: counts, service_tier: serviceTier }, ext)
@@ -193,12 +198,20 @@ function encodeCandidate({ index, messages, finish, logprobs, ext, ...rest }: Ca
   }
   if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)
   const message =
-    encodeAssistant({ parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined }, writing) ?? {}
+    encodeAssistant(
+      { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
+      writing,
+    ) ?? {}
   if (form['roleless']) delete message['role']
   const ended = encodeEnding(finish, { at, report, options, form })
   refuse(finish, { message, parts, at, report })
   const delta = own(ext)?.fields?.['delta']
-  const shown = { index: form['indexless'] && index === 0 ? undefined : index, message: form['messageless'] ? undefined : message, finish_reason: ended, logprobs: encodeChoiceLogprobs(parts, logprobs, ext) }
+  const shown = {
+    index: form['indexless'] && index === 0 ? undefined : index,
+    message: form['messageless'] ? undefined : message,
+    finish_reason: ended,
+    logprobs: encodeChoiceLogprobs(parts, logprobs, ext),
+  }
   // A server that put a delta into a whole answer gets it back; what a stream gathered there belongs to the message.
   return spell(isObject(delta) && !own(first?.ext) ? { ...shown, message: merge(delta, message) } : shown, ext)
 }
@@ -221,7 +234,8 @@ function encodeEnding(finish: Finish | undefined, { at, report, options, form }:
 export function noteFinish(finish: Finish, at: string | undefined, report: ChatReport): void {
   const written = encodeFinish(finish)
   if (written && !written.exact) report.add('finish.approximated', at, 'finish')
-  else if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined)) report.add('finish.details', at, 'finish')
+  else if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined))
+    report.add('finish.details', at, 'finish')
 }
 
 /** A refusal without a word gets one: clients show `refusal`, and nothing at all would look like an empty answer. */

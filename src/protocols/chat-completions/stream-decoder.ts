@@ -5,7 +5,7 @@ import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
-import type { EncodingContext, Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { Emit, EncodingContext, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeAnnotation } from './assistant.ts'
 import { decodeErrorBody } from './error.ts'
 import { kept, protocolName, same } from './fidelity.ts'
@@ -325,7 +325,9 @@ function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>
   if (type === 'text') {
     if (typeof text === 'string' && text) appendText(choice, 'text', { text, emit })
   } else if (type === 'thinking') {
-    const pieces = Array.isArray(thinking) ? thinking.map(piece => (isObject(piece) && typeof piece['text'] === 'string' ? piece['text'] : '')).join('') : thinking
+    const pieces = Array.isArray(thinking)
+      ? thinking.map(piece => (isObject(piece) && typeof piece['text'] === 'string' ? piece['text'] : '')).join('')
+      : thinking
     if (typeof pieces === 'string' && pieces) appendReasoning(choice, { text: pieces, of: 'raw', emit })
   } else {
     closePart(choice, emit)
@@ -481,7 +483,8 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
   start(state, emit)
   state.phase = 'over'
   const choices = [...state.choices.values()]
-  const ended = ({ finish, calls }: Choice) => finish !== undefined || (told && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+  const ended = ({ finish, calls }: Choice) =>
+    finish !== undefined || (told && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
   if (clean) for (const choice of choices) finishChoice(state, choice, emit)
   emit({ type: 'end', clean })

@@ -1,7 +1,7 @@
+import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta, PartEnd, PartStart } from '../../canonical/event.ts'
 import type { MediaPart, Part, ReasoningPart, Signature, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
-import { addDelta } from '../../canonical/collect.ts'
 import { type CanonicalResponse, type Finish, mergeUsage, type Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { mapCallId } from '../../kit/ids.ts'
@@ -366,7 +366,11 @@ function addReasoning({ settings }: State, choice: Choice, { out, delta, put }: 
   put({ [field]: gap ? `\n\n${delta.text}` : delta.text })
 }
 
-function writeLogprobs(state: State, choice: Choice, { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: Emit<unknown> }): void {
+function writeLogprobs(
+  state: State,
+  choice: Choice,
+  { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: Emit<unknown> },
+): void {
   if (logprobs.length === 0) return
   const tokens = encodeLogprobs(logprobs)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })

@@ -46,13 +46,23 @@ function decodeTool(wire: ChatTool, at: string): Tool {
   if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
     const { told: tool, nulls } = told(wire)
     const { type, function: inner, ...outer } = tool
-    return decodeFunction(inner as ChatFunction, outer, { at, form: { outerNulls: nulls.length > 0 ? nulls : undefined, typeless: type === undefined || undefined } })
+    return decodeFunction(inner as ChatFunction, outer, {
+      at,
+      form: { outerNulls: nulls.length > 0 ? nulls : undefined, typeless: type === undefined || undefined },
+    })
   }
   if ('custom' in wire && wire.type === 'custom') {
     const { told: custom, nulls } = told(wire.custom as ChatCustomTool)
     const { type: _, custom: __, ...outer } = wire
     const { name, description, format, ...unknown } = custom
-    return defined({ type: 'freeform' as const, name, description, ...decodeGrammar(format), at, ...kept({ ...outer, ...(Object.keys(unknown).length > 0 && { custom: unknown }) }, { nulls, format }) })
+    return defined({
+      type: 'freeform' as const,
+      name,
+      description,
+      ...decodeGrammar(format),
+      at,
+      ...kept({ ...outer, ...(Object.keys(unknown).length > 0 && { custom: unknown }) }, { nulls, format }),
+    })
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at }
 }
@@ -93,7 +103,10 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
  * The tools of a request, as the request's fields.
  * @throws TranslationError `inexpressible` when all that was declared runs at another provider
  */
-export function encodeTools(tools: readonly Tool[] | undefined, writing: Writing): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
+export function encodeTools(
+  tools: readonly Tool[] | undefined,
+  writing: Writing,
+): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
   if (!tools) return {}
   const written: JsonObject[] = []
   const functions: JsonObject[] = []
@@ -130,7 +143,10 @@ export function encodeTools(tools: readonly Tool[] | undefined, writing: Writing
 /** Without any of its tools the model would answer another question. */
 function refuseOnlyServerTools(lost: readonly ServerTool[], tools: readonly Tool[], { options }: Writing): void {
   if (lost.length === 0 || lost.length < tools.length || options.onUnresolvable === 'note') return
-  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: lost[0]?.at ?? '/tools' }, 'every tool of the request runs at another provider')
+  throw new TranslationError(
+    { code: 'inexpressible', protocol: protocolName, path: lost[0]?.at ?? '/tools' },
+    'every tool of the request runs at another provider',
+  )
 }
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
@@ -157,7 +173,15 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   report.rest({ ...lasting(rest), ...(!direct && { allowedCallers }) }, at)
   report.ext(ext, at)
   const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
-  return { ...base, ...defined({ name: noteName(name, namespace, { at, writing }), description, parameters: parameters ?? undefined, strict: strict === null && !writing.own ? undefined : strict }) }
+  return {
+    ...base,
+    ...defined({
+      name: noteName(name, namespace, { at, writing }),
+      description,
+      parameters: parameters ?? undefined,
+      strict: strict === null && !writing.own ? undefined : strict,
+    }),
+  }
 }
 
 /** Flags that are false say what is the case here anyway. */

@@ -21,13 +21,27 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     return Math.floor(Number(value))
   }
   const {
-    prompt_tokens, completion_tokens, total_tokens, prompt_tokens_details, completion_tokens_details,
-    prompt_cache_hit_tokens, cached_tokens, num_cached_tokens, cache_read_input_tokens, cache_creation_input_tokens,
-    reasoning_tokens, service_tier, ...unknown
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    prompt_tokens_details,
+    completion_tokens_details,
+    prompt_cache_hit_tokens,
+    cached_tokens,
+    num_cached_tokens,
+    cache_read_input_tokens,
+    cache_creation_input_tokens,
+    reasoning_tokens,
+    service_tier,
+    ...unknown
   } = raw
   const { cached_tokens: cached, cache_write_tokens, audio_tokens: inputAudio, ...inputRest } = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
   const {
-    reasoning_tokens: reasoned, audio_tokens: outputAudio, accepted_prediction_tokens, rejected_prediction_tokens, ...outputRest
+    reasoning_tokens: reasoned,
+    audio_tokens: outputAudio,
+    accepted_prediction_tokens,
+    rejected_prediction_tokens,
+    ...outputRest
   } = isObject(completion_tokens_details) ? completion_tokens_details : {}
 
   const input = count(prompt_tokens)

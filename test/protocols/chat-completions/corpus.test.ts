@@ -73,9 +73,16 @@ function told({ id, model, createdAt, candidates, usage, error }: CanonicalRespo
     return {
       index,
       finish,
-      text: of('text').map(part => part.text).join(''),
-      refusal: of('refusal').map(part => part.text).join(''),
-      reasoning: of('reasoning').flatMap(part => part.segments.map(segment => segment.text)).join('').replaceAll('\n\n', ''),
+      text: of('text')
+        .map(part => part.text)
+        .join(''),
+      refusal: of('refusal')
+        .map(part => part.text)
+        .join(''),
+      reasoning: of('reasoning')
+        .flatMap(part => part.segments.map(segment => segment.text))
+        .join('')
+        .replaceAll('\n\n', ''),
       signatures: of('reasoning').flatMap(part => (part.signature ? [part.signature.value] : [])),
       calls: of('tool-call').map(part => [part.id, part.name, part.kind, part.input]),
       citations: of('text').flatMap(part => part.citations ?? []),

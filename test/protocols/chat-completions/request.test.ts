@@ -27,19 +27,30 @@ function field(value: Omit<CanonicalRequest, 'messages'>, options?: Options) {
 
 describe('a whole request', () => {
   const wire = {
-    model: 'm', stream: true, stream_options: { include_usage: true },
+    model: 'm',
+    stream: true,
+    stream_options: { include_usage: true },
     messages: [
       { role: 'developer', content: 'Be terse.' },
-      { role: 'user', name: 'ann', content: [
-        { type: 'text', text: 'What is in these?', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
-        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=', detail: 'low' } },
-        { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
-        { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } },
-      ] },
-      { role: 'assistant', content: null, refusal: null, tool_calls: [
-        { id: 'call_a', type: 'function', function: { name: 'lookup', arguments: '{"q":"x"}' } },
-        { id: 'call_b', type: 'custom', custom: { name: 'sh', input: 'ls -l' } },
-      ] },
+      {
+        role: 'user',
+        name: 'ann',
+        content: [
+          { type: 'text', text: 'What is in these?', prompt_cache_breakpoint: { mode: 'explicit', ttl: '30m' } },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=', detail: 'low' } },
+          { type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } },
+          { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,JVBERi0=' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        tool_calls: [
+          { id: 'call_a', type: 'function', function: { name: 'lookup', arguments: '{"q":"x"}' } },
+          { id: 'call_b', type: 'custom', custom: { name: 'sh', input: 'ls -l' } },
+        ],
+      },
       { role: 'tool', tool_call_id: 'call_b', content: [{ type: 'text', text: 'total 0' }] },
       { role: 'tool', tool_call_id: 'call_a', content: '' },
     ],
@@ -48,7 +59,13 @@ describe('a whole request', () => {
       { type: 'custom', custom: { name: 'sh', format: { type: 'grammar', grammar: { syntax: 'regex', definition: '[a-z]+' } } } },
     ],
     tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'lookup' } }] } },
-    parallel_tool_calls: true, max_completion_tokens: 500, reasoning_effort: 'low', verbosity: 'low', stop: 'END', n: 1, temperature: null,
+    parallel_tool_calls: true,
+    max_completion_tokens: 500,
+    reasoning_effort: 'low',
+    verbosity: 'low',
+    stop: 'END',
+    n: 1,
+    temperature: null,
     response_format: { type: 'json_schema', json_schema: { name: 'r', schema: { type: 'object' }, strict: false } },
     x_new: { kept: true },
   }
@@ -64,7 +81,10 @@ describe('a whole request', () => {
       stop: ['END'],
       output: { verbosity: 'low', format: { type: 'schema', name: 'r', strict: false } },
       toolChoice: { mode: 'allowed', require: false, tools: [{ kind: 'function', name: 'lookup' }] },
-      tools: [{ type: 'function', name: 'lookup', strict: true }, { type: 'freeform', name: 'sh', format: { type: 'grammar', syntax: 'regex' } }],
+      tools: [
+        { type: 'function', name: 'lookup', strict: true },
+        { type: 'freeform', name: 'sh', format: { type: 'grammar', syntax: 'regex' } },
+      ],
     })
     expect(value.sampling).toBeUndefined()
     expect(value.messages.map(({ role, parts }) => [role, ...parts.map(({ type, at }) => [type, at])])).toEqual([
@@ -107,7 +127,10 @@ describe('older and other spellings', () => {
     const { value } = decodeRequest({
       functions: [{ name: 'f' }],
       function_call: { name: 'f' },
-      messages: [{ role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } }, { role: 'function', name: 'f', content: 'ok' }],
+      messages: [
+        { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
+        { role: 'function', name: 'f', content: 'ok' },
+      ],
     })
     expect(value).toMatchObject({
       tools: [{ type: 'function', name: 'f' }],
@@ -122,13 +145,20 @@ describe('older and other spellings', () => {
   })
 
   test('a result without an id answers the oldest open call', () => {
-    const { value, notes } = decodeRequest({ messages: [{ role: 'assistant', tool_calls: [{ id: 'x', function: { name: 'f', arguments: '' } }] }, { role: 'tool', content: 'ok' }] })
+    const { value, notes } = decodeRequest({
+      messages: [
+        { role: 'assistant', tool_calls: [{ id: 'x', function: { name: 'f', arguments: '' } }] },
+        { role: 'tool', content: 'ok' },
+      ],
+    })
     expect(value.messages[1]?.parts[0]).toMatchObject({ callId: 'x' })
     expect(codes(notes)).toEqual(['tool_result.id-missing'])
   })
 
   test('empty text beside calls is nothing', () => {
-    const { value } = decodeRequest({ messages: [{ role: 'assistant', content: '', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] }] })
+    const { value } = decodeRequest({
+      messages: [{ role: 'assistant', content: '', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] }],
+    })
     expect(value.messages[0]?.parts.map(({ type }) => type)).toEqual(['tool-call'])
   })
 
@@ -148,13 +178,30 @@ describe('older and other spellings', () => {
     expect(read({ reasoning_content: 'r' })).toMatchObject({ type: 'reasoning', segments: raw })
     expect(read({ reasoning: 'r' })).toMatchObject({ segments: raw })
     expect(read({ reasoning_content: 'r', reasoning_signature: ['S'] })).toMatchObject({ segments: raw, signature: { value: 'S' } })
-    expect(read({ reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }], reasoning_content: 'last' })).toMatchObject({ segments: raw, signature: { value: 'S', issuer: 'chat-completions' } })
-    expect(read({ thinking_blocks: [{ type: 'thinking', thinking: 'r', signature: 'S' }] })).toMatchObject({ segments: [{ kind: 'summary', text: 'r' }], signature: { value: 'S', issuer: 'messages', form: 'thinking' } })
-    expect(read({ thinking_blocks: [{ type: 'redacted_thinking', data: 'D' }] })).toMatchObject({ redacted: true, segments: [], signature: { value: 'D', form: 'redacted' } })
+    expect(read({ reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }], reasoning_content: 'last' })).toMatchObject({
+      segments: raw,
+      signature: { value: 'S', issuer: 'chat-completions' },
+    })
+    expect(read({ thinking_blocks: [{ type: 'thinking', thinking: 'r', signature: 'S' }] })).toMatchObject({
+      segments: [{ kind: 'summary', text: 'r' }],
+      signature: { value: 'S', issuer: 'messages', form: 'thinking' },
+    })
+    expect(read({ thinking_blocks: [{ type: 'redacted_thinking', data: 'D' }] })).toMatchObject({
+      redacted: true,
+      segments: [],
+      signature: { value: 'D', form: 'redacted' },
+    })
   })
 
   test('a signature on a call is read where its provider puts it', () => {
-    const { value } = decodeRequest({ messages: [{ role: 'assistant', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'QUJD' } } }] }] })
+    const { value } = decodeRequest({
+      messages: [
+        {
+          role: 'assistant',
+          tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'QUJD' } } }],
+        },
+      ],
+    })
     expect(value.messages[0]?.parts[0]).toMatchObject({ signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought' } })
   })
 })
@@ -177,8 +224,21 @@ describe('turns of other protocols', () => {
   })
 
   test('items of one turn become one message', () => {
-    const item = (part: Part): Message => ({ role: part.type === 'tool-result' ? 'tool' : 'assistant', origin: 'item', id: 'item_1', status: 'completed', parts: [part] })
-    const { messages, codes } = write([say('user', text('q')), item(text('a')), item(call('call_1')), item(call('call_2')), item(result('call_1', '1')), item(result('call_2', '2'))])
+    const item = (part: Part): Message => ({
+      role: part.type === 'tool-result' ? 'tool' : 'assistant',
+      origin: 'item',
+      id: 'item_1',
+      status: 'completed',
+      parts: [part],
+    })
+    const { messages, codes } = write([
+      say('user', text('q')),
+      item(text('a')),
+      item(call('call_1')),
+      item(call('call_2')),
+      item(result('call_1', '1')),
+      item(result('call_2', '2')),
+    ])
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool'])
     expect(messages[1]).toMatchObject({ content: 'a', tool_calls: [{ id: 'call_1' }, { id: 'call_2' }] })
     expect(codes).toEqual(['message.ids'])
@@ -191,20 +251,34 @@ describe('turns of other protocols', () => {
   })
 
   test('images in results follow the tool messages', () => {
-    const { messages, codes } = write([say('assistant', call('c1'), call('c2')), say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [text('see'), image] }, result('c2', 'ok'))])
+    const { messages, codes } = write([
+      say('assistant', call('c1'), call('c2')),
+      say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [text('see'), image] }, result('c2', 'ok')),
+    ])
     expect(messages.slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: 'see' },
       { role: 'tool', tool_call_id: 'c2', content: 'ok' },
-      { role: 'user', content: [{ type: 'text', text: '[image for c1]' }, { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: '[image for c1]' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0=' } },
+        ],
+      },
     ])
     expect(codes).toEqual(['tool_result.media-moved'])
-    const dropped = write([say('assistant', call('c1')), say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] })], { ccToolMedia: 'drop' })
+    const dropped = write([say('assistant', call('c1')), say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] })], {
+      ccToolMedia: 'drop',
+    })
     expect(dropped.messages[1]).toEqual({ role: 'tool', tool_call_id: 'c1', content: '' })
     expect(dropped.codes).toEqual(['tool_result.media-dropped'])
   })
 
   test('an error flag is noted, the text stays', () => {
-    const failed: Message[] = [say('assistant', call('c1')), say('user', { ...(result('c1', 'boom') as Extract<Part, { type: 'tool-result' }>), isError: true })]
+    const failed: Message[] = [
+      say('assistant', call('c1')),
+      say('user', { ...(result('c1', 'boom') as Extract<Part, { type: 'tool-result' }>), isError: true }),
+    ]
     expect(write(failed)).toMatchObject({ messages: [{}, { content: 'boom' }], codes: ['tool_result.error-flag'] })
     expect(write(failed, { errorPrefix: 'Error: ' }).messages[1]).toMatchObject({ content: 'Error: boom' })
   })
@@ -212,8 +286,14 @@ describe('turns of other protocols', () => {
   test('calls without results and results without calls are repaired on demand', () => {
     const broken = [say('assistant', call('c1')), say('user', text('go on')), say('tool', result('c9', 'lost'))]
     expect(write(broken).messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'tool'])
-    expect(write(broken, { repairToolPairs: 'synthesize' })).toMatchObject({ messages: [{}, { role: 'tool', tool_call_id: 'c1', content: '(no result)' }, { role: 'user' }], codes: ['tool_result.synthesized', 'tool_result.orphan-dropped'] })
-    expect(write(broken, { repairToolPairs: 'drop' })).toMatchObject({ messages: [{ role: 'user' }], codes: ['tool_call.unanswered-dropped', 'tool_result.orphan-dropped'] })
+    expect(write(broken, { repairToolPairs: 'synthesize' })).toMatchObject({
+      messages: [{}, { role: 'tool', tool_call_id: 'c1', content: '(no result)' }, { role: 'user' }],
+      codes: ['tool_result.synthesized', 'tool_result.orphan-dropped'],
+    })
+    expect(write(broken, { repairToolPairs: 'drop' })).toMatchObject({
+      messages: [{ role: 'user' }],
+      codes: ['tool_call.unanswered-dropped', 'tool_result.orphan-dropped'],
+    })
   })
 
   test('an id that is too long is shortened alike on both sides', () => {
@@ -226,13 +306,22 @@ describe('turns of other protocols', () => {
   })
 
   test('a call without arguments gets an empty object', () => {
-    expect(write([say('assistant', call('c1', ''))])).toMatchObject({ messages: [{ tool_calls: [{ function: { arguments: '{}' } }] }], codes: ['tool_call.empty-input'] })
+    expect(write([say('assistant', call('c1', ''))])).toMatchObject({
+      messages: [{ tool_calls: [{ function: { arguments: '{}' } }] }],
+      codes: ['tool_call.empty-input'],
+    })
   })
 
   test('instructions lead, in the role that was asked for; a system message in the middle stays', () => {
     const messages: Message[] = [{ role: 'system', origin: 'instructions', parts: [text('A'), text('B')] }, say('user', text('q')), say('system', text('C'))]
     expect(write(messages).messages).toEqual([
-      { role: 'system', content: [{ type: 'text', text: 'A' }, { type: 'text', text: 'B' }] },
+      {
+        role: 'system',
+        content: [
+          { type: 'text', text: 'A' },
+          { type: 'text', text: 'B' },
+        ],
+      },
       { role: 'user', content: 'q' },
       { role: 'system', content: 'C' },
     ])
@@ -240,34 +329,66 @@ describe('turns of other protocols', () => {
   })
 
   test('reasoning goes into its own field for the task at hand, and nowhere for earlier ones', () => {
-    const thinking = (value: string): Part => ({ type: 'reasoning', segments: [{ kind: 'summary', text: value }], signature: { value: 'S', issuer: 'messages', form: 'thinking' } })
-    const history = [say('user', text('q')), say('assistant', thinking('old'), text('a')), say('user', text('r')), say('assistant', thinking('new'), call('c1')), say('user', result('c1', 'ok'))]
+    const thinking = (value: string): Part => ({
+      type: 'reasoning',
+      segments: [{ kind: 'summary', text: value }],
+      signature: { value: 'S', issuer: 'messages', form: 'thinking' },
+    })
+    const history = [
+      say('user', text('q')),
+      say('assistant', thinking('old'), text('a')),
+      say('user', text('r')),
+      say('assistant', thinking('new'), call('c1')),
+      say('user', result('c1', 'ok')),
+    ]
     const { messages, codes } = write(history)
     expect(messages[1]).toEqual({ role: 'assistant', content: 'a' })
     expect(messages[3]).toMatchObject({ content: null, reasoning_content: 'new' })
     expect(messages[3]).not.toHaveProperty('reasoning_details')
     expect(codes).toEqual(['reasoning.dropped', 'reasoning.foreign-signature', 'reasoning.dialect-field'])
     expect(JSON.stringify(write(history, { ccReasoningInHistory: 'never' }).messages)).not.toMatch(/old|new/)
-    expect(JSON.stringify(write(history, { ccReasoningInHistory: 'always', ccReasoning: 'reasoning' }).messages)).toMatch(/"reasoning":"old".*"reasoning":"new"/)
+    expect(JSON.stringify(write(history, { ccReasoningInHistory: 'always', ccReasoning: 'reasoning' }).messages)).toMatch(
+      /"reasoning":"old".*"reasoning":"new"/,
+    )
   })
 
   test('a signature goes back to the server of this shape that made it, as it came', () => {
     const own: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }], signature: { value: 'S', issuer: 'chat-completions', form: 'thinking' } }
-    expect(write([say('assistant', own, call('c1'))]).messages[0]).toMatchObject({ reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }] })
+    expect(write([say('assistant', own, call('c1'))]).messages[0]).toMatchObject({
+      reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 'S', index: 0 }],
+    })
   })
 
   test('what has no place is dropped with a note, and base64 never lands in text', () => {
     const { messages, codes } = write([
-      say('user', text('q'), { type: 'media', kind: 'video', source: { type: 'base64', mime: 'video/mp4', data: 'AAAA' } }, { type: 'media', kind: 'document', source: { type: 'url', url: 'https://example.org/a.pdf' } }),
-      say('assistant', text('a'), image, { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'messages', raw: {} }, { type: 'opaque', protocol: 'messages', raw: {} }),
+      say(
+        'user',
+        text('q'),
+        { type: 'media', kind: 'video', source: { type: 'base64', mime: 'video/mp4', data: 'AAAA' } },
+        { type: 'media', kind: 'document', source: { type: 'url', url: 'https://example.org/a.pdf' } },
+      ),
+      say(
+        'assistant',
+        text('a'),
+        image,
+        { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'messages', raw: {} },
+        { type: 'opaque', protocol: 'messages', raw: {} },
+      ),
     ])
-    expect(messages).toEqual([{ role: 'user', content: 'q' }, { role: 'assistant', content: 'a' }])
+    expect(messages).toEqual([
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content: 'a' },
+    ])
     expect(codes).toEqual(['part.unsupported', 'part.unsupported', 'part.unsupported', 'part.unsupported', 'part.unknown'])
   })
 
   test('documents of text and search results are written as text', () => {
     const { messages, codes } = write([
-      say('user', { type: 'media', kind: 'document', title: 'T', source: { type: 'text', text: 'body', mime: 'text/plain' } }, { type: 'search-result', source: 'https://example.org', title: 'R', parts: [text('hit')] }),
+      say(
+        'user',
+        { type: 'media', kind: 'document', title: 'T', source: { type: 'text', text: 'body', mime: 'text/plain' } },
+        { type: 'search-result', source: 'https://example.org', title: 'R', parts: [text('hit')] },
+      ),
     ])
     expect(messages[0]?.['content']).toEqual(['T', 'body', 'R\nhttps://example.org', 'hit'].map(value => ({ type: 'text', text: value })))
     expect(codes).toEqual(['document.flattened', 'document.flattened'])
@@ -275,7 +396,11 @@ describe('turns of other protocols', () => {
 
   test('cache breakpoints: four at most, instructions first, none on answers', () => {
     const marked = (value: string): Part => ({ type: 'text', text: value, cache: { ttl: '5m' } })
-    const { messages, codes } = write([say('system', marked('s')), ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))), say('assistant', marked('z'))])
+    const { messages, codes } = write([
+      say('system', marked('s')),
+      ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))),
+      say('assistant', marked('z')),
+    ])
     const marks = messages.map(({ content }) => Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object))
     expect(marks).toEqual([true, false, true, true, true, false])
     expect(codes.filter(code => code === 'cache.marks-reduced')).toHaveLength(1)
@@ -287,8 +412,16 @@ describe('tools of other protocols', () => {
   const tool = { type: 'function' as const, name: 'get', parameters: { type: 'object' } }
 
   test('a namespace becomes part of the name, and the context gives it back', () => {
-    const { wire, notes, context } = encodeRequest({ messages: [say('assistant', { ...(call('c1') as Extract<Part, { type: 'tool-call' }>), name: 'get', namespace: 'web' })], tools: [{ ...tool, namespace: 'web' }], toolChoice: { mode: 'tool', kind: 'function', name: 'get', namespace: 'web' } })
-    expect(wire).toMatchObject({ tools: [{ function: { name: 'web__get' } }], messages: [{ tool_calls: [{ function: { name: 'web__get' } }] }], tool_choice: { function: { name: 'web__get' } } })
+    const { wire, notes, context } = encodeRequest({
+      messages: [say('assistant', { ...(call('c1') as Extract<Part, { type: 'tool-call' }>), name: 'get', namespace: 'web' })],
+      tools: [{ ...tool, namespace: 'web' }],
+      toolChoice: { mode: 'tool', kind: 'function', name: 'get', namespace: 'web' },
+    })
+    expect(wire).toMatchObject({
+      tools: [{ function: { name: 'web__get' } }],
+      messages: [{ tool_calls: [{ function: { name: 'web__get' } }] }],
+      tool_choice: { function: { name: 'web__get' } },
+    })
     expect(context).toEqual({ tools: { web__get: { name: 'get', namespace: 'web' } } })
     expect(codes(notes)).toEqual(['tool.namespace-flattened'])
   })
@@ -302,7 +435,16 @@ describe('tools of other protocols', () => {
   })
 
   test('tools that were added in mid-conversation join the others', () => {
-    const { wire, notes } = encodeRequest({ messages: [{ role: 'developer', origin: 'item', parts: [{ type: 'control', control: 'tool-addition', protocol: 'responses', raw: {}, tools: [{ ...tool, name: 'late' }], at: '/input/1' }] }], tools: [tool] })
+    const { wire, notes } = encodeRequest({
+      messages: [
+        {
+          role: 'developer',
+          origin: 'item',
+          parts: [{ type: 'control', control: 'tool-addition', protocol: 'responses', raw: {}, tools: [{ ...tool, name: 'late' }], at: '/input/1' }],
+        },
+      ],
+      tools: [tool],
+    })
     expect(wire).toMatchObject({ messages: [], tools: [{ function: { name: 'get' } }, { function: { name: 'late' } }] })
     expect(notes).toMatchObject([{ code: 'tool.merged', path: '/input/1' }])
   })
@@ -311,9 +453,14 @@ describe('tools of other protocols', () => {
     const search = { type: 'server' as const, tool: 'web_search' as const, protocol: 'messages', raw: {}, common: { contextSize: 'low' as const, maxUses: 2 } }
     expect(field({ tools: [tool, search] })).toMatchObject({ wire: { tools: [{}] }, codes: ['tool.server-dropped'] })
     expect(() => field({ tools: [search] })).toThrow(expect.objectContaining({ code: 'inexpressible' }))
-    expect(() => field({ tools: [tool, search], toolChoice: { mode: 'tool', kind: 'server', name: 'web_search' } })).toThrow(expect.objectContaining({ code: 'inexpressible' }))
+    expect(() => field({ tools: [tool, search], toolChoice: { mode: 'tool', kind: 'server', name: 'web_search' } })).toThrow(
+      expect.objectContaining({ code: 'inexpressible' }),
+    )
     expect(field({ tools: [search] }, { onUnresolvable: 'note' })).toEqual({ wire: {}, codes: ['tool.server-dropped'] })
-    expect(field({ tools: [search] }, { serverTools: 'map' })).toEqual({ wire: { web_search_options: { search_context_size: 'low' } }, codes: ['tool.server-mapped', 'field.unsupported'] })
+    expect(field({ tools: [search] }, { serverTools: 'map' })).toEqual({
+      wire: { web_search_options: { search_context_size: 'low' } },
+      codes: ['tool.server-mapped', 'field.unsupported'],
+    })
   })
 
   test('properties that have no place are noted, defaults are not', () => {
@@ -334,7 +481,12 @@ describe('fields of other protocols', () => {
     ['thinking off, with an effort', { reasoning: { mode: 'disabled', effort: 'high' } }, { reasoning_effort: 'none' }, ['reasoning.mode']],
     ['adaptive thinking', { reasoning: { mode: 'adaptive', effort: 'low' } }, { reasoning_effort: 'low' }, []],
     ['a wish for summaries', { reasoning: { summary: 'auto' } }, {}, ['field.unsupported']],
-    ['a schema without a name', { output: { format: { type: 'schema', schema: {} } } }, { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: {} } } }, ['output.name']],
+    [
+      'a schema without a name',
+      { output: { format: { type: 'schema', schema: {} } } },
+      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: {} } } },
+      ['output.name'],
+    ],
     ['JSON', { output: { format: { type: 'json' } } }, { response_format: { type: 'json_object' } }, []],
     ['five stop sequences', { stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many']],
     ['one stop sequence', { stop: ['a'] }, { stop: ['a'] }, []],

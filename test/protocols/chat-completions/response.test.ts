@@ -1,26 +1,328 @@
 import { describe, expect, test } from 'vitest'
-import { toolCallsOf } from '../../../src/canonical/read.ts'
+import type { Part } from '../../../src/canonical/message.ts'
+import type { Candidate, FinishReason, Usage } from '../../../src/canonical/response.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { codes, encodeStream, type Options } from './run.ts'
 
-const answer = (message: object) => ({
-  id: 'c',
+const { decodeResponse, encodeResponse } = chatCompletions
+
+const body = (message: object, finish_reason: unknown = 'stop', rest: object = {}) => ({
+  id: 'c1',
   object: 'chat.completion',
-  created: 1,
+  created: 7,
   model: 'm',
-  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason }],
+  ...rest,
 })
+const candidateOf = (wire: unknown, options?: Options) => decodeResponse(wire, options).value.candidates[0] as Candidate
+const partsOf = (message: object, options?: Options) => candidateOf(body(message), options).messages[0]?.parts
 
-describe('a legacy function call', () => {
-  test('with a name is a tool call', () => {
-    const { value } = chatCompletions.decodeResponse(answer({ content: null, function_call: { name: 'f', arguments: '{}' } }))
-    expect(toolCallsOf(value)).toMatchObject([{ name: 'f', input: '{}' }])
+function write(parts: Part[], finish: FinishReason = 'stop', options?: Options) {
+  const { wire, notes } = encodeResponse(
+    { id: 'r', model: 'm', createdAt: 7, candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: finish } }] },
+    options,
+  )
+  const [choice] = (wire as { choices: { message: Record<string, unknown>; finish_reason: string }[] }).choices
+  return { wire, message: choice?.message, finish: choice?.finish_reason, codes: codes(notes) }
+}
+
+describe('reading', () => {
+  test.each<[string, object, object[]]>([
+    [
+      'text and calls',
+      { content: 'a', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{"a"' } }] },
+      [
+        { type: 'text', text: 'a' },
+        { type: 'tool-call', id: 'x', input: '{"a"' },
+      ],
+    ],
+    [
+      'empty text beside calls',
+      { content: '', tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '' } }] },
+      [{ type: 'tool-call', input: '' }],
+    ],
+    ['text and a refusal', { content: 'a', refusal: 'no' }, [{ type: 'text' }, { type: 'refusal', text: 'no' }]],
+    [
+      'content as blocks',
+      {
+        content: [
+          { type: 'thinking', thinking: [{ type: 'text', text: 'r' }] },
+          { type: 'text', text: 'a' },
+        ],
+      },
+      [
+        { type: 'reasoning', segments: [{ text: 'r' }] },
+        { type: 'text', text: 'a' },
+      ],
+    ],
+    ['calls that are null', { content: 'a', tool_calls: null }, [{ type: 'text' }]],
+    ['reasoning', { content: 'a', reasoning_content: 'r' }, [{ type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] }, { type: 'text' }]],
+    [
+      'citations',
+      { content: 'a', annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }] },
+      [{ type: 'text', citations: [{ kind: 'url', start: 0, end: 1, url: 'https://example.org' }] }],
+    ],
+    [
+      'audio',
+      { content: null, audio: { id: 'au', data: 'AAAA', transcript: 'hi', expires_at: 9 } },
+      [{ type: 'media', kind: 'audio', source: { type: 'base64', data: 'AAAA' }, transcript: 'hi', expiresAt: 9 }],
+    ],
+    ['a call of unknown type', { content: null, tool_calls: [{ id: 'x', type: 'new', x: 1 }] }, [{ type: 'opaque', raw: { type: 'new' } }]],
+  ])('%s', (_, message, parts) => {
+    expect(partsOf(message)).toMatchObject(parts)
+    expect(partsOf(message)).toHaveLength(parts.length)
   })
 
-  test('without a name, which some servers put beside every text, is none; the same protocol still writes it', () => {
-    const wire = answer({ content: 'hi', function_call: { name: '', arguments: '' } })
-    const { value } = chatCompletions.decodeResponse(wire)
-    expect(toolCallsOf(value)).toEqual([])
-    expect(value.candidates[0]?.finish?.reason).toBe('stop')
-    expect(chatCompletions.encodeResponse(value)).toMatchObject({ wire, notes: [] })
+  test.each<[unknown, boolean, FinishReason]>([
+    ['stop', false, 'stop'],
+    ['stop', true, 'tool_calls'],
+    ['length', true, 'length'],
+    ['tool_calls', true, 'tool_calls'],
+    ['function_call', true, 'tool_calls'],
+    ['content_filter', false, 'content_filter'],
+    ['eos', false, 'stop'],
+    ['model_length', false, 'length'],
+    ['insufficient_system_resource', false, 'error'],
+    ['brand_new', false, 'other'],
+    ['', false, 'other'],
+    [null, false, 'other'],
+  ])('the finish reason %o, with calls: %s, means %s', (word, calls, reason) => {
+    const message = calls ? { content: null, tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] } : { content: 'a' }
+    const wire = body(message, word)
+    const { value, notes } = decodeResponse(wire)
+    expect(value.candidates[0]?.finish).toMatchObject({ reason })
+    expect(codes(notes)).toEqual(word ? [] : ['finish.missing'])
+    if (reason !== 'error') expect(encodeResponse(value)).toMatchObject({ wire })
+  })
+
+  test.each<[string, object, Usage, string[]]>([
+    [
+      'counts and details',
+      {
+        prompt_tokens: 13,
+        completion_tokens: 838,
+        total_tokens: 851,
+        prompt_tokens_details: { cached_tokens: 3, cache_write_tokens: 2 },
+        completion_tokens_details: { reasoning_tokens: 704 },
+      },
+      { input: 13, output: 838, cacheRead: 3, cacheWrite: 2, reasoning: 704 },
+      [],
+    ],
+    [
+      'reasoning outside the output',
+      { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354, completion_tokens_details: { reasoning_tokens: 340 } },
+      { input: 12, output: 342, reasoning: 340 },
+      [],
+    ],
+    ['a total that no count explains', { prompt_tokens: 12, completion_tokens: 2, total_tokens: 20 }, { input: 12, output: 8 }, ['usage.repaired']],
+    [
+      'cached tokens under other names',
+      { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 5 },
+      { cacheRead: 4 },
+      [],
+    ],
+    ['cached tokens at the top', { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, cached_tokens: 4 }, { cacheRead: 4 }, []],
+    ['counts as text', { prompt_tokens: '9', completion_tokens: '1', total_tokens: '10' }, { input: 9, output: 1 }, ['usage.repaired']],
+    ['details that are null, and no total', { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: null }, { input: 9, output: 1 }, []],
+  ])('usage: %s', (_, usage, counts, notes) => {
+    const wire = body({ content: 'a' }, 'stop', { usage })
+    const decoded = decodeResponse(wire)
+    expect(decoded.value.usage).toMatchObject(counts)
+    expect(codes(decoded.notes)).toEqual(notes)
+    expect(encodeResponse(decoded.value).wire).toEqual(wire)
+  })
+
+  test('an error in a good answer is an error', () => {
+    expect(decodeResponse({ error: { message: 'busy', code: 429 } }).value).toMatchObject({
+      candidates: [],
+      error: { status: 429, kind: 'rate_limit', message: 'busy' },
+    })
+    expect(decodeResponse({ id: 'c', choices: [] }).value).toMatchObject({ candidates: [], error: { kind: 'internal' } })
+  })
+
+  test('probabilities belong to the text', () => {
+    const logprobs = { content: [{ token: 'a', bytes: [97], logprob: -0.1, top_logprobs: [{ token: 'b', bytes: null, logprob: -2 }] }], refusal: null }
+    const wire = { ...body({ content: 'a' }), choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, logprobs, finish_reason: 'stop' }] }
+    const { value } = decodeResponse(wire)
+    expect(value.candidates[0]?.messages[0]?.parts[0]).toMatchObject({ logprobs: [{ token: 'a', logprob: -0.1, bytes: [97], top: [{ token: 'b' }] }] })
+    expect(encodeResponse(value).wire).toEqual(wire)
+  })
+
+  test('calls get their names back, and ids where there are none', () => {
+    const context = { from: 'responses', to: 'chat-completions', tools: { ns__f: { name: 'f', namespace: 'ns' } } }
+    const calls = [{ function: { name: 'ns__f', arguments: {} } }, { function: { name: 'constructor', arguments: '{}' } }]
+    const parts = partsOf({ content: null, tool_calls: calls }, { context })
+    expect(parts).toMatchObject([{ name: 'f', namespace: 'ns', input: '{}', idOrigin: 'synthesized' }, { name: 'constructor' }])
+    const [first, second] = parts as { id: string }[]
+    expect(first?.id).toMatch(/^call_[0-9A-Za-z]{24}$/)
+    expect(first?.id).not.toBe(second?.id)
+  })
+
+  test('what is no completion is malformed', () => {
+    expect(() => decodeResponse({ choices: 3 })).toThrow(expect.objectContaining({ code: 'malformed', path: '/choices' }))
+    expect(() => decodeResponse('text')).toThrow(expect.objectContaining({ code: 'malformed' }))
+  })
+})
+
+describe('writing', () => {
+  test('the whole envelope', () => {
+    expect(write([{ type: 'text', text: 'a' }]).wire).toEqual({
+      id: 'r',
+      object: 'chat.completion',
+      created: 7,
+      model: 'm',
+      choices: [{ index: 0, message: { role: 'assistant', content: 'a', refusal: null }, logprobs: null, finish_reason: 'stop' }],
+    })
+  })
+
+  test('what the source does not tell is made up and noted', () => {
+    const bare = { candidates: [{ index: 0, messages: [], finish: { reason: 'stop' as const } }] }
+    const { wire, notes } = encodeResponse(bare, {
+      now: 9,
+      newId: prefix => `${prefix}x`,
+      context: { from: 'chat-completions', to: 'messages', request: { model: 'asked', messages: [] } },
+    })
+    expect(wire).toMatchObject({ id: 'chatcmpl-x', created: 9, model: 'asked', choices: [{ message: { content: null } }] })
+    expect(codes(notes)).toEqual(['response.id', 'response.created', 'response.model'])
+  })
+
+  test.each<[FinishReason, string, boolean]>([
+    ['stop', 'stop', true],
+    ['length', 'length', true],
+    ['tool_calls', 'tool_calls', true],
+    ['content_filter', 'content_filter', true],
+    ['stop_sequence', 'stop', false],
+    ['context_window', 'length', false],
+    ['recitation', 'content_filter', false],
+    ['refusal', 'content_filter', false],
+    ['pause', 'stop', false],
+    ['compaction', 'stop', false],
+    ['malformed_tool_call', 'stop', false],
+    ['cancelled', 'stop', false],
+    ['other', 'stop', false],
+  ])('the ending %s as %s', (reason, word, exact) => {
+    const { finish, codes } = write([{ type: 'text', text: 'a' }], reason)
+    expect(finish).toBe(word)
+    expect(codes).toEqual(exact ? [] : ['finish.approximated'])
+  })
+
+  test('a failed answer is an error body', () => {
+    expect(encodeResponse({ candidates: [{ index: 0, messages: [], finish: { reason: 'error', message: 'gone' } }] }).wire).toMatchObject({
+      error: { message: 'gone', type: 'server_error' },
+    })
+    expect(encodeResponse({ candidates: [], error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }).wire).toEqual({
+      error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' },
+    })
+  })
+
+  test('an answer that did not say how it ended is refused, or cut by length on demand', () => {
+    const open = { candidates: [{ index: 0, messages: [] }] }
+    expect(() => encodeResponse(open)).toThrow(expect.objectContaining({ code: 'truncated' }))
+    expect(() => encodeResponse({ candidates: [] })).toThrow(expect.objectContaining({ code: 'truncated' }))
+    expect(encodeResponse(open, { truncated: 'length' }).wire).toMatchObject({ choices: [{ finish_reason: 'length' }] })
+  })
+
+  test('refusals and refused prompts', () => {
+    expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({ message: { content: null, refusal: 'no' }, finish: 'stop', codes: [] })
+    expect(write([], 'refusal')).toMatchObject({ message: { content: null, refusal: 'The request was refused.' }, finish: 'content_filter' })
+    const { wire } = encodeResponse({ id: 'r', model: 'm', createdAt: 1, candidates: [], promptBlocked: { reason: 'SAFETY' } })
+    expect(wire).toMatchObject({ choices: [{ message: { content: null, refusal: 'Prompt blocked: SAFETY' }, finish_reason: 'content_filter' }] })
+    const streamed = encodeStream([
+      { type: 'start', id: 'r', model: 'm' },
+      { type: 'update', promptBlocked: { reason: 'SAFETY' } },
+      { type: 'end', clean: true },
+    ]).frames
+    expect(streamed).toMatchObject([
+      { choices: [{ delta: { role: 'assistant' } }] },
+      { choices: [{ delta: { refusal: 'Prompt blocked: SAFETY' } }] },
+      { choices: [{ finish_reason: 'content_filter' }] },
+      '[DONE]',
+    ])
+  })
+
+  test('items become one message; offsets of citations count in the whole text', () => {
+    const cite = (start?: number, end?: number) => ({
+      kind: 'url' as const,
+      url: 'https://example.org',
+      title: 't',
+      ...(start !== undefined && { start }),
+      ...(end !== undefined && { end }),
+      protocol: 'responses',
+      raw: {},
+    })
+    const { message, codes } = write([
+      { type: 'text', text: '🙂a', citations: [cite(1, 2)] },
+      { type: 'text', text: 'bc', citations: [cite(0, 1), cite(), { kind: 'file', protocol: 'responses', raw: {} }] },
+    ])
+    expect(message?.['content']).toBe('🙂abc')
+    expect(message?.['annotations']).toMatchObject(
+      [
+        [1, 2],
+        [2, 3],
+        [2, 4],
+      ].map(([start_index, end_index]) => ({ url_citation: { start_index, end_index } })),
+    )
+    expect(codes.sort()).toEqual(['citation.dropped', 'citation.whole-part', 'text.boundary-lost'])
+  })
+
+  test('reasoning and its signature, in the form that was asked for', () => {
+    const thinking: Part = {
+      type: 'reasoning',
+      segments: [
+        { kind: 'summary', text: 'a' },
+        { kind: 'summary', text: 'b' },
+      ],
+      signature: { value: 'S', issuer: 'responses', form: 'encrypted' },
+      id: 'rs_1',
+    }
+    const usual = write([thinking, { type: 'text', text: 't' }])
+    expect(usual.message).toMatchObject({
+      reasoning_content: 'a\n\nb',
+      reasoning_details: [
+        { type: 'reasoning.summary', summary: 'a', id: 'rs_1', index: 0 },
+        { type: 'reasoning.summary', summary: 'b' },
+        { type: 'reasoning.encrypted', data: expect.stringMatching(/^xs1\./), format: 'xs1' },
+      ],
+    })
+    expect(usual.codes).toEqual(['reasoning.dialect-field'])
+    expect(partsOf(usual.message as object)).toMatchObject([thinking, { text: 't' }])
+    expect(write([thinking], 'stop', { ccReasoning: 'reasoning' }).message).toMatchObject({ reasoning: 'a\n\nb' })
+    expect(write([thinking], 'stop', { ccReasoning: 'details' }).message).not.toHaveProperty('reasoning_content')
+    expect(write([thinking], 'stop', { ccReasoning: 'omit' })).toMatchObject({ codes: ['reasoning.dropped'] })
+    const unsigned = write([thinking], 'stop', { ccSignature: 'none' })
+    expect(unsigned.message).not.toHaveProperty('reasoning_details')
+    expect(unsigned.codes).toContain('reasoning.signature-dropped')
+  })
+
+  test('signatures on calls and on text come back', () => {
+    const signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' as const }
+    const parts: Part[] = [
+      { type: 'text', text: 'a', signature },
+      { type: 'tool-call', id: 'x', name: 'f', kind: 'function', input: '{}', signature },
+    ]
+    const { message, codes } = write(parts, 'tool_calls')
+    expect(message?.['tool_calls']).toMatchObject([{ extra_content: { google: { thought_signature: 'QUJD' } } }])
+    expect(codes).toEqual(['reasoning.dialect-field'])
+    expect(partsOf(message as object)).toMatchObject(parts)
+  })
+
+  test('usage from inclusive counts; what has no place is noted', () => {
+    const { wire, notes } = encodeResponse({
+      id: 'r',
+      model: 'm',
+      createdAt: 1,
+      candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }],
+      usage: { input: 120, output: 30, cacheRead: 100, cacheWrite: 5, reasoning: 12, toolPrompt: 3 },
+    })
+    expect(wire).toMatchObject({
+      usage: {
+        prompt_tokens: 120,
+        completion_tokens: 30,
+        total_tokens: 150,
+        prompt_tokens_details: { cached_tokens: 100, cache_write_tokens: 5 },
+        completion_tokens_details: { reasoning_tokens: 12 },
+      },
+    })
+    expect(notes).toMatchObject([{ code: 'usage.unknown' }])
   })
 })

@@ -1,13 +1,17 @@
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Note } from '../../../src/canonical/note.ts'
-import { chatCompletions, type ChatCompletionsOptions } from '../../../src/protocols/chat-completions/index.ts'
 import type { CodecOptions, MachineState, StreamMachine } from '../../../src/protocol.ts'
+import { type ChatCompletionsOptions, chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { createFrameParser } from '../../../src/sse/parse.ts'
 
 export type Options = CodecOptions & ChatCompletionsOptions
 
 /** All that a machine makes of a list of events; its state is cloned after each, so that it can hold nothing else. */
-function run<In, Out>(machine: StreamMachine<In, Out, MachineState, ChatCompletionsOptions>, events: readonly In[], options: Options = {}): { out: Out[]; notes: Note[] } {
+function run<In, Out>(
+  machine: StreamMachine<In, Out, MachineState, ChatCompletionsOptions>,
+  events: readonly In[],
+  options: Options = {},
+): { out: Out[]; notes: Note[] } {
   let state = machine.initial(options)
   const out: Out[] = []
   for (const event of events) {

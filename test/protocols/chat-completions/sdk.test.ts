@@ -36,7 +36,13 @@ describe('the official client reads', () => {
       id: 'r1',
       created: 7,
       choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: 'Hello' } }],
-      usage: { prompt_tokens: 12, completion_tokens: 8, total_tokens: 20, prompt_tokens_details: { cached_tokens: 4 }, completion_tokens_details: { reasoning_tokens: 3 } },
+      usage: {
+        prompt_tokens: 12,
+        completion_tokens: 8,
+        total_tokens: 20,
+        prompt_tokens_details: { cached_tokens: 4 },
+        completion_tokens_details: { reasoning_tokens: 3 },
+      },
     })
   })
 
@@ -61,7 +67,14 @@ describe('the official client reads', () => {
     const { text } = encodeStream([
       { type: 'start', id: 'r1', model: 'm' },
       { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
-      start(0), start(1), input(0, '{"x"'), input(1, '{"y":2'), input(0, ':1}'), input(1, '}'), end(0), end(1),
+      start(0),
+      start(1),
+      input(0, '{"x"'),
+      input(1, '{"y":2'),
+      input(0, ':1}'),
+      input(1, '}'),
+      end(0),
+      end(1),
       { type: 'message.end', candidate: 0, message: 0 },
       { type: 'finish', candidate: 0, finish: { reason: 'tool_calls' } },
       { type: 'end', clean: true },
@@ -72,13 +85,21 @@ describe('the official client reads', () => {
   })
 
   test('several answers', async () => {
-    const candidate = (index: number) => ({ index, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: `${index}` }] }], finish: { reason: 'stop' as const } })
+    const candidate = (index: number) => ({
+      index,
+      messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: `${index}` }] }],
+      finish: { reason: 'stop' as const },
+    })
     const { final } = accumulate(encodeStream(explode({ id: 'r', model: 'm', candidates: [candidate(0), candidate(1)] })).text)
     expect((await final).choices.map(({ message }) => message.content)).toEqual(['0', '1'])
   })
 
   test('reasoning details whole, and gives them back so that the signature survives', async () => {
-    const reasoning: Part = { type: 'reasoning', segments: [{ kind: 'summary', text: 'abc' }], signature: { value: 'S1', issuer: 'messages', model: 'm', form: 'thinking' } }
+    const reasoning: Part = {
+      type: 'reasoning',
+      segments: [{ kind: 'summary', text: 'abc' }],
+      signature: { value: 'S1', issuer: 'messages', model: 'm', form: 'thinking' },
+    }
     const { text, frames } = encodeStream(answer([reasoning, call('t1', '{}')], 'tool_calls'))
     const deltas = frames.flatMap(frame => (frame as { choices?: { delta: object }[] }).choices?.map(({ delta }) => Object.keys(delta).join()) ?? [])
     expect(deltas).toEqual(['role,content', 'reasoning_content', 'tool_calls', 'tool_calls', 'reasoning_details', ''])
@@ -88,13 +109,22 @@ describe('the official client reads', () => {
   })
 
   test('the order of signed parts back, where it is not the usual one', async () => {
-    const thinking = (text: string, value: string): Part => ({ type: 'reasoning', segments: [{ kind: 'summary', text }], signature: { value, issuer: 'messages', form: 'thinking' } })
+    const thinking = (text: string, value: string): Part => ({
+      type: 'reasoning',
+      segments: [{ kind: 'summary', text }],
+      signature: { value, issuer: 'messages', form: 'thinking' },
+    })
     const parts = [thinking('a', 'S1'), { type: 'text', text: 'Let me see.' }, thinking('b', 'S2'), call('t1', '{}')] as Part[]
     const { message } = (await accumulate(encodeStream(answer(parts, 'tool_calls')).text).final).choices[0] as OpenAI.Chat.ChatCompletion.Choice
     const { value, notes } = chatCompletions.decodeRequest({ model: 'm', messages: [message] })
     expect(notes).toEqual([])
     expect(value.messages[0]?.parts).toMatchObject(parts)
-    const whole = chatCompletions.encodeResponse({ id: 'r', model: 'm', createdAt: 1, candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'tool_calls' } }] })
+    const whole = chatCompletions.encodeResponse({
+      id: 'r',
+      model: 'm',
+      createdAt: 1,
+      candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'tool_calls' } }],
+    })
     const echoed = (whole.wire as OpenAI.Chat.ChatCompletion).choices[0]?.message
     expect(chatCompletions.decodeRequest({ messages: [echoed] }).value.messages[0]?.parts).toMatchObject(parts)
   })
@@ -102,18 +132,39 @@ describe('the official client reads', () => {
   test('an error as an error, also when the source just stopped', async () => {
     const whole = answer([{ type: 'text', text: 'Hello' }])
     await expect(accumulate(encodeStream(whole.slice(0, 4)).text).final).rejects.toThrow('upstream stream ended early')
-    const failed: CanonicalEvent[] = [...whole.slice(0, 4), { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
+    const failed: CanonicalEvent[] = [
+      ...whole.slice(0, 4),
+      { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } },
+      { type: 'end', clean: false },
+    ]
     await expect(accumulate(encodeStream(failed).text).final).rejects.toThrow('Overloaded')
   })
 
   test('what another server sent without index, type, role or finish reason for calls', async () => {
     const frames = [
-      { id: 'x', model: 'm', choices: [{ index: 0, delta: { tool_calls: [{ id: 'a1', function: { name: 'f', arguments: '{"a":1}' } }, { id: 'a2', function: { name: 'f', arguments: { b: 2 } } }] } }] },
+      {
+        id: 'x',
+        model: 'm',
+        choices: [
+          {
+            index: 0,
+            delta: {
+              tool_calls: [
+                { id: 'a1', function: { name: 'f', arguments: '{"a":1}' } },
+                { id: 'a2', function: { name: 'f', arguments: { b: 2 } } },
+              ],
+            },
+          },
+        ],
+      },
       { id: 'x', model: 'm', choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
       '[DONE]',
     ]
     const { message, finish_reason } = (await accumulate(encodeStream(decodeStream(frames).events).text).final).choices[0] as OpenAI.Chat.ChatCompletion.Choice
-    expect(message.tool_calls).toMatchObject([{ id: 'a1', function: { arguments: '{"a":1}' } }, { id: 'a2', function: { arguments: '{"b":2}' } }])
+    expect(message.tool_calls).toMatchObject([
+      { id: 'a1', function: { arguments: '{"a":1}' } },
+      { id: 'a2', function: { arguments: '{"b":2}' } },
+    ])
     expect(finish_reason).toBe('stop')
   })
 })

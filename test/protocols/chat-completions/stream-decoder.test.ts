@@ -26,42 +26,110 @@ const usage = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 }
 
 describe('what servers send', () => {
   test.each<[string, unknown[], string[]]>([
-    ['text after an empty first delta', [chunk({ role: 'assistant', content: '' }), chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')], ['text:ab']],
-    ['reasoning_content, then text', [chunk({ content: null, reasoning_content: '' }), chunk({ reasoning_content: 'r' }), chunk({ content: 'a' }), chunk({}, 'stop')], ['reasoning:r', 'text:a']],
+    [
+      'text after an empty first delta',
+      [chunk({ role: 'assistant', content: '' }), chunk({ content: 'a' }), chunk({ content: 'b' }), chunk({}, 'stop')],
+      ['text:ab'],
+    ],
+    [
+      'reasoning_content, then text',
+      [chunk({ content: null, reasoning_content: '' }), chunk({ reasoning_content: 'r' }), chunk({ content: 'a' }), chunk({}, 'stop')],
+      ['reasoning:r', 'text:a'],
+    ],
     ['reasoning under both names is read once', [chunk({ reasoning: 'r', reasoning_content: 'r' }), chunk({}, 'stop')], ['reasoning:r']],
-    ['reasoning that comes back after text is a new part', [chunk({ reasoning: 'r' }), chunk({ content: 'a' }), chunk({ reasoning: 's' }), chunk({}, 'stop')], ['reasoning:r', 'text:a', 'reasoning:s']],
+    [
+      'reasoning that comes back after text is a new part',
+      [chunk({ reasoning: 'r' }), chunk({ content: 'a' }), chunk({ reasoning: 's' }), chunk({}, 'stop')],
+      ['reasoning:r', 'text:a', 'reasoning:s'],
+    ],
     [
       'details beside reasoning only bring the signature',
-      [chunk({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', index: 0 }] }), chunk({ reasoning_details: [{ type: 'reasoning.text', signature: 'S', index: 0 }] }), chunk({ content: 'a' }, 'stop')],
+      [
+        chunk({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', index: 0 }] }),
+        chunk({ reasoning_details: [{ type: 'reasoning.text', signature: 'S', index: 0 }] }),
+        chunk({ content: 'a' }, 'stop'),
+      ],
       ['reasoning:r#S', 'text:a'],
     ],
-    ['details alone bring the text', [chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0 }] }), chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'b', index: 0 }] }), chunk({}, 'stop')], ['reasoning:ab']],
-    ['a signature after its reasoning ended is a part of its own', [chunk({ reasoning: 'r' }), chunk({ content: 'a' }), chunk({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'E' }] }), chunk({}, 'stop')], ['reasoning:r', 'text:a', 'reasoning:#E']],
+    [
+      'details alone bring the text',
+      [
+        chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'a', index: 0 }] }),
+        chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'b', index: 0 }] }),
+        chunk({}, 'stop'),
+      ],
+      ['reasoning:ab'],
+    ],
+    [
+      'a signature after its reasoning ended is a part of its own',
+      [chunk({ reasoning: 'r' }), chunk({ content: 'a' }), chunk({ reasoning_details: [{ type: 'reasoning.encrypted', data: 'E' }] }), chunk({}, 'stop')],
+      ['reasoning:r', 'text:a', 'reasoning:#E'],
+    ],
     [
       'content as blocks',
-      [chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'r' }] }] }), chunk({ content: [{ type: 'text', text: 'a' }] }), chunk({ content: 'b' }, 'stop')],
+      [
+        chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'r' }] }] }),
+        chunk({ content: [{ type: 'text', text: 'a' }] }),
+        chunk({ content: 'b' }, 'stop'),
+      ],
       ['reasoning:r', 'text:ab'],
     ],
     ['a refusal', [chunk({ refusal: 'I ' }), chunk({ refusal: 'cannot' }), chunk({}, 'stop')], ['refusal:I cannot']],
-    ['a call in fragments', calls({ index: 0, id: 'a', ...fn('f', '') }, { index: 0, ...fn(undefined, '{"q":') }, { index: 0, ...fn(undefined, '1}') }), ['function:f({"q":1})']],
-    ['interleaved calls', calls({ index: 0, id: 'a', ...fn('f') }, { index: 1, id: 'b', ...fn('g') }, { index: 0, ...fn(undefined, '{}') }, { index: 1, ...fn(undefined, '[]') }), ['function:f({})', 'function:g([])']],
+    [
+      'a call in fragments',
+      calls({ index: 0, id: 'a', ...fn('f', '') }, { index: 0, ...fn(undefined, '{"q":') }, { index: 0, ...fn(undefined, '1}') }),
+      ['function:f({"q":1})'],
+    ],
+    [
+      'interleaved calls',
+      calls({ index: 0, id: 'a', ...fn('f') }, { index: 1, id: 'b', ...fn('g') }, { index: 0, ...fn(undefined, '{}') }, { index: 1, ...fn(undefined, '[]') }),
+      ['function:f({})', 'function:g([])'],
+    ],
     ['calls without index, told apart by their ids', calls({ id: 'a', ...fn('f', '{}') }, { id: 'b', ...fn('f', '{}') }), ['function:f({})', 'function:f({})']],
     ['fragments without index and id belong to the last call', calls({ id: 'a', ...fn('f', '{"a"') }, fn(undefined, ':1}')), ['function:f({"a":1})']],
     ['whole calls without index and id', calls(fn('f', '{}'), fn('g', '{}')), ['function:f({})', 'function:g({})']],
-    ['parallel calls that all have index 0', calls({ index: 0, id: 'a', ...fn('f', '{}') }, { index: 0, id: 'b', ...fn('f', '{}') }), ['function:f({})', 'function:f({})']],
-    ['parallel calls that all have index 0 and no id', calls({ index: 0, ...fn('f', '{"a":1}') }, { index: 0, ...fn('f', '{"a":2}') }), ['function:f({"a":1})', 'function:f({"a":2})']],
+    [
+      'parallel calls that all have index 0',
+      calls({ index: 0, id: 'a', ...fn('f', '{}') }, { index: 0, id: 'b', ...fn('f', '{}') }),
+      ['function:f({})', 'function:f({})'],
+    ],
+    [
+      'parallel calls that all have index 0 and no id',
+      calls({ index: 0, ...fn('f', '{"a":1}') }, { index: 0, ...fn('f', '{"a":2}') }),
+      ['function:f({"a":1})', 'function:f({"a":2})'],
+    ],
     ['an index that begins at 1', calls({ index: 1, id: 'a', ...fn('f', '{}') }), ['function:f({})']],
     ['id and name again in every delta', calls({ index: 0, id: 'a', ...fn('f', '{"a"') }, { index: 0, id: 'a', ...fn('f', ':1}') }), ['function:f({"a":1})']],
     ['an id that is empty later', calls({ index: 0, id: 'a', ...fn('f', '{"a"') }, { index: 0, id: '', ...fn('', ':1}') }), ['function:f({"a":1})']],
     ['arguments as an object', calls({ index: 0, id: 'a', ...fn('f', { a: 1 }) }), ['function:f({"a":1})']],
     ['arguments that are null in the head', calls({ index: 0, id: 'a', ...fn('f', null) }, { index: 0, ...fn(undefined, '{}') }), ['function:f({})']],
-    ['a name that comes after the first arguments', calls({ index: 0, id: 'a', ...fn(undefined, '{"a"') }, { index: 0, ...fn('f', ':1}') }), ['function:f({"a":1})']],
-    ['a freeform call', calls({ index: 0, id: 'a', type: 'custom', custom: { name: 'sh', input: '' } }, { index: 0, custom: { input: 'ls' } }), ['freeform:sh(ls)']],
-    ['the older function call', [chunk({ function_call: { name: 'f', arguments: '' } }), chunk({ function_call: { arguments: '{}' } }), chunk({}, 'function_call')], ['function:f({})']],
+    [
+      'a name that comes after the first arguments',
+      calls({ index: 0, id: 'a', ...fn(undefined, '{"a"') }, { index: 0, ...fn('f', ':1}') }),
+      ['function:f({"a":1})'],
+    ],
+    [
+      'a freeform call',
+      calls({ index: 0, id: 'a', type: 'custom', custom: { name: 'sh', input: '' } }, { index: 0, custom: { input: 'ls' } }),
+      ['freeform:sh(ls)'],
+    ],
+    [
+      'the older function call',
+      [chunk({ function_call: { name: 'f', arguments: '' } }), chunk({ function_call: { arguments: '{}' } }), chunk({}, 'function_call')],
+      ['function:f({})'],
+    ],
     ['an empty list of calls beside text', [chunk({ content: 'a', tool_calls: [] }), chunk({ content: 'b', tool_calls: [] }), chunk({}, 'stop')], ['text:ab']],
-    ['no delta, and null for it', [{ id: 'c1', choices: [{ index: 0, delta: null }] }, { id: 'c1', choices: [{ index: 0 }] }, chunk({ content: 'a' }, 'stop')], ['text:a']],
+    [
+      'no delta, and null for it',
+      [{ id: 'c1', choices: [{ index: 0, delta: null }] }, { id: 'c1', choices: [{ index: 0 }] }, chunk({ content: 'a' }, 'stop')],
+      ['text:a'],
+    ],
     ['choices that are null', [{ id: 'c1', choices: null }, chunk({ content: 'a' }, 'stop')], ['text:a']],
-    ['the whole message beside the last delta', [{ ...chunk({ content: 'a' }, 'stop'), choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' }, finish_reason: 'stop' }] }], ['text:a']],
+    [
+      'the whole message beside the last delta',
+      [{ ...chunk({ content: 'a' }, 'stop'), choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' }, finish_reason: 'stop' }] }],
+      ['text:a'],
+    ],
     ['a leading chunk without choice and id', [{ id: '', model: '', choices: [], prompt_filter_results: [] }, chunk({ content: 'a' }, 'stop')], ['text:a']],
     ['probabilities before their text', [chunk({ content: '' }), chunk({ content: 'a' }, 'stop')], ['text:a']],
   ])('%s', (_, frames, parts) => {
@@ -75,7 +143,10 @@ describe('usage', () => {
   test.each<[string, unknown[]]>([
     ['in a chunk of its own', [chunk({ content: 'a' }, 'stop'), { id: 'c1', choices: [], usage }]],
     ['beside the finish', [chunk({ content: 'a' }, 'stop', { usage })]],
-    ['in every chunk, the last one counts', [chunk({ content: 'a' }, null, { usage: { ...usage, completion_tokens: 1, total_tokens: 13 } }), chunk({}, 'stop', { usage })]],
+    [
+      'in every chunk, the last one counts',
+      [chunk({ content: 'a' }, null, { usage: { ...usage, completion_tokens: 1, total_tokens: 13 } }), chunk({}, 'stop', { usage })],
+    ],
     ['in a chunk whose choice is empty', [chunk({ content: 'a' }, 'stop'), chunk({ content: '' }, null, { usage })]],
     ['inside the choice', [{ ...chunk({}), choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop', usage }] }]],
     ['under the name of a server', [chunk({ content: 'a' }, 'stop', { x_groq: { id: 'g', usage } })]],
@@ -104,7 +175,12 @@ describe('the end', () => {
     ['nothing after the first chunk', [{ id: 'c1', choices: [] }], false, undefined],
     ['nothing at all', [], false, undefined],
     ['only [DONE]', ['[DONE]'], false, undefined],
-    ['one of two choices unfinished', [chunk({ content: 'a' }, 'stop'), { ...chunk({}), choices: [{ index: 1, delta: { content: 'b' }, finish_reason: null }] }], false, undefined],
+    [
+      'one of two choices unfinished',
+      [chunk({ content: 'a' }, 'stop'), { ...chunk({}), choices: [{ index: 1, delta: { content: 'b' }, finish_reason: null }] }],
+      false,
+      undefined,
+    ],
   ])('%s', (_, frames, clean, finish) => {
     const { events } = decodeStream(frames)
     expect(checkGrammar(events)).toEqual([])
@@ -119,19 +195,31 @@ describe('the end', () => {
   test.each<[string, unknown, object]>([
     ['alone', { error: { message: 'busy', type: 'server_error', code: null } }, { message: 'busy', status: 500, kind: 'internal' }],
     ['with its status', { error: { message: 'slow down', code: 429 } }, { status: 429, kind: 'rate_limit' }],
-    ['beside a choice', { id: 'c1', choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }], error: { code: 502, message: 'bad gateway' } }, { status: 502, kind: 'unavailable' }],
+    [
+      'beside a choice',
+      { id: 'c1', choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }], error: { code: 502, message: 'bad gateway' } },
+      { status: 502, kind: 'unavailable' },
+    ],
     ['as text', { error: 'model not loaded' }, { message: 'model not loaded' }],
   ])('an error %s', (_, frame, error) => {
     const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }), '[DONE]'])
     expect(checkGrammar(events)).toEqual([])
-    expect(events.slice(-2)).toMatchObject([{ type: 'error', error }, { type: 'end', clean: false }])
+    expect(events.slice(-2)).toMatchObject([
+      { type: 'error', error },
+      { type: 'end', clean: false },
+    ])
   })
 })
 
 test('at every cut the stream obeys the grammar and does not claim to be whole', () => {
   const frames = [
-    chunk({ role: 'assistant', content: '' }), chunk({ reasoning_content: 'r' }), chunk({ content: 'Let me look.' }),
-    chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', ...fn('f', '') }] }), chunk({ tool_calls: [{ index: 0, ...fn(undefined, '{}') }] }), chunk({}, 'tool_calls'), '[DONE]',
+    chunk({ role: 'assistant', content: '' }),
+    chunk({ reasoning_content: 'r' }),
+    chunk({ content: 'Let me look.' }),
+    chunk({ tool_calls: [{ index: 0, id: 'a', type: 'function', ...fn('f', '') }] }),
+    chunk({ tool_calls: [{ index: 0, ...fn(undefined, '{}') }] }),
+    chunk({}, 'tool_calls'),
+    '[DONE]',
   ]
   for (let cut = 0; cut < frames.length; cut++) {
     const { events } = decodeStream(frames.slice(0, cut))
@@ -142,12 +230,20 @@ test('at every cut the stream obeys the grammar and does not claim to be whole',
 })
 
 test('calls get the name and namespace back that the request gave them', () => {
-  const { events } = decodeStream(calls({ index: 0, id: 'a', ...fn('ns__f', '{}') }), { context: { from: 'responses', to: 'chat-completions', tools: { ns__f: { name: 'f', namespace: 'ns' } } } })
+  const { events } = decodeStream(calls({ index: 0, id: 'a', ...fn('ns__f', '{}') }), {
+    context: { from: 'responses', to: 'chat-completions', tools: { ns__f: { name: 'f', namespace: 'ns' } } },
+  })
   expect(events).toContainEqual(expect.objectContaining({ type: 'part.start', head: expect.objectContaining({ name: 'f', namespace: 'ns' }) }))
 })
 
 test('fields nobody knows are told once, and a frame nobody knows is noted', () => {
-  const { events, notes } = decodeStream([chunk({ content: 'a' }, null, { provider: 'P' }), chunk({ content: 'b' }, 'stop', { provider: 'P' }), { hello: 1 }, 'text', '[DONE]'])
+  const { events, notes } = decodeStream([
+    chunk({ content: 'a' }, null, { provider: 'P' }),
+    chunk({ content: 'b' }, 'stop', { provider: 'P' }),
+    { hello: 1 },
+    'text',
+    '[DONE]',
+  ])
   expect(events.filter(event => 'ext' in event)).toHaveLength(1)
   expect(codes(notes)).toEqual(['event.unknown'])
 })

@@ -22,7 +22,17 @@ const callDelta = fc.record(
   },
   { requiredKeys: [] },
 )
-const detail = fc.record({ type: fc.constantFrom('reasoning.text', 'reasoning.summary', 'reasoning.encrypted'), text, summary: text, signature: text, data: text, index: fc.constantFrom(0, 1) }, { requiredKeys: ['type'] })
+const detail = fc.record(
+  {
+    type: fc.constantFrom('reasoning.text', 'reasoning.summary', 'reasoning.encrypted'),
+    text,
+    summary: text,
+    signature: text,
+    data: text,
+    index: fc.constantFrom(0, 1),
+  },
+  { requiredKeys: ['type'] },
+)
 const delta = fc.record(
   {
     role: off(fc.constant('assistant')),
@@ -39,11 +49,30 @@ const delta = fc.record(
   { requiredKeys: [] },
 )
 const choice = fc.record(
-  { index: off(fc.constantFrom(0, 0, 0, 1)), delta: off(delta), finish_reason: off(fc.constantFrom(null, null, null, 'stop', 'tool_calls', '', 'odd')), logprobs: anything, message: anything },
+  {
+    index: off(fc.constantFrom(0, 0, 0, 1)),
+    delta: off(delta),
+    finish_reason: off(fc.constantFrom(null, null, null, 'stop', 'tool_calls', '', 'odd')),
+    logprobs: anything,
+    message: anything,
+  },
   { requiredKeys: ['delta'] },
 )
 const frame = fc.oneof(
-  { weight: 12, arbitrary: fc.record({ id: off(fc.constantFrom('c1', '', 'c2')), model: off(fc.constant('m')), created: anything, choices: off(fc.array(choice, { maxLength: 2 })), usage: off(fc.constantFrom(null, { prompt_tokens: 1, completion_tokens: 2 })), x_new: anything }, { requiredKeys: ['choices'] }) },
+  {
+    weight: 12,
+    arbitrary: fc.record(
+      {
+        id: off(fc.constantFrom('c1', '', 'c2')),
+        model: off(fc.constant('m')),
+        created: anything,
+        choices: off(fc.array(choice, { maxLength: 2 })),
+        usage: off(fc.constantFrom(null, { prompt_tokens: 1, completion_tokens: 2 })),
+        x_new: anything,
+      },
+      { requiredKeys: ['choices'] },
+    ),
+  },
   { weight: 1, arbitrary: anything },
   { weight: 1, arbitrary: fc.constantFrom<unknown>('[DONE]', { error: { message: 'no' } }, { error: 'no' }) },
 )
@@ -100,9 +129,15 @@ const heads = (part: number): Part[] => [
 function deltasFor(head: Part, number: number): Delta[] {
   const pieces = ['{"a"', ':1', '}', '{"b":[2]}', 'x', ' ']
   const piece = pieces[number % 6] as string
-  if (head.type === 'text') return number % 5 === 0 ? [{ kind: 'citation', citation: { kind: 'url', url: 'https://example.org', protocol: 'x', raw: {} } }] : [{ kind: 'text', text: piece }]
+  if (head.type === 'text')
+    return number % 5 === 0
+      ? [{ kind: 'citation', citation: { kind: 'url', url: 'https://example.org', protocol: 'x', raw: {} } }]
+      : [{ kind: 'text', text: piece }]
   if (head.type === 'refusal') return [{ kind: 'text', text: piece }]
-  if (head.type === 'reasoning') return number % 4 === 0 ? [{ kind: 'signature', signature: { value: 's', issuer: 'messages', form: 'thinking' } }] : [{ kind: 'reasoning', segment: number % 2, of: 'summary', text: piece }]
+  if (head.type === 'reasoning')
+    return number % 4 === 0
+      ? [{ kind: 'signature', signature: { value: 's', issuer: 'messages', form: 'thinking' } }]
+      : [{ kind: 'reasoning', segment: number % 2, of: 'summary', text: piece }]
   if (head.type === 'tool-call') return [{ kind: 'input', text: piece }]
   return []
 }
@@ -141,7 +176,13 @@ function faults(frames: readonly unknown[]): string[] {
         choices.set(choice.index, known)
       }
       if (known.finished) found.push('a delta after the finish')
-      for (const call of (choice.delta['tool_calls'] ?? []) as { index: number; id?: string; type?: string; function?: { name?: string; arguments?: string }; custom?: { name?: string; input?: string } }[]) {
+      for (const call of (choice.delta['tool_calls'] ?? []) as {
+        index: number
+        id?: string
+        type?: string
+        function?: { name?: string; arguments?: string }
+        custom?: { name?: string; input?: string }
+      }[]) {
         if (call.id !== undefined) {
           if (call.index !== known.calls) found.push('calls are not counted densely')
           if (!call.type || !(call.function ?? call.custom)?.name) found.push('a head without type or name')

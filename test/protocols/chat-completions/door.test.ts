@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { explode } from '../../../src/canonical/explode.ts'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { chunk, codes, decodeStream, encodeStream, type Options } from './run.ts'
+
+const { address, detect, frames, withModel, wantsStream } = chatCompletions
+
+test('where it lives', () => {
+  expect(address.match('/v1/chat/completions')).toEqual({ operation: 'generate' })
+  expect(address.match('/v1/messages')).toBeUndefined()
+  expect(address.target({ operation: 'generate', model: 'm', stream: true })).toBe('/v1/chat/completions')
+  expect(address.target({ operation: 'count-tokens', model: 'm', stream: false })).toBeUndefined()
+  const none = new URLSearchParams()
+  expect(address.credentialOf({ authorization: 'Bearer sk-1' }, none)).toBe('sk-1')
+  expect(address.credentialOf({ authorization: 'Basic x' }, none)).toBeUndefined()
+  expect(address.upstreamHeaders('sk-2', { 'openai-project': 'p', authorization: 'Bearer sk-1', cookie: 'c' })).toEqual({
+    authorization: 'Bearer sk-2',
+    'openai-project': 'p',
+  })
+  expect(address.listingClaim('/v1/models', {}, none)).toBe(1)
+  expect(address.listingClaim('/v1beta/models', {}, none)).toBe(0)
+  expect(address.list([{ id: 'a', createdAt: 5, owner: 'o' }])).toEqual({ object: 'list', data: [{ id: 'a', object: 'model', created: 5, owned_by: 'o' }] })
+})
+
+test.each<[string, unknown, 'request' | 'response' | 'event' | undefined]>([
+  [
+    'a tool message',
+    {
+      messages: [
+        { role: 'user', content: 'q' },
+        { role: 'tool', tool_call_id: 'x', content: '' },
+      ],
+    },
+    'request',
+  ],
+  ['nested functions', { messages: [], tools: [{ type: 'function', function: { name: 'f' } }] }, 'request'],
+  ['an answer', { object: 'chat.completion', choices: [] }, 'response'],
+  ['a chunk', chunk({ content: 'a' }), 'event'],
+  ['what other protocols could say too', { model: 'm', messages: [{ role: 'user', content: 'q' }] }, undefined],
+  ['text', 'x', undefined],
+])('%s is recognised as %3$s', (_, body, kind) => {
+  const found = detect(body)
+  expect((['request', 'response', 'event'] as const).filter(one => found[one].length > 0)).toEqual(kind ? [kind] : [])
+})
+
+test('the model name and the wish for a stream', () => {
+  expect(withModel({ model: 'a', x: 1 }, 'b')).toEqual({ model: 'b', x: 1 })
+  expect(withModel('[DONE]', 'b')).toBe('[DONE]')
+  expect([{ stream: true }, { stream: false }, {}].map(wantsStream)).toEqual([true, false, false])
+})
+
+test('frames', () => {
+  expect(frames.write('[DONE]')).toBe('data: [DONE]\n\n')
+  expect(frames.write({ a: '\n' })).toBe('data: {"a":"\\n"}\n\n')
+})
+
+describe('usage at the end of a stream', () => {
+  const events = explode({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }], usage: { input: 1, output: 2 } })
+  const asked = (includeUsage?: boolean): Options => ({
+    context: {
+      from: 'chat-completions',
+      to: 'messages',
+      request: { messages: [], stream: { enabled: true, ...(includeUsage !== undefined && { includeUsage }) } },
+    },
+  })
+  const shown = (options?: Options) => encodeStream(events, options).frames.some(frame => JSON.stringify(frame).includes('"prompt_tokens":1'))
+
+  test.each<[string, Options | undefined, boolean]>([
+    ['without a request that could ask', undefined, true],
+    ['asked for', asked(true), true],
+    ['not asked for', asked(), false],
+    ['refused', asked(false), false],
+    ['not asked for, but always wanted', { ...asked(), ccAlwaysUsage: true }, true],
+  ])('%s', (_, options, expected) => {
+    expect(shown(options)).toBe(expected)
+  })
+
+  test('comes in a chunk of its own, and every other says null', () => {
+    const { frames: written } = encodeStream(events, asked(true))
+    expect(written.slice(0, -2)).toSatisfy((chunks: { usage: unknown }[]) => chunks.every(({ usage }) => usage === null))
+    expect(written.at(-2)).toMatchObject({ id: 'r', choices: [], usage: { prompt_tokens: 1 } })
+  })
+})
+
+test('a stream through the model keeps what the server alone says', () => {
+  const source = [
+    chunk({ role: 'assistant', content: '' }, null, { provider: 'P' }),
+    chunk({ content: 'a', images: [{ x: 1 }] }),
+    chunk({}, 'stop', { citations: ['u'] }),
+    '[DONE]',
+  ]
+  const { frames: written, notes } = encodeStream(decodeStream(source).events)
+  const text = JSON.stringify(written)
+  for (const kept of ['"provider":"P"', '"images":[{"x":1}]', '"citations":["u"]']) expect(text).toContain(kept)
+  expect(codes(notes)).toEqual([])
+})
+
+test('every note that is made stands in the table', () => {
+  for (const [code, { kind, reason, source }] of Object.entries(chatCompletions.notes)) {
+    expect(code).toMatch(/^[a-z_-]+\.[a-z_-]+$/)
+    expect(['dropped', 'approximated', 'synthesized']).toContain(kind)
+    expect(reason && source).toBeTruthy()
+  }
+})

@@ -1,0 +1,121 @@
+import { describe, expect, test } from 'vitest'
+import type { ErrorKind } from '../../../src/canonical/error.ts'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { codes } from './run.ts'
+
+const { decodeError, encodeError } = chatCompletions
+const read = (status: number, body: unknown, headers: Record<string, string> = {}, now?: number) =>
+  decodeError({ status, headers, body }, now === undefined ? {} : { now }).value
+
+describe('reading', () => {
+  test.each<[string, number, unknown, ErrorKind, string]>([
+    [
+      'the usual body',
+      401,
+      { error: { message: 'wrong key', type: 'invalid_request_error', param: null, code: 'invalid_api_key' } },
+      'authentication',
+      'wrong key',
+    ],
+    ['an overflow by its code', 400, { error: { message: 'too much', code: 'context_length_exceeded' } }, 'context_length', 'too much'],
+    [
+      'an overflow by its wording',
+      400,
+      { error: { message: "This model's maximum context length is 4097 tokens." } },
+      'context_length',
+      "This model's maximum context length is 4097 tokens.",
+    ],
+    [
+      'an overflow in other words',
+      400,
+      { error: { message: 'The total length of all messages is too long.', type: 'too_many_prompt_tokens', code: 400 } },
+      'context_length',
+      'The total length of all messages is too long.',
+    ],
+    [
+      'too many requests, with a word for tokens',
+      429,
+      { error: { message: 'Request too large for gpt: tokens per min', type: 'tokens', code: 'rate_limit_exceeded' } },
+      'rate_limit',
+      'Request too large for gpt: tokens per min',
+    ],
+    ['no money', 429, { error: { message: 'pay', type: 'insufficient_quota', code: 'insufficient_quota' } }, 'quota', 'pay'],
+    ['a filter', 400, { error: { message: 'filtered', type: null, code: 'content_filter' } }, 'content_policy', 'filtered'],
+    ['a parameter that is not supported', 400, { error: { message: 'no', code: 'unsupported_parameter' } }, 'unsupported', 'no'],
+    ['an unknown model', 404, { error: { message: 'no', code: 'model_not_found' } }, 'not_found', 'no'],
+    ['a code that is a number', 429, { error: { message: 'no', code: 429 } }, 'rate_limit', 'no'],
+    ['an error as text', 500, { error: 'boom' }, 'internal', 'boom'],
+    ['a detail', 401, { detail: 'Invalid API Key' }, 'authentication', 'Invalid API Key'],
+    ['a list of details', 422, { detail: [{ msg: 'x' }] }, 'unprocessable', '[{"msg":"x"}]'],
+    ['a message at the top', 400, { object: 'error', message: 'bad sampling', type: 'BadRequestError', code: 400 }, 'invalid_request', 'bad sampling'],
+    ['a list', 404, [{ error: { message: 'gone', code: 404 } }], 'not_found', 'gone'],
+    ['a page', 502, '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>', 'unavailable', '502 Bad Gateway'],
+    ['plain text', 503, 'overloaded, come back', 'overloaded', 'overloaded, come back'],
+    ['JSON as text', 400, '{"error":{"message":"m"}}', 'invalid_request', 'm'],
+    ['nothing', 500, null, 'internal', 'the upstream gave no reason'],
+    ['a good status with an error in it', 200, { error: { message: 'm', code: 402 } }, 'billing', 'm'],
+  ])('%s', (_, status, body, kind, message) => {
+    const error = read(status, body)
+    expect(error).toMatchObject({ kind, message, protocol: 'chat-completions' })
+    expect(error.status).toBe(status === 200 ? 402 : status)
+  })
+
+  test('a long body is clipped', () => {
+    expect(read(500, 'x'.repeat(9000)).message).toHaveLength(2048)
+  })
+
+  test.each<[Record<string, string>, number | undefined, number | undefined]>([
+    [{ 'retry-after': '20' }, undefined, 20_000],
+    [{ 'Retry-After': '1.5' }, undefined, 1500],
+    [{ 'retry-after-ms': '250', 'retry-after': '1' }, undefined, 250],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 00:00:30 GMT' }, Date.UTC(2026, 10, 21) / 1000, 30_000],
+    [{ 'retry-after': 'Sat, 21 Nov 2026 00:00:30 GMT' }, undefined, undefined],
+    [{ 'retry-after': 'soon' }, 0, undefined],
+  ])('the time to wait in %o, now %s', (headers, now, wait) => {
+    expect(read(429, {}, headers, now).retryAfterMs).toBe(wait)
+  })
+
+  test('the request id', () => {
+    expect(read(500, {}, { 'X-Request-Id': 'req_1' }).requestId).toBe('req_1')
+  })
+})
+
+describe('writing', () => {
+  test('an overload that only one protocol has a status for', () => {
+    const { wire, notes } = encodeError({
+      status: 529,
+      kind: 'overloaded',
+      message: 'Overloaded',
+      type: 'overloaded_error',
+      requestId: 'req_1',
+      retryAfterMs: 34_400,
+      protocol: 'messages',
+      raw: {},
+    })
+    expect(wire).toEqual({
+      status: 503,
+      headers: { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '35', 'retry-after-ms': '34400' },
+      body: { error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' } },
+    })
+    expect(codes(notes)).toEqual(['error.status'])
+  })
+
+  test.each<[ErrorKind, number, string, string | null]>([
+    ['context_length', 400, 'invalid_request_error', 'context_length_exceeded'],
+    ['authentication', 401, 'invalid_request_error', 'invalid_api_key'],
+    ['not_found', 404, 'invalid_request_error', 'model_not_found'],
+    ['rate_limit', 429, 'rate_limit_error', 'rate_limit_exceeded'],
+    ['quota', 429, 'insufficient_quota', 'insufficient_quota'],
+    ['internal', 500, 'server_error', null],
+    ['timeout', 504, 'server_error', 'timeout'],
+  ])('%s', (kind, status, type, code) => {
+    expect(encodeError({ status: 0, kind, message: 'm' }).wire).toMatchObject({ status, body: { error: { message: 'm', type, param: null, code } } })
+  })
+
+  test('details of another protocol are noted, our own body is kept', () => {
+    expect(codes(encodeError({ status: 400, kind: 'invalid_request', message: 'm', details: { x: 1 }, protocol: 'messages' }).notes)).toEqual(['error.details'])
+    const body = { error: { message: 'm', code: 400, metadata: { raw: 'x' } }, user_id: 'u' }
+    const own = read(400, body)
+    expect(encodeError(own).wire.body).toEqual(body)
+    expect(encodeError({ ...own, message: 'edited' }).wire.body).toMatchObject({ error: { message: 'edited', metadata: { raw: 'x' } } })
+  })
+})
