@@ -67,3 +67,20 @@ function restored(value: unknown, path: string, bodies: Map<string, Exchange['re
   }
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, restored(one, `${path}.${key}`, bodies)]))
 }
+
+/** Every stream that real clients got, as text. Values that stand for earlier ones stay as they are. */
+export function recordedStreams(protocol: ProtocolName): { file: string; text: string }[] {
+  if (!shared) return []
+  const root = join(shared, 'recordings')
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.json'))
+    .flatMap(file => {
+      const { protocol: spoken, exchanges } = JSON.parse(readFileSync(join(root, file), 'utf8')) as { protocol: string; exchanges: { response: { events?: Frame[] } }[] }
+      if (spoken !== (recordingNames[protocol] ?? protocol)) return []
+      return exchanges.flatMap(({ response: { events } }, i) => (events ? [{ file: `${file}#${i + 1}`, text: events.map(written).join('') }] : []))
+    })
+}
+
+type Frame = { event?: string; data: unknown }
+
+const written = ({ event, data }: Frame) => `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`

@@ -185,7 +185,7 @@ const checkUsage: Check = (value, at, faults) => {
 const finishWord = one('stop', 'length', 'tool_calls', 'content_filter', 'function_call')
 const annotation = object({
   type: one('url_citation'),
-  url_citation: object({ start_index: int(0), end_index: int(0), title: text(), url: text() }),
+  url_citation: loose({ start_index: int(0), end_index: int(0), title: text(), url: text() }),
 })
 const envelope = { service_tier: nullable(text()), system_fingerprint: nullable(text()), metadata: any, moderation: any }
 

@@ -246,7 +246,7 @@ const envelope = {
   tools: list(tool),
   top_p: nullable(number()),
 }
-const envelopeExtras = { ...echo, completed_at: nullable(number({ min: 0 })), usage: nullable(checkUsage), prompt_cache_diagnostics: any, tool_usage: any, billing: any, max_output_tokens: nullable(int(0)) }
+const envelopeExtras = { ...echo, service_tier: nullable(text()), completed_at: nullable(number({ min: 0 })), usage: nullable(checkUsage), prompt_cache_diagnostics: any, tool_usage: any, billing: any, max_output_tokens: nullable(int(0)) }
 const response = object(envelope, envelopeExtras)
 
 export function checkResponse(body: unknown): string[] {

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import type { Note } from '../../src/canonical/note.ts'
+import type { WireError } from '../../src/protocol.ts'
+import { isProtocolName, type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { framesOf } from '../support/run.ts'
+import { shared, skipReason } from './data.ts'
+
+type Pair = { from: ProtocolName; to: ProtocolName }
+type Case = { id: string; area: string; why: string; from: string; to: string; kind: 'request' | 'response' | 'stream' | 'error'; input: unknown }
+type Evaluator = { runCase(testCase: Case, output: unknown, report: string[]): string[] }
+
+const cases = shared ? (JSON.parse(readFileSync(join(shared, 'failure-cases.json'), 'utf8')) as { cases: Case[] }).cases : []
+const rows = cases.filter((one): one is Case & Pair => isProtocolName(one.from) && isProtocolName(one.to))
+
+/** The evaluator folds streams by a name of its own. */
+const foldNames: Record<string, string> = { 'chat-completions': 'chat' }
+
+describe.skipIf(!shared)(`what goes wrong elsewhere (${skipReason})`, () => {
+  test.each(rows.length > 0 ? rows : [undefined])('$id $area: $why', async row => {
+    if (!row) return
+    const { runCase } = (await import(join(shared ?? '', 'failure-check.mjs'))) as Evaluator
+    const report: string[] = []
+    let output: unknown
+    try {
+      const { out, notes } = convert(row)
+      output = out
+      report.push(...notes.map(({ path, code, reason }) => `${path} ${code} ${reason}`))
+    } catch (error) {
+      report.push(error instanceof Error ? error.message : String(error))
+    }
+    expect(runCase({ ...row, to: foldNames[row.to] ?? row.to }, output, report)).toEqual([])
+  })
+})
+
+function convert({ kind, input, from, to }: Case & Pair): { out: unknown; notes: Note[] } {
+  switch (kind) {
+    case 'request': {
+      const { body, notes } = translateRequest(input, { from, to })
+      return { out: body, notes }
+    }
+    case 'response': {
+      const { body, notes } = translateResponse(input, { from, to })
+      return { out: body, notes }
+    }
+    case 'error': {
+      const { notes, ...out } = translateError(input as WireError, { from, to })
+      return { out, notes }
+    }
+    case 'stream': {
+      const translator = createStreamTranslator({ from, to })
+      let text = ''
+      for (const chunk of chunksOf(input, from)) text += translator.push(chunk)
+      text += translator.end()
+      const wires = framesOf(text).map(({ wire }) => wire)
+      // A stream of named events is over with its last one; the mark after it is for clients that wait for one.
+      return { out: protocols[to].frames.named ? wires.filter(wire => wire !== '[DONE]') : wires, notes: translator.notes }
+    }
+  }
+}
+
+function chunksOf(input: unknown, from: ProtocolName): (string | Uint8Array)[] {
+  if (Array.isArray(input)) return input.map(wire => (wire === '[DONE]' ? 'data: [DONE]\n\n' : protocols[from].frames.write(wire)))
+  return (input as { rawBase64: string[] }).rawBase64.map(chunk => Buffer.from(chunk, 'base64'))
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import { TranslationError } from '../../src/errors.ts'
+import { protocolNames, protocols } from '../../src/protocols/index.ts'
+import { framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { corpusFiles, recordedStreams, shared, skipReason } from './data.ts'
+import { type Exceptions, tally } from './tally.ts'
+
+const noMessage = 'it holds nothing but instructions, and the target demands a message, which nobody may invent'
+
+const requestExceptions: Exceptions = {
+  'chat/requests/pydantic-ai__openai.test_openai.test_openai_model_without_system_prompt.json → messages': noMessage,
+  'chat/requests/envoy-ai-gateway__openai.chat-detailed-usage.json → messages': noMessage,
+  'chat/requests/envoy-ai-gateway__openai.chat-streaming-detailed-usage.json → messages': noMessage,
+}
+const replyExceptions: Exceptions = {}
+
+const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+
+const named = (files: { file: string; text: string }[], to: string) => files.map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
+
+const refused = Symbol('refused with a reason')
+function attempt<T>(act: () => T): T | typeof refused {
+  try {
+    return act()
+  } catch (error) {
+    if (TranslationError.is(error) && error.code !== 'malformed') return refused
+    throw error
+  }
+}
+
+describe.skipIf(!shared).each(pairs)(`captured $from traffic in $to (${skipReason})`, ({ from, to }) => {
+  const strict = strictOf(to)
+
+  test('requests that are legal to the letter stay legal', async () => {
+    const files = corpusFiles(from, 'requests').filter(({ text }) => strictOf(from).checkRequest(JSON.parse(text)).length === 0)
+    await tally(`legal requests ${from} → ${to}`, named(files, to), requestExceptions, ({ text }) => {
+      const translated = attempt(() => translateRequest(JSON.parse(text), { from, to }))
+      if (translated !== refused) expect(strict.checkRequest(translated.body)).toEqual([])
+    })
+  })
+
+  test('replies are legal', async () => {
+    await tally(`legal replies ${from} → ${to}`, named(corpusFiles(from, 'responses'), to), replyExceptions, ({ text }) => {
+      const body: unknown = JSON.parse(text)
+      const translated = attempt(() => translateResponse(body, { from, to }))
+      if (translated === refused) return
+      const failed = protocols[from].decodeResponse(body).value.error !== undefined
+      expect(failed ? strict.checkError(translated.body) : strict.checkResponse(translated.body)).toEqual([])
+    })
+  })
+
+  test('streams are legal, and end well only where the source did', async () => {
+    const files = [...corpusFiles(from, 'streams'), ...recordedStreams(from)]
+    await tally(`legal streams ${from} → ${to}`, named(files, to), replyExceptions, ({ text }) => {
+      const translator = createStreamTranslator({ from, to })
+      const wires = framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
+      expect(strict.checkStream(wires)).toEqual([])
+      expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
+    })
+  })
+
+  test('error bodies are legal', async () => {
+    await tally(`legal errors ${from} → ${to}`, named(corpusFiles(from, 'errors'), to), {}, ({ text }) => {
+      const { body, status } = translateError({ status: 400, body: parse(text) }, { from, to })
+      expect(strict.checkError(body)).toEqual([])
+      expect(status).toBeGreaterThanOrEqual(400)
+    })
+  })
+})
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
