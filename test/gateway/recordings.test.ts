@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { recordedRequests, shared, skipReason } from '../corpus/data.ts'
+import { hosts, listen, one, type Protocol, paths, post, said } from './support.ts'
+
+const [[, start]] = hosts as [(typeof hosts)[number]]
+
+/** What refers to a memory that neither the built-in model nor another protocol has. */
+const needsMemory = (body: Record<string, unknown>) => body['thread'] !== undefined || body['previous_response_id'] !== undefined
+
+describe.skipIf(!shared)(`what real clients sent is answered, whoever serves it (${skipReason})`, () => {
+  test.each(Object.keys(paths) as Protocol[])('%s upstream', async served => {
+    const demo = await listen(gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }))
+    const ask = await start(one(demo, served, {}, { id: '*' }))
+    const faults: string[] = []
+    let answered = 0
+    for (const { name, protocol, body } of recordedRequests()) {
+      // Where a list grew shorter, what stands for an earlier place in it stands for nothing.
+      const { tools } = body
+      const response = await ask(paths[protocol], post(Array.isArray(tools) ? { ...body, tools: tools.filter(Boolean) } : body))
+      const text = await response.text()
+      if (needsMemory(body)) {
+        if (response.status !== 400) faults.push(`${name}: ${response.status}`)
+      } else if (response.status !== 200) faults.push(`${name}: ${response.status} ${text.slice(0, 200)}`)
+      else if (body['stream'] === true) await said(text, protocol).catch(error => faults.push(`${name}: ${String(error)}`))
+      else if (protocols[protocol].detect(JSON.parse(text)).response.length === 0) faults.push(`${name}: no response`)
+      answered++
+    }
+    expect(faults).toEqual([])
+    expect(answered).toBeGreaterThan(100)
+  })
+})
