@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Part } from '../../src/canonical/message.ts'
+import type { CanonicalRequest } from '../../src/canonical/request.ts'
+import { runs } from '../support/arbitrary.ts'
+import { conversation } from '../support/conversations.ts'
+import { canonicalJson } from '../support/json.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all, pairs } from '../support/wires.ts'
+
+/** Mapping options under which histories are not pruned: older reasoning is dropped by default where servers refuse it. */
+const keepAll = { ccReasoningInHistory: 'always' } as object
+
+describe.each(all)('$name: a conversation', protocol => {
+  const encode = (request: CanonicalRequest) => protocol.encodeRequest(request, keepAll).wire as Record<string, unknown>
+
+  test('is written as a request that the server takes', () => {
+    fc.assert(
+      fc.property(conversation, ({ request }) => {
+        expect(strictOf(protocol.name).checkRequest(protocol.encodeRequest(request).wire)).toEqual([])
+      }),
+      runs(200),
+    )
+  })
+
+  test('keeps what was written of it when it goes on', () => {
+    fc.assert(
+      fc.property(conversation, fc.nat(), ({ request, cuts }, pick) => {
+        fc.pre(cuts.length > 0)
+        const earlier = encode({ ...request, messages: request.messages.slice(0, cuts[pick % cuts.length]) })
+        const later = encode(request)
+        for (const [key, value] of Object.entries(earlier)) {
+          const now = later[key]
+          if (Array.isArray(value) && Array.isArray(now)) expect(canonicalJson(now.slice(0, value.length))).toBe(canonicalJson(value))
+          else expect(canonicalJson(now)).toBe(canonicalJson(value))
+        }
+      }),
+      runs(200),
+    )
+  })
+
+  test('comes back from its wire with every text, call and result', () => {
+    fc.assert(
+      fc.property(conversation, ({ request }) => {
+        expect(essence(protocol.decodeRequest(protocol.encodeRequest(request).wire).value)).toEqual(essence(request))
+      }),
+      runs(200),
+    )
+  })
+})
+
+describe.each(pairs)('$name: a conversation', ({ from, to }) => {
+  test('goes there and back without loss of text, call or result', () => {
+    fc.assert(
+      fc.property(conversation, ({ request }) => {
+        const first = from.encodeRequest(request).wire
+        const there = to.encodeRequest(from.decodeRequest(first).value, { fieldNames: from.fieldNames }).wire
+        expect(strictOf(to.name).checkRequest(there)).toEqual([])
+        const back = from.encodeRequest(to.decodeRequest(there).value, { fieldNames: to.fieldNames }).wire
+        expect(strictOf(from.name).checkRequest(back)).toEqual([])
+        expect(essence(from.decodeRequest(back).value)).toEqual(essence(request))
+      }),
+      runs(100),
+    )
+  })
+})
+
+/** Who says what; instructions may stand in a user's mouth, marked as such, and results in the order of their calls. */
+function essence({ messages }: CanonicalRequest) {
+  const parts = messages.flatMap(({ role, parts: own }) => own.map(part => ({ role, part })))
+  const said = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([^]*)<\/system>$/, '$1') : '')
+  return {
+    texts: parts
+      .filter(({ role }) => role !== 'assistant')
+      .map(({ part }) => said(part))
+      .join(''),
+    answers: parts
+      .filter(({ role }) => role === 'assistant')
+      .map(({ part }) => said(part))
+      .join(''),
+    calls: parts.flatMap(({ part }) => (part.type === 'tool-call' ? [{ id: part.id, name: part.name, input: JSON.parse(part.input) as unknown }] : [])),
+    results: parts.flatMap(({ part }) => (part.type === 'tool-result' ? [{ id: part.callId, text: part.content.map(said).join('') }] : [])),
+    images: parts.filter(({ part }) => part.type === 'media').length,
+  }
+}

@@ -1,0 +1,55 @@
+import { pieces, type Script, type Wire } from './index.ts'
+
+const usage = {
+  prompt_tokens: 20,
+  completion_tokens: 9,
+  total_tokens: 29,
+  prompt_tokens_details: { cached_tokens: 12 },
+  completion_tokens_details: { reasoning_tokens: 4 },
+}
+const head = { id: 'chatcmpl-1', created: 1_750_000_000, model: 'upstream-model' }
+
+const finishOf = ({ ending, calls }: Script) => (ending === 'length' ? 'length' : ending === 'refusal' ? 'stop' : calls ? 'tool_calls' : 'stop')
+
+export const wire: Wire = {
+  path: '/v1/chat/completions',
+  answer(script) {
+    const { text, reasoning, calls, ending } = script
+    const message = {
+      role: 'assistant',
+      content: ending === 'refusal' ? null : (text ?? null),
+      refusal: ending === 'refusal' ? text : null,
+      ...(reasoning && { reasoning_content: reasoning }),
+      ...(calls && { tool_calls: calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } })) }),
+    }
+    return { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(script) }], usage }
+  },
+  stream(script) {
+    const { text = '', reasoning = '', calls = [], ending, breaks } = script
+    const frame = (delta: object, finish: string | null = null) =>
+      `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }], usage: null })}\n\n`
+    const frames = [frame({ role: 'assistant', content: '' })]
+    for (const piece of pieces(reasoning)) frames.push(frame({ reasoning_content: piece }))
+    for (const piece of pieces(text)) frames.push(frame(ending === 'refusal' ? { refusal: piece } : { content: piece }))
+    calls.forEach(({ id, name }, index) => {
+      frames.push(frame({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }))
+    })
+    // Interleaved, as some servers do.
+    const rest = calls.map(({ args }) => pieces(args))
+    while (rest.some(list => list.length > 0))
+      rest.forEach((list, index) => {
+        const piece = list.shift()
+        if (piece !== undefined) frames.push(frame({ tool_calls: [{ index, function: { arguments: piece } }] }))
+      })
+    if (breaks === 'cut') return frames
+    if (breaks === 'error')
+      return [...frames, `data: ${JSON.stringify({ error: { message: 'Broke down', type: 'server_error', param: null, code: null } })}\n\n`]
+    return [
+      ...frames,
+      frame({}, finishOf(script)),
+      `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\n`,
+      'data: [DONE]\n\n',
+    ]
+  },
+  failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
+}

@@ -1,0 +1,112 @@
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { strictOf } from '../strict/index.ts'
+
+/** What an upstream is going to say, in nobody's dialect. */
+export type Script = {
+  text?: string
+  reasoning?: string
+  calls?: { id: string; name: string; args: string }[]
+  ending: 'stop' | 'length' | 'refusal'
+  /** After half of the answer: an error in the stream, or a closed connection. Only where a stream was asked for. */
+  breaks?: 'error' | 'cut'
+}
+
+export type Failure = { status: number; type: string; message: string }
+
+/** How one protocol writes a script; written by hand, for the library must not be its own judge. */
+export type Wire = {
+  path: string
+  answer(script: Script): unknown
+  /** Frames of the stream. */
+  stream(script: Script): string[]
+  failure(failure: Failure): unknown
+}
+
+const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
+const wires = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(`./${file}`)) as { wire: Wire }).wire] as const)))
+
+const two = [
+  { id: 'call_1', name: 'lookup', args: '{"q":"one"}' },
+  { id: 'call_2', name: 'lookup', args: '{"q":"two"}' },
+]
+
+/** What a conversation gets as its next answer: decided by the scenario that its text names and the results it holds. */
+function play(body: string): Script | Failure {
+  const scenario = /scenario:(\w+)/.exec(body)?.[1]
+  const results = [...new Set(body.match(/RESULT-\w+/g) ?? [])]
+  switch (scenario) {
+    case 'text':
+      return { text: 'Hello, wörld 🎉', reasoning: 'Thinking it over.', ending: 'stop' }
+    case 'tool':
+      if (results.length === 0) return { text: 'Looking.', calls: two.slice(0, 1), ending: 'stop' }
+      if (results.length === 1) return { calls: two.slice(1), ending: 'stop' }
+      return { text: `Found ${results.join(' and ')}`, ending: 'stop' }
+    case 'parallel':
+      return results.length < 2 ? { calls: two, ending: 'stop' } : { text: `Found ${results.join(' and ')}`, ending: 'stop' }
+    case 'noargs':
+      return results.length < 1 ? { calls: [{ id: 'call_0', name: 'lookup', args: '' }], ending: 'stop' } : { text: 'Done', ending: 'stop' }
+    case 'json':
+      return { text: '{"a":"b"}', ending: 'stop' }
+    case 'long':
+      return { text: 'As far as', ending: 'length' }
+    case 'refuse':
+      return { text: 'I cannot help with that.', ending: 'refusal' }
+    case 'limited':
+      return { status: 429, type: 'rate_limit_error', message: 'Slow down' }
+    case 'bad':
+      return { status: 400, type: 'invalid_request_error', message: 'No such parameter' }
+    case 'down':
+      return { status: 503, type: 'server_error', message: 'Down for now' }
+    case 'error':
+    case 'cut':
+      return { text: 'Half of an answer', ending: 'stop', breaks: scenario }
+    default:
+      return { status: 400, type: 'invalid_request_error', message: 'no scenario' }
+  }
+}
+
+export type Upstream = { url: string; requests: unknown[]; close(): Promise<void> }
+
+/** A server of this protocol that refuses every request that is not legal in it, and answers by script. */
+export async function startUpstream(protocol: string): Promise<Upstream> {
+  const wire = wires.get(protocol)
+  if (!wire) throw new Error(`write test/support/upstreams/${protocol}.ts`)
+  const { path, answer, stream, failure } = wire
+  const strict = strictOf(protocol)
+  const requests: unknown[] = []
+  const server = createServer(async (req, res) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of req) chunks.push(chunk as Buffer)
+    const fail = (what: Failure) =>
+      res.writeHead(what.status, { 'content-type': 'application/json', ...(what.status === 429 && { 'retry-after': '3' }) }).end(JSON.stringify(failure(what)))
+    if (req.method !== 'POST' || req.url?.split('?')[0] !== path) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
+    const body = JSON.parse(Buffer.concat(chunks).toString()) as { stream?: boolean }
+    requests.push(body)
+    const faults = strict.checkRequest(body)
+    if (faults.length > 0) return fail({ status: 400, type: 'invalid_request_error', message: `not legal: ${faults.join('; ')}` })
+    const script = play(JSON.stringify(body))
+    if ('status' in script) return fail(script)
+    if (!body.stream) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script)))
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    // Cut in odd places, as networks do.
+    const text = Buffer.from(stream(script).join(''))
+    for (let at = 0; at < text.length; at += 97) res.write(text.subarray(at, at + 97))
+    if (script.breaks === 'cut') return setTimeout(() => res.destroy(), 20)
+    return res.end()
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () =>
+      new Promise(resolve => {
+        server.closeAllConnections()
+        server.close(() => resolve())
+      }),
+  }
+}
+
+/** A text in a few pieces, none empty. */
+export const pieces = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []

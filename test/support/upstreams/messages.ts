@@ -1,0 +1,57 @@
+import { pieces, type Script, type Wire } from './index.ts'
+
+const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: 12, output_tokens: 9, service_tier: 'standard' }
+const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model' }
+
+const stopOf = ({ ending, calls }: Script) => (ending === 'length' ? 'max_tokens' : ending === 'refusal' ? 'refusal' : calls ? 'tool_use' : 'end_turn')
+
+export const wire: Wire = {
+  path: '/v1/messages',
+  answer(script) {
+    const { text, reasoning, calls = [] } = script
+    const content = [
+      ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: 'c2lnbmF0dXJl' }] : []),
+      ...(text ? [{ type: 'text', text, citations: null }] : []),
+      ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args || '{}') as unknown })),
+    ]
+    return { ...head, content, stop_reason: stopOf(script), stop_sequence: null, usage }
+  },
+  stream(script) {
+    const { text = '', reasoning = '', calls = [], breaks } = script
+    const frame = (type: string, rest: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
+    const frames = [
+      frame('message_start', { message: { ...head, content: [], stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } } }),
+      frame('ping'),
+    ]
+    let index = 0
+    const block = (content_block: object, deltas: object[]) => {
+      frames.push(frame('content_block_start', { index, content_block }))
+      for (const delta of deltas) frames.push(frame('content_block_delta', { index, delta }))
+      if (!breaks) frames.push(frame('content_block_stop', { index }))
+      index++
+    }
+    if (reasoning)
+      block({ type: 'thinking', thinking: '', signature: '' }, [
+        ...pieces(reasoning).map(thinking => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature: 'c2lnbmF0dXJl' },
+      ])
+    if (text)
+      block(
+        { type: 'text', text: '', citations: null },
+        pieces(text).map(piece => ({ type: 'text_delta', text: piece })),
+      )
+    for (const { id, name, args } of calls)
+      block(
+        { type: 'tool_use', id, name, input: {} },
+        ['', ...pieces(args)].map(partial_json => ({ type: 'input_json_delta', partial_json })),
+      )
+    if (breaks === 'cut') return frames
+    if (breaks === 'error') return [...frames, frame('error', { error: { type: 'api_error', message: 'Broke down' } })]
+    return [
+      ...frames,
+      frame('message_delta', { delta: { stop_reason: stopOf(script), stop_sequence: null }, usage: { output_tokens: 9 } }),
+      frame('message_stop'),
+    ]
+  },
+  failure: ({ type, message }) => ({ type: 'error', error: { type: type === 'server_error' ? 'api_error' : type, message }, request_id: 'req_1' }),
+}

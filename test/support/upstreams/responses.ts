@@ -1,0 +1,84 @@
+import { pieces, type Script, type Wire } from './index.ts'
+
+const usage = {
+  input_tokens: 20,
+  input_tokens_details: { cached_tokens: 12, cache_write_tokens: 0 },
+  output_tokens: 9,
+  output_tokens_details: { reasoning_tokens: 4 },
+  total_tokens: 29,
+}
+const head = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1_750_000_000,
+  model: 'upstream-model',
+  error: null,
+  parallel_tool_calls: true,
+  tools: [],
+  tool_choice: 'auto',
+  metadata: {},
+}
+
+type Item = { id: string; type: string; status?: string; [key: string]: unknown }
+
+function itemsOf({ text, reasoning, calls = [], ending }: Script): Item[] {
+  const status = ending === 'length' ? 'incomplete' : 'completed'
+  const part = ending === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] }
+  return [
+    ...(reasoning ? [{ id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: 'ZW5jcnlwdGVk' }] : []),
+    ...(text ? [{ id: 'msg_1', type: 'message', role: 'assistant', status, content: [part] }] : []),
+    ...calls.map(({ id, name, args }, i) => ({ id: `fc_${i}`, type: 'function_call', status, call_id: id, name, arguments: args || '{}' })),
+  ]
+}
+
+const endOf = ({ ending }: Script) =>
+  ending === 'length' ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } : { status: 'completed', incomplete_details: null }
+
+export const wire: Wire = {
+  path: '/v1/responses',
+  answer: script => ({ ...head, ...endOf(script), output: itemsOf(script), usage }),
+  stream(script) {
+    const { breaks } = script
+    const frames: string[] = []
+    const send = (type: string, rest: object) => frames.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: frames.length, ...rest })}\n\n`)
+    send('response.created', { response: { ...head, status: 'in_progress', output: [], usage: null } })
+    send('response.in_progress', { response: { ...head, status: 'in_progress', output: [], usage: null } })
+    itemsOf(script).forEach((item, output_index) => {
+      const at = { item_id: item.id, output_index }
+      if (item.type === 'reasoning') {
+        send('response.output_item.added', { output_index, item: { id: item.id, type: 'reasoning', summary: [] } })
+        const place = { ...at, summary_index: 0 }
+        const text = script.reasoning ?? ''
+        send('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
+        for (const delta of pieces(text)) send('response.reasoning_summary_text.delta', { ...place, delta })
+        send('response.reasoning_summary_text.done', { ...place, text })
+        send('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
+      } else if (item.type === 'message') {
+        send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } })
+        const place = { ...at, content_index: 0 }
+        const text = script.text ?? ''
+        const kind = script.ending === 'refusal' ? 'refusal' : 'output_text'
+        const whole = kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations: [], logprobs: [] }
+        send('response.content_part.added', { ...place, part: kind === 'refusal' ? { type: kind, refusal: '' } : { ...whole, text: '' } })
+        for (const delta of pieces(text)) send(`response.${kind}.delta`, { ...place, delta, ...(kind === 'output_text' && { logprobs: [] }) })
+        if (breaks) return
+        send(`response.${kind}.done`, { ...place, [kind === 'refusal' ? 'refusal' : 'text']: text, ...(kind === 'output_text' && { logprobs: [] }) })
+        send('response.content_part.done', { ...place, part: whole })
+      } else {
+        send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', arguments: '' } })
+        for (const delta of pieces(String(item['arguments']))) send('response.function_call_arguments.delta', { ...at, delta })
+        send('response.function_call_arguments.done', { ...at, arguments: item['arguments'] })
+      }
+      send('response.output_item.done', { output_index, item })
+    })
+    if (breaks === 'error') {
+      send('error', { error: { type: 'server_error', code: 'server_error', message: 'Broke down', param: null } })
+      send('response.failed', { response: { ...head, status: 'failed', error: { code: 'server_error', message: 'Broke down' }, output: [], usage: null } })
+    }
+    if (breaks) return frames
+    const end = endOf(script)
+    send(end.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response: { ...head, ...end, output: itemsOf(script), usage } })
+    return frames
+  },
+  failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
+}
