@@ -11,6 +11,7 @@ import { type Opened, openFirst, readText } from './call.ts'
 import { failedStream, type Refusal, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { createRelay, type Source } from './relay.ts'
+import { renamedText } from './rename.ts'
 import type { GatewayAnswer } from './request.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
@@ -79,16 +80,18 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const { candidate, settings } = opened.prepared
   const from = candidate.protocol
   const reply = opened.kind === 'stream' ? await gather(opened) : await readReply(opened)
-  const untouched = from === protocol && settings.model === undefined && reply.text !== undefined
-  const { body, notes } = untouched ? { body: undefined, notes: [] } : translateResponse(reply.value, from, protocol, settings)
+  const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
+  const { body, notes } = passed === undefined ? translateResponse(reply.value, from, protocol, settings) : { body: undefined, notes: [] }
   trace.notes.push(...notes)
   if (hooks.onUsage || hooks.logger) trace.usage = reply.usage ?? usageOf(reply.value, from) ?? {}
   return {
     status: 200,
     headers: { 'content-type': 'application/json', ...keptHeaders(opened.answer.headers), ...(config.defaults.notesHeader && notesHeader(trace.notes)) },
-    body: untouched && reply.text !== undefined ? reply.text : JSON.stringify(body),
+    body: passed ?? JSON.stringify(body),
   }
 }
+
+const passedOn = (text: string, model: string | undefined) => (model === undefined ? text : renamedText(text, model))
 
 type Reply = { value: unknown; text?: string; usage?: Usage }
 

@@ -5,6 +5,7 @@ import { translateRequest } from '../translate/request.ts'
 import { without, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
 import { freshIds } from './ids.ts'
+import { renamedText } from './rename.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A candidate's request, ready to be sent. */
@@ -41,10 +42,14 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
   const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(translated.body, to, upstreamStream) : translated.body
+  const onlyRenamed = () =>
+    to === protocol && sent === translated.body && adjusted.body === body.value && body.bytes
+      ? renamedText(new TextDecoder().decode(body.bytes), candidate.model)
+      : undefined
   return {
     candidate,
     body: sent,
-    bytes: sent === body.value && body.bytes ? body.bytes : JSON.stringify(sent),
+    bytes: sent === body.value ? (body.bytes ?? JSON.stringify(sent)) : (onlyRenamed() ?? JSON.stringify(sent)),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...translated.notes],
     settings: { ...freshIds(), context: translated.context, ...(renamed && { model }) },

@@ -1,7 +1,23 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { renamedText } from '../../src/gateway/rename.ts'
 import { urlOf } from '../../src/gateway/upstream.ts'
 import { hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+
+test.each([
+  ['{"model":"a"}', '{"model":"b"}'],
+  ['{"x":{"model":"a"},"model":"a"}', '{"x":{"model":"a"},"model":"b"}'],
+  ['{"x":"model","model":"a"}', '{"x":"model","model":"b"}'],
+  ['{"mo\\u0064el":"a"}', '{"mo\\u0064el":"b"}'],
+  ['{"x":"\\\\","model":"\\""}', '{"x":"\\\\","model":"b"}'],
+  ['{"x":["model","a"],"y":1}', undefined],
+  ['{"model":1}', undefined],
+  ['{"model":{"model":"a"}}', undefined],
+  ['{"model":"a","model":"c"}', undefined],
+  ['"model"', undefined],
+])('%s renamed is %s', (text, expected) => {
+  expect(renamedText(text, 'b')).toBe(expected)
+})
 
 test.each([
   ['https://a.test', '/v1/messages', 'https://a.test/v1/messages'],
@@ -27,6 +43,17 @@ describe.each(hosts)('through %s', (_, start) => {
     const translated = await ask(paths.messages, post({ ...requests.messages, model: 'nick' }))
     expect(await translated.json()).toMatchObject({ model: 'nick' })
     expect(seen.calls.map(({ json }) => json['model'])).toEqual(['real-name', 'real-name', 'real-name'])
+  })
+
+  test('between equal protocols nothing but the name changes, not even a space', async () => {
+    const text = (model: string) =>
+      `{ "messages": [{"role":"user","content":"\\"model\\": \\\\"}],  "model" : "${model}", "odd": 12345678901234567890, "deep": {"model": "stays"} }`
+    const reply = (model: string) =>
+      `${JSON.stringify(replies['chat-completions']).slice(0, -1).replace('"model":"m"', `"model":  "${model}"`)}, "odd": 12345678901234567890}`
+    const seen = await upstream(sendJson(200, reply('real')))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
+    expect(await (await ask(paths['chat-completions'], post(text('nick')))).text()).toBe(reply('nick'))
+    expect(seen.calls[0]?.text).toBe(text('real'))
   })
 
   test('an alias of a model without another name is sent as the id', async () => {
