@@ -51,7 +51,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
       kind: 'function',
       ...readInput(input),
       at: `${at}/function_call`,
-      ...kept(unknown, { legacy: true, input }),
+      ...kept(unknown, { legacy: true, input, inputless: input === undefined || undefined }),
     })
   }
   const others: Part[] = []
@@ -169,7 +169,7 @@ function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; 
       input: input ?? '',
       at,
       ...(signature && { signature }),
-      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, input: input === undefined ? null : undefined }),
+      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...(input === undefined && ('input' in custom ? { input: null } : { inputless: true })) }),
     }
   }
   if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {

@@ -432,10 +432,10 @@ function encodeUser(user: CanonicalRequest['user'], { report, own: verbatim }: W
 }
 
 function encodePrediction(parts: readonly Part[], came: unknown, writing: Writing): JsonObject {
-  const { content, ...rest } = isObject(came) ? came : { content: 'object' }
+  const { content, ...rest } = isObject(came) ? came : { type: 'content', content: 'object' }
   const [only] = parts
   const asText = content === 'string' && parts.length === 1 && only?.type === 'text'
-  return { type: 'content', ...rest, content: asText ? only.text : encodeParts(parts, writing) }
+  return { ...rest, content: asText ? only.text : encodeParts(parts, writing) }
 }
 
 /** Usage is always asked for: whoever reads the stream may need it, and the encoder of the answer leaves it out again. */

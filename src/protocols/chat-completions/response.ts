@@ -82,7 +82,7 @@ function decodeChoice(wire: ChatChoice, at: string, { responseId, options, repor
     finish: finish_reason,
     indexless: index === undefined || undefined,
     messageless: message === undefined || undefined,
-    roleless: message !== undefined && !('role' in message) ? true : undefined,
+    role: message?.role === 'assistant' ? undefined : message && 'role' in message ? message.role : 'absent',
   }
   const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: `${at}/message`, ...(ext && { ext }) }
   return { index: candidate, messages: [whole], finish, ...(loose && { logprobs: loose }), ...kept(unknown, form) }
@@ -202,7 +202,8 @@ function encodeCandidate({ index, messages, finish, logprobs, ext, ...rest }: Ca
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
-  if (form['roleless']) delete message['role']
+  if (form['role'] === 'absent') delete message['role']
+  else if ('role' in form) message['role'] = form['role']
   const ended = encodeEnding(finish, { at, report, options, form })
   refuse(finish, { message, parts, at, report })
   const delta = own(ext)?.fields?.['delta']

@@ -83,16 +83,14 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
   step(machine, wire, emit) {
     const state = machine as State
     if (state.phase === 'over') return
-    if (wire === '[DONE]') return finishAll(state, !state.strictDone, emit)
-    if (!isObject(wire)) return unknownEvent(state)
-    if (wire['error']) {
+    if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
+    else if (!isObject(wire)) unknownEvent(state)
+    else if (wire['error']) {
       start(state, emit)
       emit({ type: 'error', error: decodeErrorBody(wire) })
       emit({ type: 'end', clean: false })
       state.phase = 'over'
-      return
-    }
-    readChunk(state, wire, emit)
+    } else readChunk(state, wire, emit)
   },
 
   end(machine, emit) {
@@ -153,7 +151,10 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
         if (key === 'x_groq' || key === 'prompt_filter_results' || key === 'moderation') known = true
     }
   }
-  if (!known) return unknownEvent(state)
+  if (!known) {
+    unknownEvent(state)
+    return
+  }
   if (update) state.fields = { ...state.fields, ...update }
 
   const list = Array.isArray(choices) ? choices : []

@@ -33,7 +33,7 @@ type CallOut = {
   closed: boolean
 }
 
-/** What came for a part while another of its kind was open. */
+/** What came for a part while another of its kind, or an earlier message, was open. */
 type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
 
 type TextOut = { kind: 'text'; text: string; start: number; end: number | undefined; citations: Extract<Delta, { kind: 'citation' }>['citation'][] }
@@ -41,7 +41,8 @@ type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning';
 type PartOut = CallOut | Laned | { kind: 'audio'; id: string } | { kind: 'none' }
 
 /** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
-type Lane = { open: number | undefined; queue: number[] }
+type Lane = { open: number | undefined; queue: Waiting[] }
+type Waiting = { part: number; message: number }
 
 type Choice = {
   index: number
@@ -54,6 +55,8 @@ type Choice = {
   open: number | undefined
   queue: number[]
   lanes: Record<Laned['kind'], Lane>
+  /** Those that have not ended: what later messages say waits for them. */
+  openMessages: number[]
   /** Code points of content so far. */
   length: number
   /** There is something for the reader to see. */
@@ -109,40 +112,49 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
     if (state.phase === 'over') return
     switch (event.type) {
       case 'start':
-        return begin(state, event)
+        begin(state, event)
+        return
       case 'update':
         if (event.promptBlocked) state.blocked = event.promptBlocked
         if (event.serviceTier !== undefined) state.head['service_tier'] = event.serviceTier
         if (event.completedAt !== undefined) reportOf(state).add('field.unsupported', '', 'completedAt')
-        return takeFields(state, event.ext)
+        takeFields(state, event.ext)
+        return
       case 'message.start':
-        choiceOf(state, event.candidate)
+        choiceOf(state, event.candidate).openMessages.push(event.message)
         if (event.id !== undefined) reportOf(state).once('message.ids', '')
         if (event.phase !== undefined && event.phase !== null) reportOf(state).once('message.phase', '')
         if (event.ext) reportOf(state).ext(event.ext, '')
         return
       case 'part.start':
-        return startPart(state, event, emit)
+        startPart(state, event, emit)
+        return
       case 'part.delta':
-        return addToPart(state, event, emit)
+        addToPart(state, event, emit)
+        return
       case 'part.end':
-        return endPart(state, event, emit)
+        endPart(state, event, emit)
+        return
       case 'message.end':
+        endMessage(state, event, emit)
         return
       case 'finish':
-        return finishChoice(state, event, emit)
+        finishChoice(state, event, emit)
+        return
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
         return
       case 'error':
-        return fail(state, event.error, emit)
+        fail(state, event.error, emit)
+        return
       case 'ping':
         return
       case 'opaque':
         reportOf(state).once('stream.event', '')
         return
       case 'end':
-        return finish(state, event.clean, emit)
+        finish(state, event.clean, emit)
+        return
       default:
         event satisfies never
     }
@@ -187,6 +199,7 @@ function choiceOf(state: State, index: number): Choice {
       nextCall: 0,
       open: undefined,
       queue: [],
+      openMessages: [],
       lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
       shown: false,
@@ -210,14 +223,17 @@ function write(state: State, choice: JsonObject, emit: Emit<unknown>): void {
 function writeDelta(state: State, choice: Choice, { delta, emit }: { delta: JsonObject; emit: Emit<unknown> }): void {
   if (!choice.begun) {
     choice.begun = true
-    if ('tool_calls' in delta) return write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
+    if ('tool_calls' in delta) {
+      write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
+      return
+    }
     write(state, { index: choice.index, delta: { role: 'assistant', content: '' }, finish_reason: null }, emit)
   }
   if (Object.keys(delta).length === 0) return
   write(state, { index: choice.index, delta, finish_reason: null }, emit)
 }
 
-function startPart(state: State, { candidate, part, head }: PartStart, emit: Emit<unknown>): void {
+function startPart(state: State, { candidate, message, part, head }: PartStart, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
   const out = outOf(state, choice, head)
   choice.parts.set(part, out)
@@ -228,9 +244,10 @@ function startPart(state: State, { candidate, part, head }: PartStart, emit: Emi
     else choice.queue.push(part)
   }
   if (isLaned(out)) {
-    const lane = choice.lanes[out.kind]
-    if (lane.open === undefined) lane.open = part
-    else lane.queue.push(part)
+    const { queue } = choice.lanes[out.kind]
+    queue.push({ part, message })
+    queue.sort((a, b) => a.message - b.message || a.part - b.part)
+    settle(state, choice, { kind: out.kind, emit })
   }
   // What the head holds already is the first of its deltas.
   const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
@@ -499,25 +516,40 @@ function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<u
   promote(state, choice, emit)
 }
 
-/** The open part of a kind has ended: those that waited come now, up to the first that is still open itself. */
+/** All of a message comes before what later ones say. */
+function endMessage(state: State, { candidate, message }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: Emit<unknown>): void {
+  const choice = choiceOf(state, candidate)
+  choice.openMessages = choice.openMessages.filter(open => open !== message)
+  settleAll(state, choice, emit)
+}
+
+function settleAll(state: State, choice: Choice, emit: Emit<unknown>): void {
+  for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
+}
+
+/** Closes the open part of a kind when it has ended, and lets those in that waited, up to the first that is open itself. */
 function settle(state: State, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: Emit<unknown> }): void {
   const lane = choice.lanes[kind]
-  while (lane.open !== undefined) {
-    const part = lane.open
-    const out = choice.parts.get(part)
-    if (!out || !isLaned(out) || !out.ended) return
-    if (out.final) correct(state, { candidate: choice.index, part, out, final: out.final }, emit)
-    if (out.kind === 'text') {
-      choice.length += [...out.text].length
-      out.end = choice.length
+  for (;;) {
+    const open = lane.open === undefined ? undefined : choice.parts.get(lane.open)
+    if (lane.open !== undefined && open && isLaned(open)) {
+      if (!open.ended) return
+      if (open.final) correct(state, { candidate: choice.index, part: lane.open, out: open, final: open.final }, emit)
+      if (open.kind === 'text') {
+        choice.length += [...open.text].length
+        open.end = choice.length
+      }
+      lane.open = undefined
     }
-    lane.open = lane.queue.shift()
-    const next = lane.open === undefined ? undefined : choice.parts.get(lane.open)
-    if (lane.open === undefined || !next || !isLaned(next)) return
+    const [waiting] = lane.queue
+    const next = waiting && choice.parts.get(waiting.part)
+    if (!waiting || !next || !isLaned(next) || choice.openMessages.some(message => message < waiting.message)) return
+    lane.queue.shift()
+    lane.open = waiting.part
     if (next.kind === 'text') next.start = choice.length
-    const waiting = next.held
+    const { held } = next
     next.held = []
-    for (const delta of waiting) addToPart(state, { type: 'part.delta', candidate: choice.index, part: lane.open, delta }, emit)
+    for (const delta of held) addToPart(state, { type: 'part.delta', candidate: choice.index, part: waiting.part, delta }, emit)
   }
 }
 
@@ -548,7 +580,10 @@ function correct(state: State, { candidate, part, out, final }: { candidate: num
 function finishChoice(state: State, { candidate, finish, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish)
-  if (!written) return fail(state, failedBy(finish), emit)
+  if (!written) {
+    fail(state, failedBy(finish), emit)
+    return
+  }
   const report = reportOf(state)
   noteFinish(finish, `/choices/${candidate}`, report)
   report.ext(ext, '')
@@ -630,26 +665,34 @@ const early = 'upstream stream ended early'
 function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
   const { choices, blocked, settings } = state
   const all = [...choices.values()]
-  if (all.length === 0 && blocked && clean) {
+  const refused = clean && all.length === 0 ? blocked : undefined
+  const whole = refused !== undefined || (all.length > 0 && (clean || settings.truncated === 'length'))
+  if (!whole) {
+    fail(state, { status: 502, kind: 'internal', message: early }, emit)
+    return
+  }
+  if (refused) {
     reportOf(state).add('prompt.blocked', '', 'promptBlocked')
     const choice = choiceOf(state, 0)
-    writeDelta(state, choice, { delta: { refusal: blockedText(blocked) }, emit })
+    writeDelta(state, choice, { delta: { refusal: blockedText(refused) }, emit })
     conclude(state, choice, { word: 'content_filter', fields: {}, delta: {}, emit })
-  } else if (all.length === 0) return fail(state, { status: 502, kind: 'internal', message: early }, emit)
-  for (const choice of all) {
-    if (choice.finished) continue
-    if (settings.truncated !== 'length') return fail(state, { status: 502, kind: 'internal', message: early }, emit)
-    reportOf(state).once('finish.truncated', '')
-    // What never came is not made up for a call that was cut off.
-    for (const out of choice.parts.values())
-      if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
-      else if (isLaned(out)) out.ended = true
-    for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
-    conclude(state, choice, { word: 'length', fields: {}, delta: {}, emit })
   }
+  for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'
   // Readers take what stands beside the choices only from a chunk with an id.
   if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state)) })
   else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
   emit('[DONE]')
+}
+
+/** The source stopped early, and the caller wants that to look like the length limit. */
+function cutOff(state: State, choice: Choice, emit: Emit<unknown>): void {
+  reportOf(state).once('finish.truncated', '')
+  // What never came is not made up for a call that was cut off.
+  for (const out of choice.parts.values())
+    if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
+    else if (isLaned(out)) out.ended = true
+  choice.openMessages = []
+  settleAll(state, choice, emit)
+  conclude(state, choice, { word: 'length', fields: {}, delta: {}, emit })
 }

@@ -45,20 +45,24 @@ const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean
   error: undefined,
 }
 
+function meaningOf(raw: string, hasCalls: boolean): FinishReason {
+  const meaning = finishReasons.get(raw) ?? 'other'
+  if (meaning === 'stop' && hasCalls) return 'tool_calls'
+  return meaning === 'tool_calls' && !hasCalls ? 'stop' : meaning
+}
+
 /**
  * `finish_reason` → meaning. Many servers, and the protocol itself when a tool was forced, say `stop` although the client
- * has calls to run.
+ * has calls to run; without any there is nothing that it could run.
  */
 export function decodeFinish(raw: string, hasCalls: boolean): Finish {
-  const meaning = finishReasons.get(raw) ?? 'other'
-  return { reason: meaning === 'stop' && hasCalls ? 'tool_calls' : meaning, raw, protocol: protocolName }
+  return { reason: meaningOf(raw, hasCalls), raw, protocol: protocolName }
 }
 
 /** Undefined: the answer failed. The word that came is written again when it still means the same. */
 export function encodeFinish({ reason, raw, protocol }: Finish): { word: string; exact: boolean } | undefined {
   if (raw && protocol === protocolName) {
-    const meaning = finishReasons.get(raw) ?? 'other'
-    if (meaning === reason || (meaning === 'stop' && reason === 'tool_calls')) return { word: raw, exact: true }
+    if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason) return { word: raw, exact: true }
   }
   return finishWords[reason]
 }

@@ -299,7 +299,7 @@ describe('turns of other protocols', () => {
   test('an id that is too long is shortened alike on both sides', () => {
     const id = `call_${'x'.repeat(60)}`
     const { messages, codes } = write([say('assistant', call(id)), say('user', result(id, 'ok'))])
-    const [written] = messages[0]?.['tool_calls'] as { id: string }[]
+    const [written] = (messages[0]?.['tool_calls'] ?? []) as { id: string }[]
     expect(written?.id).toMatch(/^call_[0-9A-Za-z]{24}$/)
     expect(messages[1]?.['tool_call_id']).toBe(written?.id)
     expect(codes).toEqual(['tool_call.id-mapped'])
