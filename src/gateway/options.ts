@@ -103,7 +103,6 @@ export type Settled = Omit<z.output<typeof Config>, 'models'> & { models: ModelE
 export type ChannelEntry = z.output<typeof Channel>
 export type ModelEntry = z.output<typeof Model>
 export type KeyEntry = z.output<typeof Key>
-export type GroupEntry = z.output<typeof Group>
 
 /** One model that answers without a network. */
 export const demoConfig = {
