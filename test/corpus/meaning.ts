@@ -8,7 +8,13 @@ import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import { type Heard, parse } from '../support/clients/index.ts'
 
 /** What must survive a request's way through another protocol and back, whatever the notes say. */
-export type Asked = { instructions: string[]; said: string[]; tools: string[]; calls: { id: string; name: string; input: unknown }[]; results: { callId: string; text: string }[] }
+export type Asked = {
+  instructions: string[]
+  said: string[]
+  tools: string[]
+  calls: { id: string; name: string; input: unknown }[]
+  results: { callId: string; text: string }[]
+}
 
 export function asked({ messages, tools = [] }: CanonicalRequest): Asked {
   const found: Asked = { instructions: [], said: [], tools: [], calls: [], results: [] }
@@ -33,7 +39,8 @@ export function expectKept(before: Asked, after: Asked): void {
   expect(after.calls).toEqual(before.calls)
   expect(new Set(after.results.map(({ callId }) => callId))).toEqual(new Set(before.results.map(({ callId }) => callId)))
   const all = [...after.instructions, ...after.said, ...after.results.map(({ text }) => text)].join('\n')
-  for (const text of [...before.instructions, ...before.said, ...before.results.map(one => one.text)]) if (!all.includes(text)) expect.fail(`lost the text «${text.slice(0, 200)}»`)
+  for (const text of [...before.instructions, ...before.said, ...before.results.map(one => one.text)])
+    if (!all.includes(text)) expect.fail(`lost the text «${text.slice(0, 200)}»`)
 }
 
 const flat = ({ name, namespace }: { name: string; namespace?: string | undefined }) => (namespace === undefined ? name : `${namespace}__${name}`)

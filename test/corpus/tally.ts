@@ -7,7 +7,12 @@ export type Exceptions = Record<string, string>
  * Tries every case and says how many held. Fails for a case that does not hold and is not listed, for a listed one that
  * holds after all, and when a twentieth or more is listed.
  */
-export async function tally<Case extends { name: string }>(title: string, cases: Case[], exceptions: Exceptions, attempt: (one: Case) => Promise<void> | void): Promise<void> {
+export async function tally<Case extends { name: string }>(
+  title: string,
+  cases: Case[],
+  exceptions: Exceptions,
+  attempt: (one: Case) => Promise<void> | void,
+): Promise<void> {
   const faults: string[] = []
   const listed = new Set<string>()
   const failed = new Set<string>()

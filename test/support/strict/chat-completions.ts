@@ -36,6 +36,8 @@ const message = by('role', {
       name: text(),
       refusal: nullable(text()),
       audio: nullable(object({ id: text({ min: 1 }) })),
+      // The official client adds it to what it accumulates, and sends it back.
+      parsed: any,
       tool_calls: list(toolCall, { min: 1, max: 128 }),
       function_call: nullable(object({ name: name64, arguments: text() })),
       ...dialect,

@@ -36,7 +36,8 @@ const annotation = by('type', {
 const bytes = list(int(0, 255))
 const logprob = object({ token: text(), logprob: number(), bytes, top_logprobs: list(object({ token: text(), logprob: number(), bytes })) })
 const refusal = object({ type: any, refusal: text() })
-const outputText = object({ type: any, text: text(), annotations: list(annotation) }, { logprobs: list(logprob) })
+// The official client adds `parsed` and `parsed_arguments` to what it accumulates, and sends them back.
+const outputText = object({ type: any, text: text(), annotations: list(annotation) }, { logprobs: list(logprob), parsed: any })
 
 const status = one('in_progress', 'completed', 'incomplete')
 const phase = nullable(one('commentary', 'final_answer'))
@@ -65,7 +66,7 @@ const item: Check = (value, at, faults) => {
   by('type', {
     message: messageItem,
     reasoning: object({ type: any, summary }, { id: filled, content: nullable(reasoningText), encrypted_content: nullable(text()), status: nullable(status) }),
-    function_call: object({ type: any, call_id: callId, name, arguments: text() }, { id: filled, namespace: text(), async: flag, status, ...caller }),
+    function_call: object({ type: any, call_id: callId, name, arguments: text() }, { id: filled, namespace: text(), async: flag, status, parsed_arguments: any, ...caller }),
     function_call_output: object({ type: any, call_id: callId, output }, { id: nullable(filled), name: text(), namespace: text(), status: nullable(status), ...caller }),
     custom_tool_call: object({ type: any, call_id: callId, name, input: text() }, { id: filled, namespace: text(), async: flag, status, ...caller }),
     custom_tool_call_output: object({ type: any, call_id: callId, output }, { id: filled, name: text(), namespace: text(), status, ...caller }),

@@ -51,8 +51,6 @@ function play(body: string): Script | Failure {
       return { text: '{"a":"b"}', ending: 'stop' }
     case 'long':
       return { text: 'As far as', ending: 'length' }
-    case 'refuse':
-      return { text: 'I cannot help with that.', ending: 'refusal' }
     case 'limited':
       return { status: 429, type: 'rate_limit_error', message: 'Slow down' }
     case 'bad':

@@ -27,7 +27,7 @@ function itemsOf({ text, reasoning, calls = [], ending }: Script): Item[] {
   return [
     ...(reasoning ? [{ id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: 'ZW5jcnlwdGVk' }] : []),
     ...(text ? [{ id: 'msg_1', type: 'message', role: 'assistant', status, content: [part] }] : []),
-    ...calls.map(({ id, name, args }, i) => ({ id: `fc_${i}`, type: 'function_call', status, call_id: id, name, arguments: args || '{}' })),
+    ...calls.map(({ id, name, args }) => ({ id: `fc_${id}`, type: 'function_call', status, call_id: id, name, arguments: args || '{}' })),
   ]
 }
 
