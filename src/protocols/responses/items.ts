@@ -4,6 +4,7 @@ import { defined } from '../../kit/defined.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia, encodeText, plainText, textOf } from './content.ts'
+import { imageItem } from './media.ts'
 import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import { type Attachment, carrierItem, decodeReasoning, encodeReasoning } from './reasoning.ts'
 import type { ResponsesContent, ResponsesItem, ResponsesReasoning } from './schema.ts'
@@ -195,7 +196,14 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
     texts = []
   }
   if (ownForm(message)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], w))
+  const own = ownForm(message)?.['item'] === 'message'
   for (const part of message.parts) {
+    const picture = part.type === 'media' && w.target === 'output' && !own ? imageItem(part, w) : undefined
+    if (picture) {
+      flush()
+      items.push(picture)
+      continue
+    }
     if (isContent(part)) {
       texts.push(part)
       if (part.signature && w.target === 'output') {
@@ -204,7 +212,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
       }
       continue
     }
-    if (part.type === 'opaque' && ownForm(message)?.['item'] === 'message') {
+    if (part.type === 'opaque' && own) {
       texts.push(part)
       continue
     }

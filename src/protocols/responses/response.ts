@@ -5,10 +5,9 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
-import { echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, readError } from './error.ts'
 import { decodeItem, encodeMessage } from './items.ts'
-import { imageItem } from './media.ts'
 import { keep, ownForm, protocol, spelling, words } from './own.ts'
 import { attachCarriers, type Carrier } from './reasoning.ts'
 import { type ResponsesItem, ResponsesResponse } from './schema.ts'
@@ -122,7 +121,8 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   w.itemId = (wanted, prefix, own) => (own ? wanted : itemIdOf(wanted, prefix, envelope, used))
   const [candidate, ...others] = candidates
   for (const { index } of others) report.add('candidate.first-only', `/candidates/${index}`)
-  const output = (candidate?.messages ?? []).flatMap(message => encodeAnswer(message, w))
+  const output = (candidate?.messages ?? []).flatMap(message => encodeMessage(message, w))
+  if (!envelope.own) separateCalls(output, report)
   const counts = usage && encodeUsage(usage, report)
   const shared = { output, ...(counts && { usage: counts }) }
   if (error) {
@@ -140,14 +140,11 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   }
 }
 
-/** A message of an answer; pictures become items of their own. */
-function encodeAnswer(message: Message, w: Writing): JsonObject[] {
-  const pictures = message.parts.some(part => part.type === 'media') && ownForm(message)?.['item'] !== 'message'
-  if (!pictures) return encodeMessage(message, w)
-  return message.parts.flatMap(part => {
-    const item = part.type === 'media' ? imageItem(part, w) : undefined
-    return item ? [item] : encodeMessage({ ...message, parts: [part] }, w)
-  })
+/** No two calls of an answer share an id. */
+function separateCalls(output: JsonObject[], report: ResponsesReport): void {
+  const used: string[] = []
+  for (const item of output)
+    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call') item['call_id'] = callIdOf(String(item['call_id']), used, undefined, report)
 }
 
 /** `response.error` of an answer that failed: as it came, where it came from this protocol. */

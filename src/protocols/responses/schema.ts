@@ -59,7 +59,8 @@ const role = z.enum(['user', 'assistant', 'system', 'developer'])
 export const ResponsesMessage = z.looseObject({ type: z.literal('message'), role, content, id: text, status: text, phase: text })
 /** A message without `type`: short for one in the input. */
 export const ResponsesEasyMessage = z.looseObject({ type: z.null().optional(), role, content })
-export const ResponsesItemReference = z.looseObject({ type: z.literal('item_reference').nullish(), id: z.string() })
+/** A reference without `type`, told by having nothing but an id. */
+export const ResponsesItemReference = z.looseObject({ type: z.null().optional(), role: z.undefined().optional(), id: z.string() })
 
 export const ResponsesReasoning = z.looseObject({
   type: z.literal('reasoning'),
@@ -82,8 +83,15 @@ export const ResponsesCustomOutput = z.looseObject({ type: z.literal('custom_too
 
 /** What stands in `input` and `output`. Anything with another `type` is kept whole. */
 export const ResponsesItem = z.union([
-  open([ResponsesMessage, ResponsesReasoning, ResponsesFunctionCall, ResponsesCustomCall, ResponsesFunctionOutput, ResponsesCustomOutput]),
-  ResponsesEasyMessage,
+  open([
+    ResponsesMessage,
+    ResponsesEasyMessage,
+    ResponsesReasoning,
+    ResponsesFunctionCall,
+    ResponsesCustomCall,
+    ResponsesFunctionOutput,
+    ResponsesCustomOutput,
+  ]),
   ResponsesItemReference,
 ])
 export type ResponsesItem = z.infer<typeof ResponsesItem>

@@ -197,7 +197,7 @@ function openItem(state: State, index: number, wire: JsonObject, emit: Out): Ope
   }
   state.items[index] = open
   emit({ type: 'message.start', candidate: 0, message: open.message, ...head })
-  if (type === 'message') parts.forEach((part, place) => openPart(state, open, `c${place}`, part, emit))
+  if (type === 'message') for (const [place, part] of parts.entries()) openPart(state, open, `c${place}`, part, emit)
   else
     for (const part of parts) {
       if (part.type !== 'reasoning') openPart(state, open, '', part, emit)
@@ -417,7 +417,7 @@ function completeItem(state: State, index: number, wire: JsonObject, emit: Out):
   }
   const { message } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
   open ??= openItem(state, index, message.parts[0]?.type === 'reasoning' || open ? { ...wire, content: undefined, summary: [] } : wire, emit)
-  if (open.type === 'message') message.parts.forEach((part, place) => completeContent(state, open, place, part, emit))
+  if (open.type === 'message') for (const [place, part] of message.parts.entries()) completeContent(state, open, place, part, emit)
   else {
     const [whole] = message.parts
     const part = open.parts['']
@@ -466,7 +466,7 @@ function finish(state: State, event: JsonObject, meant: string, emit: Out): void
     streamDecoder.end(state, emit)
     return
   }
-  body.output?.forEach((item, index) => completeListed(state, index, item, emit))
+  for (const [index, item] of body.output?.entries() ?? []) completeListed(state, index, item, emit)
   for (const open of Object.values(state.items)) closeItem(open, status === 'incomplete' ? 'incomplete' : undefined, emit)
   if (state.error) {
     if (usage) emit({ type: 'usage', usage })

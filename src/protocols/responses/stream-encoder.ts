@@ -136,17 +136,23 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
     case 'ping':
       return
     case 'update':
-      return update(state, event)
+      update(state, event)
+      return
     case 'message.start':
-      return startMessage(state, event, emit)
+      startMessage(state, event, emit)
+      return
     case 'part.start':
-      return startPart(state, event, emit)
+      startPart(state, event, emit)
+      return
     case 'part.delta':
-      return partDelta(state, event, emit)
+      partDelta(state, event, emit)
+      return
     case 'part.end':
-      return endPart(state, event, emit)
+      endPart(state, event, emit)
+      return
     case 'message.end':
-      return endMessage(state, event.message, event.status, emit)
+      endMessage(state, event.message, event.status, emit)
+      return
     case 'finish':
       state.finish = event.finish
       state.finishExt = event.ext
@@ -156,11 +162,14 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
       state.usage = mergeUsage(state.usage, event.usage)
       return
     case 'error':
-      return fail(state, event.error, emit)
+      fail(state, event.error, emit)
+      return
     case 'opaque':
-      return forward(state, event, emit)
+      forward(state, event, emit)
+      return
     case 'end':
-      return end(state, event.clean, emit)
+      end(state, event.clean, emit)
+      return
     default:
       event satisfies never
   }
@@ -307,15 +316,19 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
   switch (head.type) {
     case 'text':
     case 'refusal':
-      return startText(state, opened, head, emit)
+      startText(state, opened, head, emit)
+      return
     case 'reasoning':
-      return startReasoning(state, opened, head, emit)
+      startReasoning(state, opened, head, emit)
+      return
     case 'tool-call':
-      return startCall(state, opened, head, emit)
+      startCall(state, opened, head, emit)
+      return
     case 'server-tool':
     case 'control':
     case 'opaque':
-      return startRaw(state, opened, emit)
+      startRaw(state, opened, emit)
+      return
     case 'media':
     case 'tool-result':
     case 'search-result':
@@ -363,7 +376,7 @@ function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit:
   delete wire['status']
   part.item = addItem(state, part.message, wire, emit)
   part.value = { ...head, segments: [] }
-  head.segments.forEach(({ kind, text }, segment) => partGiven(state, part, { kind: 'reasoning', segment, of: kind, text }, emit))
+  for (const [segment, { kind, text }] of head.segments.entries()) partGiven(state, part, { kind: 'reasoning', segment, of: kind, text }, emit)
 }
 
 function startCall(state: State, part: OpenPart, head: ToolCallPart, emit: Out): void {
@@ -484,7 +497,10 @@ function giveText(state: State, part: OpenPart, value: TextPart | RefusalPart, t
   if (text === '') return
   value.text += text
   const place = { ...placeOf(state, part), content_index: part.content, delta: text }
-  if (value.type === 'refusal') return write(state, 'response.refusal.delta', place, emit)
+  if (value.type === 'refusal') {
+    write(state, 'response.refusal.delta', place, emit)
+    return
+  }
   const logprobs = part.waiting.logprobs.map(one => encodeLogprob(one, false))
   part.waiting.logprobs = []
   write(state, 'response.output_text.delta', { ...place, logprobs }, emit)
@@ -544,19 +560,24 @@ function finishPart(state: State, part: OpenPart, final: Part | undefined, emit:
   switch (value.type) {
     case 'text':
     case 'refusal':
-      return endText(state, part, final?.type === value.type ? final : value, emit)
+      endText(state, part, final?.type === value.type ? final : value, emit)
+      return
     case 'reasoning':
-      return endReasoning(state, part, value, final?.type === 'reasoning' ? final : value, emit)
+      endReasoning(state, part, value, final?.type === 'reasoning' ? final : value, emit)
+      return
     case 'tool-call':
-      return endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
+      endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
+      return
     case 'server-tool':
     case 'control':
     case 'opaque':
-      return endRaw(state, part, final, emit)
+      endRaw(state, part, final, emit)
+      return
     case 'media':
     case 'tool-result':
     case 'search-result':
-      return endWhole(state, part, final ?? value, emit)
+      endWhole(state, part, final ?? value, emit)
+      return
     default:
       value satisfies never
   }
@@ -631,7 +652,8 @@ function endRaw(state: State, part: OpenPart, final: Part | undefined, emit: Out
     const wire = raw ?? contentOf(item)[part.content]
     contentOf(item)[part.content] = wire
     write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
-    return endClosing(state, part.item, emit)
+    endClosing(state, part.item, emit)
+    return
   }
   if (item && raw && raw['type'] === item.wire['type']) {
     const { id, call_id: call } = item.wire
@@ -727,10 +749,15 @@ function end(state: State, clean: boolean, emit: Out): void {
   state.active = undefined
   for (const event of waiting) take(state, event, emit)
   const complete = clean && (state.finish !== undefined || state.blocked)
-  if (!complete) return state.options.truncated === 'length' ? endAsLength(state, emit) : fail(state, truncation, emit)
+  if (!complete) {
+    if (state.options.truncated === 'length') endAsLength(state, emit)
+    else fail(state, truncation, emit)
+    return
+  }
   if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
     if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', '', 'finish.reason')
-    return fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
+    fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
+    return
   }
   open(state, emit)
   terminate(state, emit)

@@ -51,7 +51,7 @@ function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: Respon
 
 /** What strict asks of a schema: nothing is optional and nothing more is allowed. */
 function isStrictSchema(schema: JsonObject | null | undefined): boolean {
-  if (!schema || schema['additionalProperties'] !== false || !isObject(schema['properties'])) return false
+  if (schema?.['additionalProperties'] !== false || !isObject(schema['properties'])) return false
   const { required } = schema
   return Array.isArray(required) && Object.keys(schema['properties']).every(key => required.includes(key))
 }

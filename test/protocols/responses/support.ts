@@ -52,15 +52,18 @@ export function faultsOf(wire: readonly unknown[]): string[] {
   const items: { id: string; type: string; callId: unknown; done: boolean; parts: string[]; summaries: number }[] = []
   let responseId: unknown
   let terminal = false
-  wire.forEach((event, place): void => {
+  for (const [place, event] of wire.entries()) {
     const fault = (what: string): void => {
       faults.push(`${place}: ${what}`)
     }
     if (event === '[DONE]') {
       if (place !== wire.length - 1) fault('[DONE] is last')
-      return
+      continue
     }
-    if (!isObject(event)) return fault('not an object')
+    if (!isObject(event)) {
+      fault('not an object')
+      continue
+    }
     const type = String(event['type'])
     if (event['sequence_number'] !== place) fault(`sequence_number is ${String(event['sequence_number'])}`)
     if (place === 0 && type !== 'response.created') fault('the first event is response.created')
@@ -71,28 +74,37 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       if (response['id'] !== responseId) fault('the response id changed')
       terminal = ['response.completed', 'response.incomplete', 'response.failed'].includes(type)
       if (type === 'response.completed') for (const item of items) if (!item.done) fault(`${item.type} is not done`)
-      return
+      continue
     }
-    if (type === 'error') return
+    if (type === 'error') continue
     const index = event['output_index']
-    if (typeof index !== 'number') return fault('no output_index')
+    if (typeof index !== 'number') {
+      fault('no output_index')
+      continue
+    }
     if (type === 'response.output_item.added') {
       const { item } = event
-      if (!isObject(item) || typeof item['id'] !== 'string' || item['id'] === '') return fault('an item without id')
+      if (!isObject(item) || typeof item['id'] !== 'string' || item['id'] === '') {
+        fault('an item without id')
+        continue
+      }
       if (index !== items.length) fault('an item is not appended')
       if (items.some(({ id }) => id === item['id'])) fault('an id twice')
       if (String(item['type']).endsWith('_tool_call') && !item['call_id']) fault('a call without call_id')
       items.push({ id: item['id'], type: String(item['type']), callId: item['call_id'], done: false, parts: [], summaries: 0 })
-      return
+      continue
     }
     const open = items[index]
-    if (!open) return fault('no such item')
+    if (!open) {
+      fault('no such item')
+      continue
+    }
     if (open.done) fault('the item is done')
     if (type === 'response.output_item.done') {
       const { item } = event
       if (!isObject(item) || item['id'] !== open.id || item['type'] !== open.type || item['call_id'] !== open.callId) fault('another item is done')
       open.done = true
-      return
+      continue
     }
     if (event['item_id'] !== open.id) fault('item_id of another item')
     const content = event['content_index']
@@ -115,7 +127,7 @@ export function faultsOf(wire: readonly unknown[]): string[] {
             : part
       if (part === undefined || part !== wanted) fault('no such part')
     } else if (type.startsWith('response.function_call_arguments') && open.type !== 'function_call') fault('arguments of no function call')
-  })
+  }
   if (!terminal) faults.push('no terminal event')
   if (wire.at(-1) !== '[DONE]') faults.push('no [DONE]')
   return faults

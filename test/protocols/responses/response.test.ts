@@ -1,0 +1,436 @@
+import { describe, expect, test } from 'vitest'
+import { explode } from '../../../src/canonical/explode.ts'
+import type { Message, Part } from '../../../src/canonical/message.ts'
+import type { CanonicalResponse, FinishReason, Usage } from '../../../src/canonical/response.ts'
+import { unwrapSignature } from '../../../src/kit/envelope.ts'
+import type { JsonObject } from '../../../src/kit/json.ts'
+import type { CodecOptions } from '../../../src/protocol.ts'
+import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
+import { encode, lastResponse } from './support.ts'
+
+const read = (wire: unknown) => responses.decodeResponse(wire).value
+const write = (value: CanonicalResponse, options?: CodecOptions & ResponsesOptions) => {
+  const { wire, notes } = responses.encodeResponse(value, options)
+  return { wire: wire as JsonObject, codes: notes.map(({ code }) => code) }
+}
+const answer = (parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
+  id: 'x1',
+  model: 'm-1',
+  createdAt: 7,
+  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason } }],
+  ...more,
+})
+const body = (more: JsonObject) => ({ id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'completed', output: [], ...more })
+const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: 'f', arguments: '{}', status: 'completed' }
+
+describe('what is read is written again, with no note', () => {
+  test.each([
+    [
+      'an echo of every kind',
+      body({ temperature: 0.3, tools: [{ type: 'function', name: 'f', odd: 1 }], text: { format: { type: 'text' } }, store: true, instructions: ['x'] }),
+    ],
+    ['what nobody knows', body({ billing: { payer: 'developer' }, tool_usage: {}, content_filters: null })],
+    ['nulls', body({ completed_at: null, error: null, incomplete_details: null, usage: null, service_tier: null })],
+    ['an incomplete answer', body({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } })],
+    ['a reason nobody knows', body({ status: 'incomplete', incomplete_details: { reason: 'steered' } })],
+    ['a status nobody knows', body({ status: 'complete' })],
+    ['an answer that is still being made', body({ status: 'queued' })],
+    ['a cancelled answer', body({ status: 'cancelled' })],
+    ['a failed answer', body({ status: 'failed', error: { code: 'insufficient_quota', message: 'm', param: null } })],
+    ['a failed answer that does not say why', body({ status: 'failed', error: null })],
+    ['an error with status 200', { error: { message: 'm', code: 429 } }],
+    [
+      'items of every kind',
+      body({
+        output: [
+          {
+            type: 'reasoning',
+            id: 'rs_1',
+            summary: [{ type: 'summary_text', text: 's' }],
+            content: [{ type: 'reasoning_text', text: 'r' }],
+            encrypted_content: 'SEAL',
+            status: null,
+          },
+          {
+            type: 'message',
+            id: 'msg_1',
+            role: 'assistant',
+            status: 'completed',
+            phase: 'commentary',
+            content: [
+              {
+                type: 'output_text',
+                text: 'hi',
+                annotations: [{ type: 'container_file_citation', container_id: 'k', file_id: 'f', filename: 'n', start_index: 0, end_index: 1 }],
+                logprobs: [{ token: 'hi', logprob: -1, bytes: [104, 105], top_logprobs: [] }],
+              },
+              { type: 'refusal', refusal: 'no' },
+            ],
+          },
+          call,
+          { type: 'custom_tool_call', id: 'ctc_1', call_id: 'd', name: 'g', input: 'raw', status: 'completed' },
+          { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'QQ==' },
+          { type: 'acme:item', id: 'i' },
+        ],
+      }),
+    ],
+    [
+      'usage with more than the reference has',
+      body({ usage: { input_tokens: 3, output_tokens: 4, total_tokens: 9, output_tokens_details: { reasoning_tokens: 1, odd: 2 }, cost: 0.1 } }),
+    ],
+  ])('%s', (_name, wire) => {
+    const { value } = responses.decodeResponse(wire)
+    const { wire: again, notes } = responses.encodeResponse(value)
+    expect(again).toEqual(wire)
+    expect(notes).toEqual([])
+  })
+})
+
+describe('reading', () => {
+  test.each<[JsonObject, FinishReason | undefined]>([
+    [{}, 'stop'],
+    [{ output: [call] }, 'tool_calls'],
+    [{ output: [{ type: 'shell_call', id: 's', call_id: 'c', environment: { type: 'local' } }] }, 'tool_calls'],
+    [
+      {
+        output: [
+          { type: 'shell_call', id: 's', call_id: 'c' },
+          { type: 'shell_call_output', id: 'o', call_id: 'c' },
+        ],
+      },
+      'stop',
+    ],
+    [{ output: [{ type: 'mcp_call', id: 'm' }] }, 'stop'],
+    [{ output: [{ type: 'mcp_approval_request', id: 'm' }] }, 'tool_calls'],
+    [{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, 'length'],
+    [{ status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content_filter'],
+    [{ status: 'incomplete', incomplete_details: { reason: 'max_messages' } }, 'other'],
+    [{ status: 'cancelled' }, 'cancelled'],
+    [{ status: 'failed', error: { code: 'server_error', message: 'm' } }, 'error'],
+    [{ status: 'in_progress' }, undefined],
+  ])('%j ended with %s', (more, reason) => {
+    expect(read(body(more)).candidates[0]?.finish?.reason).toBe(reason)
+  })
+
+  test('one item is one message, with its own id, status and phase', () => {
+    const { candidates } = read(
+      body({
+        output: [
+          { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'SEAL' },
+          {
+            type: 'message',
+            id: 'msg_1',
+            role: 'assistant',
+            status: 'completed',
+            phase: 'commentary',
+            content: [{ type: 'output_text', text: 'see', annotations: [] }],
+          },
+          call,
+        ],
+      }),
+    )
+    expect(candidates[0]?.messages).toMatchObject([
+      {
+        parts: [
+          { type: 'reasoning', id: 'rs_1', segments: [], redacted: true, signature: { value: 'SEAL', issuer: 'responses', model: 'm-1', form: 'encrypted' } },
+        ],
+      },
+      { id: 'msg_1', phase: 'commentary', status: 'completed', parts: [{ type: 'text', text: 'see' }] },
+      { id: 'fc_1', parts: [{ type: 'tool-call', id: 'c', name: 'f', input: '{}', kind: 'function' }] },
+    ])
+  })
+
+  test('usage is inclusive, and what was not told is absent', () => {
+    const { usage } = read(
+      body({
+        usage: {
+          input_tokens: 13,
+          input_tokens_details: { cached_tokens: 4 },
+          output_tokens: 891,
+          output_tokens_details: { reasoning_tokens: 704 },
+          total_tokens: 904,
+        },
+      }),
+    )
+    const { ext: _, ...counts } = usage ?? {}
+    expect(counts).toEqual({ input: 13, output: 891, cacheRead: 4, reasoning: 704 })
+  })
+
+  test('an error with status 200 is an error', () => {
+    expect(read({ error: { message: 'slow down', code: 'rate_limit_exceeded' } })).toMatchObject({ candidates: [], error: { kind: 'rate_limit', status: 429 } })
+  })
+
+  test.each([
+    ['', 'text'],
+    ['/output', {}],
+    ['/output/0/content', body({ output: [{ type: 'message', role: 'assistant', content: 7 }] })],
+    ['/status', body({ status: 7 })],
+  ])('a fault at %s is malformed', (path, wire) => {
+    expect(() => read(wire)).toThrow(expect.objectContaining({ code: 'malformed', path }))
+  })
+})
+
+describe('writing what another protocol said', () => {
+  test('ids are its own, and the same for the same answer', () => {
+    const { wire } = write(
+      answer(
+        [
+          { type: 'text', text: 'a' },
+          { type: 'tool-call', id: 'toolu_1', name: 'f', kind: 'function', input: '{"q":1}' },
+        ],
+        'tool_calls',
+      ),
+    )
+    expect(wire).toMatchObject({
+      id: 'resp_x1',
+      object: 'response',
+      created_at: 7,
+      status: 'completed',
+      error: null,
+      incomplete_details: null,
+      output: [
+        {
+          type: 'message',
+          id: expect.stringMatching(/^msg_[A-Za-z0-9]{24}$/),
+          role: 'assistant',
+          status: 'completed',
+          content: [{ type: 'output_text', text: 'a', annotations: [], logprobs: [] }],
+        },
+        { type: 'function_call', id: expect.stringMatching(/^fc_[A-Za-z0-9]{24}$/), call_id: 'toolu_1', name: 'f', arguments: '{"q":1}', status: 'completed' },
+      ],
+    })
+    expect(write(answer([{ type: 'text', text: 'a' }])).wire['output']).toMatchObject([{ id: (wire['output'] as JsonObject[])[0]?.['id'] }])
+  })
+
+  test('the echo has the defaults, or what the request said', () => {
+    expect(write(answer([])).wire).toMatchObject({
+      temperature: 1,
+      top_p: 1,
+      tools: [],
+      tool_choice: 'auto',
+      text: { format: { type: 'text' } },
+      truncation: 'disabled',
+      metadata: {},
+      store: false,
+    })
+    const request = responses.decodeRequest({
+      input: 'x',
+      instructions: 'I',
+      temperature: 0.5,
+      tools: [{ type: 'custom', name: 'k' }],
+      reasoning: { effort: 'low' },
+      metadata: { a: 'b' },
+      store: true,
+    }).value
+    const { wire, codes } = write(answer([]), { context: { from: 'responses', to: 'messages', request } })
+    expect(wire).toMatchObject({
+      instructions: 'I',
+      temperature: 0.5,
+      tools: [{ type: 'custom', name: 'k' }],
+      reasoning: { effort: 'low' },
+      metadata: { a: 'b' },
+      store: true,
+    })
+    expect(codes).toEqual([])
+  })
+
+  test('what nobody told is told to be made up', () => {
+    const bare: CanonicalResponse = { candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] }
+    expect(write(bare)).toMatchObject({ wire: { id: 'resp_0', created_at: 0, model: 'unknown' }, codes: ['response.created-at', 'response.model'] })
+    expect(write(bare, { now: 9, newId: prefix => `${prefix}new` })).toMatchObject({ wire: { id: 'resp_new', created_at: 9 }, codes: ['response.model'] })
+  })
+
+  test.each<[FinishReason, string, string | null, string[]]>([
+    ['stop', 'completed', null, []],
+    ['tool_calls', 'completed', null, []],
+    ['length', 'incomplete', 'max_output_tokens', []],
+    ['content_filter', 'incomplete', 'content_filter', []],
+    ['cancelled', 'cancelled', null, []],
+    ['stop_sequence', 'completed', null, ['finish.approximated']],
+    ['context_window', 'incomplete', 'max_output_tokens', ['finish.approximated']],
+    ['refusal', 'incomplete', 'content_filter', ['finish.approximated']],
+    ['recitation', 'incomplete', 'content_filter', ['finish.approximated']],
+    ['pause', 'incomplete', 'pause_turn', ['finish.approximated']],
+    ['compaction', 'completed', null, ['finish.approximated']],
+    ['malformed_tool_call', 'failed', null, ['finish.approximated']],
+    ['other', 'completed', null, ['finish.approximated']],
+  ])('%s is %s', (reason, status, details, codes) => {
+    const { wire, codes: made } = write(answer([], reason))
+    expect(wire).toMatchObject({ status, incomplete_details: details === null ? null : { reason: details } })
+    expect(made).toEqual(codes)
+  })
+
+  test('a limit leaves the last item incomplete', () => {
+    const { wire } = write(
+      answer(
+        [
+          { type: 'text', text: 'a' },
+          { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{' },
+        ],
+        'length',
+      ),
+    )
+    expect(wire['output']).toMatchObject([{ status: 'completed' }, { status: 'incomplete', arguments: '{' }])
+  })
+
+  test('an answer that does not say how it ended is refused, or counts as cut off', () => {
+    const open: CanonicalResponse = { id: 'x', model: 'm', createdAt: 1, candidates: [{ index: 0, messages: [] }] }
+    expect(() => write(open)).toThrow(expect.objectContaining({ code: 'truncated' }))
+    expect(write(open, { truncated: 'length' })).toMatchObject({ wire: { status: 'incomplete' }, codes: ['finish.truncated-as-length'] })
+  })
+
+  test('a signature of another issuer travels in an envelope', () => {
+    const signature = { value: 'S1', issuer: 'messages', form: 'thinking' as const }
+    const { wire, codes } = write(answer([{ type: 'reasoning', segments: [{ kind: 'summary', text: 'abc' }], signature }]))
+    const [item] = wire['output'] as JsonObject[]
+    expect(item).toMatchObject({ type: 'reasoning', id: expect.stringMatching(/^rs_/), summary: [{ type: 'summary_text', text: 'abc' }] })
+    expect(unwrapSignature(String(item?.['encrypted_content']))).toEqual({ signature })
+    expect(codes).toEqual([])
+    const { candidates } = read(wire)
+    expect(candidates[0]?.messages[0]?.parts[0]).toMatchObject({ signature })
+  })
+
+  test.each<[string, Part]>([
+    ['a call', { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }],
+    ['a text', { type: 'text', text: 'x' }],
+  ])('the signature of %s comes back to it', (_name, part) => {
+    const signature = { value: 'QUJD', issuer: 'generate-content' }
+    const { wire, codes } = write(answer([{ ...part, signature } as Part]))
+    expect(wire['output']).toHaveLength(2)
+    expect(codes).toEqual([])
+    expect(read(wire).candidates[0]?.messages).toMatchObject([{ parts: [{ type: part.type, signature }] }])
+  })
+
+  test('a refusal is its own part, and an explanation stands for one', () => {
+    expect(write(answer([{ type: 'refusal', text: 'No.' }])).wire).toMatchObject({
+      status: 'completed',
+      output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }],
+    })
+    const refused: CanonicalResponse = { ...answer([]), candidates: [{ index: 0, messages: [], finish: { reason: 'refusal', message: 'Not this.' } }] }
+    expect(write(refused)).toMatchObject({
+      wire: { status: 'incomplete', output: [{ content: [{ type: 'refusal', refusal: 'Not this.' }] }] },
+      codes: ['finish.approximated', 'refusal.synthesized'],
+    })
+    const blocked: CanonicalResponse = { id: 'x', model: 'm', createdAt: 1, candidates: [], promptBlocked: { reason: 'SAFETY' } }
+    expect(write(blocked).wire).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [] })
+  })
+
+  test.each<[string, Usage, JsonObject]>([
+    [
+      'all of it',
+      { input: 120, cacheRead: 100, cacheWrite: 5, output: 30, reasoning: 12 },
+      {
+        input_tokens: 120,
+        input_tokens_details: { cached_tokens: 100, cache_write_tokens: 5 },
+        output_tokens: 30,
+        output_tokens_details: { reasoning_tokens: 12 },
+        total_tokens: 150,
+      },
+    ],
+    [
+      'little of it',
+      { output: 30 },
+      {
+        input_tokens: 0,
+        input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+        output_tokens: 30,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 30,
+      },
+    ],
+  ])('usage: %s', (_name, usage, expected) => {
+    expect(write(answer([], 'stop', { usage })).wire['usage']).toEqual(expected)
+  })
+
+  test('a picture is the result of an image generation call', () => {
+    const { wire, codes } = write(
+      answer([
+        { type: 'text', text: 'see' },
+        { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==', mime: 'image/png' } },
+      ]),
+    )
+    expect(wire['output']).toMatchObject([
+      { type: 'message' },
+      { type: 'image_generation_call', id: expect.stringMatching(/^ig_/), result: 'QQ==', output_format: 'png' },
+    ])
+    expect(codes).toEqual(['media.as-image-call'])
+  })
+
+  test('citations keep what can be said', () => {
+    const citation = (more: object) => ({ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...more })
+    const { wire, codes } = write(
+      answer([
+        {
+          type: 'text',
+          text: 'né',
+          citations: [citation({ title: 't', start: 0, end: 1 }), citation({ citedText: 'x' }), { kind: 'document', protocol: 'messages', raw: {} }],
+        },
+      ]),
+    )
+    expect(wire['output']).toMatchObject([
+      {
+        content: [
+          {
+            annotations: [
+              { type: 'url_citation', start_index: 0, end_index: 1, title: 't', url: 'https://a.org' },
+              { type: 'url_citation', start_index: 0, end_index: 2, title: '', url: 'https://a.org' },
+            ],
+          },
+        ],
+      },
+    ])
+    expect(codes).toEqual(['citation.approximated', 'citation.unsupported'])
+  })
+
+  test('answers beyond the first are left out with a note for each', () => {
+    const value = answer([{ type: 'text', text: 'a' }])
+    const others = [1, 2].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
+    expect(write({ ...value, candidates: [...value.candidates, ...others] }).codes).toEqual(['candidate.first-only', 'candidate.first-only'])
+  })
+
+  test('two calls with one id are told apart', () => {
+    const twice: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }
+    const { wire, codes } = write(answer([twice, twice]))
+    expect(wire['output']).toMatchObject([{ call_id: 'c' }, { call_id: 'c_2' }])
+    expect(codes).toEqual(['tool-call.id-twice'])
+  })
+
+  test('an error is a failed answer', () => {
+    const { wire } = write({ ...answer([]), error: { status: 529, kind: 'overloaded', message: 'Overloaded', protocol: 'messages' } })
+    expect(wire).toMatchObject({ status: 'failed', error: { code: 'overloaded', message: 'Overloaded' } })
+  })
+})
+
+test('a streamed answer ends in the same snapshot as the whole one', () => {
+  const message = (parts: Part[]): Message => ({ role: 'assistant', origin: 'message', parts })
+  const value: CanonicalResponse = {
+    id: 'x1',
+    model: 'm-1',
+    createdAt: 7,
+    usage: { input: 3, output: 4 },
+    candidates: [
+      {
+        index: 0,
+        finish: { reason: 'length' },
+        messages: [
+          message([
+            {
+              type: 'reasoning',
+              segments: [
+                { kind: 'summary', text: 'so' },
+                { kind: 'raw', text: 'raw' },
+              ],
+              signature: { value: 'S', issuer: 'messages' },
+            },
+            { type: 'text', text: 'a', citations: [{ kind: 'url', url: 'u', title: 't', protocol: 'messages', raw: {} }] },
+            { type: 'text', text: 'b', logprobs: [{ token: 'b', logprob: -1 }] },
+            { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '', signature: { value: 'T', issuer: 'generate-content' } },
+            { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==' } },
+          ]),
+          message([{ type: 'refusal', text: 'no' }]),
+        ],
+      },
+    ],
+  }
+  expect(lastResponse(encode(explode(value)).out)).toEqual(write(value).wire)
+})
