@@ -5,7 +5,7 @@ import { wrapInput } from '../../kit/freeform.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { decodeCache, encodeCache, type Mark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import { isModelled, type MessagesBlock, type MessagesRawBlock } from './schema.ts'
 import { decodeTool } from './tools.ts'
 import { controlBlocks, name, serverBlocks, serverToolOfName } from './vocabulary.ts'
@@ -65,15 +65,16 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
       const { type: _, source, title, content, citations, cache_control, ...fields } = block
       const { parts } = decodeContent(content, `${at}/content`, report)
       const cache = decodeCache(cache_control)
+      const cited = decodeEnabled(citations)
       return {
         type: 'search-result',
         source,
         title,
         parts,
-        ...enabledOf(citations),
+        ...cited.known,
         ...cache.known,
         at,
-        ...keep(fields, { ...nulls({ citations }), ...cache.nothing }, cache.form),
+        ...keep({ ...fields, ...cited.fields }, { ...cited.nothing, ...cache.nothing }, cache.form),
       }
     }
     case 'thinking': {
@@ -139,7 +140,7 @@ function cut(text: string, lengths: readonly number[] | undefined): string[] {
 function decodeToolUse({ type: _, id, name: called, input, caller, toolset_name, cache_control, ...fields }: Block<'tool_use'>, at: string): ToolCallPart {
   const cache = decodeCache(cache_control)
   const direct = isDirect(caller)
-  const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : undefined
+  const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {
     type: 'tool-call',
     id,
@@ -159,13 +160,23 @@ function isDirect(caller: unknown): boolean {
   return isObject(caller) && caller['type'] === 'direct' && Object.keys(caller).length === 1
 }
 
-function enabledOf(citations: { enabled?: boolean | null | undefined } | null | undefined): { citations?: { enabled?: boolean } } {
-  return citations ? { citations: defined({ enabled: citations.enabled ?? undefined }) } : {}
+type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
+
+/** Whether an answer may cite this; unknown keys stand under the name of the object. */
+function decodeEnabled(citations: Enabled | null | undefined): { known: { citations?: { enabled?: boolean } }; fields: JsonObject; nothing: JsonObject } {
+  if (!citations) return { known: {}, fields: {}, nothing: nulls({ citations }) }
+  const { enabled, ...rest } = citations
+  return {
+    known: { citations: defined({ enabled: enabled ?? undefined }) },
+    fields: Object.keys(rest).length > 0 ? { citations: rest } : {},
+    nothing: enabled === null ? { citations: { enabled } } : {},
+  }
 }
 
 function decodeMedia(block: Block<'image'> | Block<'document'>, at: string, report: MessagesReport): Part {
   const { source } = decodeSource(block.source, at, report)
-  if (!source) return { type: 'opaque', protocol: name, raw: block, at }
+  const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
+  if (!source || isOdd) return { type: 'opaque', protocol: name, raw: block, at }
   const from = block.source as JsonObject
   const spelled = { source: block.source['type'] === 'content' && typeof from['content'] === 'string' ? 'string' : undefined, more: source.more }
   if (block.type === 'image') {
@@ -175,26 +186,27 @@ function decodeMedia(block: Block<'image'> | Block<'document'>, at: string, repo
   }
   const { type: _, source: __, title, context, citations, cache_control, ...fields } = block
   const cache = decodeCache(cache_control)
+  const cited = decodeEnabled(citations)
   return {
     type: 'media',
     kind: 'document',
     source: source.known,
     ...defined({ title: title ?? undefined, context: context ?? undefined }),
-    ...enabledOf(citations),
+    ...cited.known,
     ...cache.known,
     at,
-    ...keep(fields, { ...nulls({ title, context, citations }), ...cache.nothing }, { ...defined(spelled), ...cache.form }),
+    ...keep({ ...fields, ...cited.fields }, { ...nulls({ title, context }), ...cited.nothing, ...cache.nothing }, { ...defined(spelled), ...cache.form }),
   }
 }
 
 /** Undefined: a kind of source that nobody modelled. `more`: its unknown keys. */
 function decodeSource(wire: MessagesRawBlock, at: string, report: MessagesReport): { source?: { known: MediaPart['source']; more?: JsonObject } } {
-  const { type, media_type: mime, data, url, file_id: id, content, ...rest } = wire
+  const { type, media_type: mime, data, url, file_id: id, content, ...unknown } = wire
+  const rest = { ...unknown, ...nulls({ media_type: mime }) }
   const more = Object.keys(rest).length > 0 ? { more: rest } : {}
   const named = typeof mime === 'string' ? { mime } : {}
   if (type === 'base64' && typeof data === 'string') return { source: { known: { type: 'base64', data, ...named }, ...more } }
-  if (type === 'text' && typeof data === 'string')
-    return { source: { known: { type: 'text', text: data, mime: typeof mime === 'string' ? mime : 'text/plain' }, ...more } }
+  if (type === 'text' && typeof data === 'string' && typeof mime === 'string') return { source: { known: { type: 'text', text: data, mime }, ...more } }
   if (type === 'url' && typeof url === 'string') return { source: { known: { type: 'url', url }, ...more } }
   if (type === 'file' && typeof id === 'string') return { source: { known: { type: 'file-id', id, issuer: name }, ...more } }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content))) {
@@ -329,7 +341,17 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.rest(rest, at)
       report.ext(ext, at)
       const content = encodeParts(parts, writing, role)
-      return [{ ...ownKeys(part), type: 'search_result', source, title, content, ...(citations && { citations }), ...mark(cache, part, writing) }]
+      return [
+        {
+          ...ownKeys(part),
+          type: 'search_result',
+          source,
+          title,
+          content,
+          ...(citations && { citations: { ...ownUnder(part, 'citations'), ...citations } }),
+          ...mark(cache, part, writing),
+        },
+      ]
     }
     case 'server-tool':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
@@ -433,6 +455,7 @@ function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBloc
         ? [{ ...ownKeys(part), type: 'redacted_thinking', data: signature.value }]
         : [{ ...ownKeys(part), type: 'thinking', thinking: text, signature: signature.value }]
     }
+    if (!signature && writing.native) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
     if (!signature && !text) return []
     if (writing.unsigned === 'text' && text) {
       report.add('reasoning.as-text', at)
@@ -484,10 +507,18 @@ function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
     type: 'tool_use',
     id: writing.callId(id, at),
     name: writing.toolName(called, namespace, at),
-    ...(own === 'absent' && !input ? {} : { input: own === 'string' ? input : encodeInput(part, kind, report) }),
+    ...(own === 'absent' && !input ? {} : { input: own === 'string' ? input : own === 'value' ? parseValue(input) : encodeInput(part, kind, report) }),
     ...(caller !== undefined && !foreignCaller && { caller }),
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...mark(cache, part, writing),
+  }
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
   }
 }
 
@@ -553,14 +584,14 @@ function encodeResult(part: ToolResultPart, writing: Writing): MessagesRawBlock 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
 function encodeMedia(part: MediaPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
-  const { report, to } = writing
+  const { report, to, native } = writing
   const { type: _, kind, source, filename, title, context, detail, citations, transcript, cache, signature: __, at, ext, ...rest } = part
   const inResult = to === 'client' && role === 'assistant'
   if (kind === 'audio' && transcript) {
     report.add('media.transcript', at)
     return [{ type: 'text', text: transcript }]
   }
-  const block = inResult && !ext?.[name] ? undefined : encodeSource(part, writing)
+  const block = inResult && !native && !ext?.[name] ? undefined : encodeSource(part, writing)
   if (!block) return []
   report.rest({ ...rest, ...(transcript !== undefined && { transcript }) }, at)
   report.ext(ext, at)
@@ -577,7 +608,13 @@ function encodeMedia(part: MediaPart, writing: Writing, role: Message['role']): 
     report.add('media.unsupported', at)
     return []
   }
-  return [{ ...wire, ...defined({ title: title ?? filename, context, citations }), ...mark(cache, part, writing) }]
+  return [
+    {
+      ...wire,
+      ...defined({ title: title ?? filename, context, citations: citations && { ...ownUnder(part, 'citations'), ...citations } }),
+      ...mark(cache, part, writing),
+    },
+  ]
 }
 
 /** The block without its common fields. */
@@ -596,13 +633,10 @@ function encodeSource(part: MediaPart, writing: Writing): MessagesRawBlock | und
     case 'base64': {
       const { mime, data } = source
       const native = part.ext?.[name] !== undefined || writing.native
+      if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
       const isImage = mime !== undefined && imageTypes.has(mime)
-      if (type === 'image' || isImage)
-        return isImage || (native && type === 'image')
-          ? { type: 'image', source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
-          : refuse()
-      if (native || mime === undefined || mime === 'application/pdf')
-        return { type, source: { ...extra, type: 'base64', media_type: mime ?? 'application/pdf', data } }
+      if (type === 'image' || isImage) return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : refuse()
+      if (mime === undefined || mime === 'application/pdf') return { type, source: { ...extra, type: 'base64', media_type: mime ?? 'application/pdf', data } }
       const text = mime.startsWith('text/') || mime === 'application/json' ? fromBase64(data) : undefined
       if (text === undefined) return refuse()
       report.add('media.file-as-document', at)

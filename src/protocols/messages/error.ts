@@ -47,7 +47,7 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
   const value: CanonicalError = defined({
     status: known,
     kind: kindOf(known, row?.[0], { message, code }),
-    message: message ?? `the upstream answered with status ${status}`,
+    message: message || `the upstream answered with status ${status}`,
     type,
     code,
     requestId: headers['request-id'] ?? requestId,

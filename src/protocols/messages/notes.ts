@@ -77,6 +77,7 @@ export const notes = {
   'user.hashed': { kind: 'approximated', reason: 'a user id longer than 512 characters is replaced by its hash', source: '2.12' },
   'stop.nearest': { kind: 'approximated', reason: 'the nearest stop reason is written', source: '2.17' },
   'stop.tool-use': { kind: 'approximated', reason: 'a reply with tool calls stops for tool use', source: '2.17' },
+  'stop.no-call': { kind: 'approximated', reason: 'a reply without tool calls does not stop for them', source: '2.17' },
   'stop.refusal': { kind: 'approximated', reason: 'a blocked or refused reply stops with a refusal', source: '2.16' },
   'response.id': { kind: 'synthesized', reason: 'a reply has an id', source: '3.9' },
   'response.model': { kind: 'synthesized', reason: 'a reply names its model', source: '2.13' },

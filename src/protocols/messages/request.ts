@@ -89,7 +89,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   let format: OutputFormat | undefined
   if (output_config) {
     const { effort, format: asked, ...rest } = output_config
-    if (effort) reasoning.effort = effort
+    if (effort != null) reasoning.effort = effort
     if (asked) format = decodeFormat(asked)
     under('output_config', rest, nulls({ effort, format: asked }))
   }
@@ -131,7 +131,16 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       state: some(state),
       stream: stream == null ? undefined : { enabled: stream },
     }),
-    ...keep(fields, { ...nothing, ...cache.nothing }, { native: true, ...(old && { format: 'output_format' }), ...cache.form }),
+    ...keep(
+      fields,
+      { ...nothing, ...cache.nothing },
+      {
+        native: true,
+        ...(old && { format: 'output_format' }),
+        ...(tier !== undefined && tier === service_tier && requestTier.toWire(tier) !== tier && { tier }),
+        ...cache.form,
+      },
+    ),
   }
   return { value, notes: report.notes }
 }
@@ -247,7 +256,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       ...encodeSampling(sampling, { native, thinks: !native && isThinking(thought) }, options, report),
       stop_sequences: stop,
       metadata: encodeUser(user, request, report),
-      ...encodeTier(serviceTier, options, native, report),
+      ...encodeTier(serviceTier, options, { native, spelled: ownForm(request)?.['tier'] }, report),
       ...encodeCaching(cache, request, options, native, report, writing),
       ...encodeState(state, native, options, report, wanted.limited),
     }),
@@ -676,13 +685,18 @@ function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, r
   return { ...own, user_id: fits ? id : hashHex(id, 64) }
 }
 
-function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { fastIsSpeed }: Options, native: boolean, report: MessagesReport): JsonObject {
+function encodeTier(
+  serviceTier: CanonicalRequest['serviceTier'],
+  { fastIsSpeed }: Options,
+  { native, spelled }: { native: boolean; spelled: unknown },
+  report: MessagesReport,
+): JsonObject {
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
   const own = defined({ speed })
   if (tier === undefined) return own
-  const word = requestTier.toWire(tier)
+  const word = spelled === tier ? tier : requestTier.toWire(tier)
   if (word !== undefined) return { service_tier: word, ...own }
   if (native) return { service_tier: tier, ...own }
   if (tier === 'fast' && fastIsSpeed) {

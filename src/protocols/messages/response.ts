@@ -33,8 +33,8 @@ export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<C
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
     ...keep(fields, nulls({ stop_reason, stop_sequence, stop_details, usage }), {
       native: true,
-      ...(type === undefined && { type: 'absent' }),
-      ...(role === undefined && { role: 'absent' }),
+      ...(type !== 'message' && { type: type ?? 'absent' }),
+      ...(role !== 'assistant' && { role: role ?? 'absent' }),
     }),
   }
   return { value, notes: report.notes }
@@ -88,8 +88,8 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     ...ownKeys(response),
     ...defined({
       id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
-      type: form?.['type'] === 'absent' ? undefined : 'message',
-      role: form?.['role'] === 'absent' ? undefined : 'assistant',
+      type: spelled(form?.['type'], 'message'),
+      role: spelled(form?.['role'], 'assistant'),
       model: named ?? (native ? undefined : 'unknown'),
     }),
     content,
@@ -97,6 +97,12 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     ...(hasUsage && { usage: encodeUsage(usage, serviceTier, { report, whole: !native }) }),
   }
   return { wire, notes: report.notes }
+}
+
+/** A constant, unless the reply spelled it otherwise. */
+function spelled(form: unknown, constant: string): unknown {
+  if (form === undefined) return constant
+  return form === 'absent' ? undefined : form
 }
 
 function encodeMessage(message: Message, native: boolean, report: MessagesReport): JsonObject[] {
@@ -114,7 +120,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
     report,
     to: 'client',
     native,
-    callId: (id, at) => replyCallId(id, at, report),
+    callId: (id, at) => (native ? id : replyCallId(id, at, report)),
     toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
     unsigned: 'drop',
     newest: false,
@@ -160,7 +166,7 @@ export function encodeFinish(
   }
   const own = finish.protocol === name
   const { reason, raw, sequence, details, message } = finish
-  if (own && (native || !needsRepair(reason, parts)))
+  if (own)
     return {
       ...(!native && { stop_sequence: null, stop_details: null }),
       stop_reason: stopReason.toWire(reason, raw) ?? raw ?? 'end_turn',
@@ -175,19 +181,21 @@ export function encodeFinish(
     if (reason !== 'refusal') report.add('stop.nearest', undefined, 'finish.reason')
     return refusal(message ?? null, finish.category)
   }
-  if (needsRepair(reason, parts)) {
+  // Clients act on tool calls only when the reply stopped for them.
+  if (reason === 'stop' && hasCalls(parts)) {
     report.add('stop.tool-use', undefined, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
+  }
+  if (reason === 'tool_calls' && !hasCalls(parts)) {
+    report.add('stop.no-call', undefined, 'finish.reason')
+    return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
   const word = reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
   if (word === undefined) report.add('stop.nearest', undefined, 'finish.reason')
   return { stop_reason: word ?? nearestStopReason[reason] ?? 'end_turn', stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
 }
 
-/** Clients act on tool calls only when the reply stopped for them. */
-function needsRepair(reason: Finish['reason'], parts: readonly Part[]): boolean {
-  return reason === 'stop' && parts.some(({ type }) => type === 'tool-call')
-}
+const hasCalls = (parts: readonly Part[]): boolean => parts.some(({ type }) => type === 'tool-call')
 
 const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
 

@@ -51,6 +51,8 @@ type Emitting = Emit<CanonicalEvent>
  *
  *     message_start { content_block_start { content_block_delta } content_block_stop } { message_delta } message_stop
  *
+ * Without its last event the stream was cut off, whatever else it has said.
+ *
  * @throws TranslationError `malformed` for an event of a known type that cannot be read, `out-of-order` for a delta of no block
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
@@ -58,34 +60,42 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
 
   step(state, wire, emit) {
     if (state.phase === 'ended' || wire === '[DONE]') return
-    if (!isObject(wire)) throw fault('', 'expected an event')
-    const { type } = wire
-    if (type === 'content_block_delta') takeDelta(state, wire, emit)
-    else if (type === 'content_block_start') startBlock(state, wire, emit)
-    else if (type === 'content_block_stop') stopBlock(state, wire, emit)
-    else if (type === 'message_start') startMessage(state, wire, emit)
-    else if (type === 'message_delta') endingOf(state, wire, emit)
-    else if (type === 'message_stop') stopMessage(state, wire, emit)
-    else if (type === 'ping') {
+    try {
+      take(state, wire, emit)
+    } catch (error) {
+      // Whoever reports the fault does it inside a stream that has begun.
       begin(state, {}, emit)
-      emit({ type: 'ping' })
-    } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
-    else if (typeof type === 'string') {
-      begin(state, {}, emit)
-      report(state.notes).once('event.unknown', undefined)
-      emit({ type: 'opaque', protocol: name, raw: wire })
-    } else throw fault('/type', 'expected the type of an event')
+      throw error
+    }
   },
 
   end(state, emit) {
     if (state.phase === 'ended') return
     begin(state, {}, emit)
     flushClosing(state, emit)
-    const whole = state.finish !== undefined && Object.keys(state.open).length === 0
-    if (whole) closeMessage(state, emit)
     state.phase = 'ended'
-    emit({ type: 'end', clean: whole })
+    emit({ type: 'end', clean: false })
   },
+}
+
+function take(state: DecoderState, wire: unknown, emit: Emitting): void {
+  if (!isObject(wire)) throw fault('', 'expected an event')
+  const { type } = wire
+  if (type === 'content_block_delta') takeDelta(state, wire, emit)
+  else if (type === 'content_block_start') startBlock(state, wire, emit)
+  else if (type === 'content_block_stop') stopBlock(state, wire, emit)
+  else if (type === 'message_start') startMessage(state, wire, emit)
+  else if (type === 'message_delta') endingOf(state, wire, emit)
+  else if (type === 'message_stop') stopMessage(state, wire, emit)
+  else if (type === 'ping') {
+    begin(state, {}, emit)
+    emit({ type: 'ping' })
+  } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
+  else if (typeof type === 'string') {
+    begin(state, {}, emit)
+    report(state.notes).once('event.unknown', undefined)
+    emit({ type: 'opaque', protocol: name, raw: wire })
+  } else throw fault('/type', 'expected the type of an event')
 }
 
 const report = (into: Note[]) => createReport(name, notes, {}, into)

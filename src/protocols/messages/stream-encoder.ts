@@ -48,7 +48,6 @@ export type EncoderState = MachineState & {
   fallback: { id: string; model?: string }
   phase: 'held' | 'begun' | 'done'
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  candidate: number | undefined
   nextIndex: number
   /** One block is open at a time: clients address the newest one. */
   open: Block | undefined
@@ -78,7 +77,6 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     fallback: { id: options.newId?.('msg_') ?? 'msg_0', ...defined({ model: options.context?.request?.model }) },
     phase: 'held',
     start: {},
-    candidate: undefined,
     nextIndex: 0,
     open: undefined,
     queue: [],
@@ -93,8 +91,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
   step(state, event, emit) {
     if (state.phase === 'done') return
     if ('candidate' in event) {
-      state.candidate ??= event.candidate
-      if (event.candidate !== state.candidate) {
+      if (event.candidate !== 0) {
         report(state).once('candidates.first-only', undefined, `candidates.${event.candidate}`)
         return
       }
@@ -185,8 +182,7 @@ function begin(state: EncoderState, emit: Emitting): void {
   const own = ownKeys(ext ? { ext } : {})
   const early = state.usage?.input !== undefined
   if (!early) report(state).add('usage.late', '/message/usage')
-  const known: Usage = early ? { output: 0, ...state.usage } : { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-  const quiet = createReport(name, notes)
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.usage ?? {}) : {}
   emit({
     type: 'message_start',
     message: {
@@ -201,7 +197,7 @@ function begin(state: EncoderState, emit: Emitting): void {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: encodeUsage(known, serviceTier, { report: quiet, whole: true }),
+      usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, { report: report(state), whole: true }),
     },
   })
 }

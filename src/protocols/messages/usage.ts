@@ -33,7 +33,8 @@ export function decodeUsage(wire: MessagesUsage): Usage {
   let cacheWriteByTtl: Record<string, number> | undefined
   if (byTtl) {
     const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long, ...rest } = byTtl
-    cacheWriteByTtl = defined({ '5m': short ?? undefined, '1h': long ?? undefined }) as Record<string, number>
+    if (short != null || long != null) cacheWriteByTtl = defined({ '5m': short ?? undefined, '1h': long ?? undefined }) as Record<string, number>
+    nothing['cache_creation'] = nulls({ ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long })
     if (Object.keys(rest).length > 0) unknown['cache_creation'] = rest
   }
   let reasoning: number | undefined
@@ -53,7 +54,8 @@ export function decodeUsage(wire: MessagesUsage): Usage {
       reasoning,
     }),
     ...(calls && decodeCalls(calls, unknown)),
-    ...keep(unknown, nothing),
+    // A word of another vendor that is spelled as a word of the model.
+    ...keep(unknown, nothing, service_tier && replyTier.toOurs(service_tier) === undefined && replyTier.toWire(service_tier) ? { tier: service_tier } : {}),
   }
 }
 
@@ -91,12 +93,14 @@ export function encodeUsage(
     if (value !== undefined) wire[key] = value
   }
   if (whole && (input === undefined || output === undefined) && ownForm(node) === undefined) report.add('usage.unknown', '/usage')
-  write('input_tokens', input === undefined ? (foreign ? 0 : undefined) : Math.max(0, input - (cacheRead ?? 0) - (cacheWrite ?? 0)))
+  write('input_tokens', input === undefined ? (foreign ? 0 : undefined) : fresh(input, cacheRead, cacheWrite, foreign))
   write('cache_creation_input_tokens', cacheWrite ?? (foreign ? 0 : undefined))
   write('cache_read_input_tokens', cacheRead ?? (foreign ? 0 : undefined))
-  if (cacheWriteByTtl) write('cache_creation', { ...ownUnder(node, 'cache_creation'), ...buckets(cacheWriteByTtl, report) })
+  const kept = ownUnder(node, 'cache_creation')
+  if (cacheWriteByTtl || kept) write('cache_creation', { ...kept, ...buckets(cacheWriteByTtl ?? {}, report) })
   write('output_tokens', output ?? (foreign ? 0 : undefined))
-  if (reasoning !== undefined) write('output_tokens_details', { ...ownUnder(node, 'output_tokens_details'), thinking_tokens: reasoning })
+  const details = ownUnder(node, 'output_tokens_details')
+  if (reasoning !== undefined || details) write('output_tokens_details', { ...details, ...defined({ thinking_tokens: reasoning }) })
   if (serverTools) {
     const calls: JsonObject = { ...ownUnder(node, 'server_tool_use') }
     for (const [tool, times] of Object.entries(serverTools))
@@ -106,11 +110,17 @@ export function encodeUsage(
   }
   const tier = serviceTier ?? counting
   if (tier !== undefined) {
-    const word = replyTier.toWire(tier)
-    if (word === undefined && tier !== 'batch' && !ext?.[name]) report.add('tier.nearest', undefined, 'serviceTier')
-    write('service_tier', word ?? (tier === 'batch' || ext?.[name] ? tier : 'standard'))
+    const word = ownForm(node)?.['tier'] === tier ? tier : (replyTier.toWire(tier) ?? (tier === 'batch' || !whole ? tier : undefined))
+    if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
+    write('service_tier', word ?? 'standard')
   }
   return wire
+}
+
+/** Of other protocols the parts may exceed the whole, where they overlap. */
+function fresh(input: number, cacheRead = 0, cacheWrite = 0, foreign = true): number {
+  const left = input - cacheRead - cacheWrite
+  return foreign ? Math.max(0, left) : left
 }
 
 function buckets(byTtl: Record<string, number>, report: MessagesReport): JsonObject {

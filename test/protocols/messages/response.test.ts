@@ -127,7 +127,7 @@ describe('writing', () => {
     ['stop', 'end_turn', []],
     ['length', 'max_tokens', []],
     ['context_window', 'model_context_window_exceeded', []],
-    ['tool_calls', 'tool_use', []],
+    ['tool_calls', 'end_turn', ['stop.no-call']],
     ['content_filter', 'refusal', ['stop.nearest']],
     ['refusal', 'refusal', []],
     ['recitation', 'refusal', ['stop.nearest']],
