@@ -61,6 +61,18 @@ const values: Record<string, readonly unknown[]> = {
   ],
   object: ['response', 'chat.completion'],
   created: [0, 1_700_000_000],
+  function_call: ['auto', 'none', { name: 'lookup' }],
+  annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 'title 123456', url: 'https://example.org/234567' } }],
+  moderation: [{ model: 'omni 345678' }],
+  output_schema: [{ type: 'object' }],
+  conversation: ['conv_456789', { id: 'conv_456789' }],
+  prompt: [{ id: 'pmpt_567890', version: '2' }],
+  context_management: [[{ type: 'compaction', compact_threshold: 678901 }]],
+  container: ['container_789012', { id: 'container_789012' }],
+  caller: [{ type: 'direct' }],
+  voice: ['alloy'],
+  web_search_options: [{ search_context_size: 'low' }],
+  audio: [{ voice: 'alloy', format: 'wav' }],
   logprobs: [null, { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }], refusal: null }],
 }
 
@@ -68,6 +80,7 @@ const numbers: Record<string, readonly number[]> = {
   temperature: [0, 0.7, 1, 1.5],
   top_p: [0.9, 1],
   n: [1, 2],
+  index: [0],
   budget_tokens: [0, 512, 1024, 4096],
   created: [0, 1_700_000_000],
   created_at: [0, 1_700_000_000],
@@ -121,7 +134,7 @@ function build(schema: z.core.$ZodType, key: string, depth: number): Arbitrary<u
     case 'nullable':
       return depth > deepest ? fc.constant(null) : fc.oneof({ weight: 4, arbitrary: build(inner(def), key, depth) }, { weight: 1, arbitrary: fc.constant(null) })
     case 'array':
-      return depth > deepest || !def.element ? fc.constant([]) : fc.array(build(def.element, key, depth + 1), { maxLength: 3 })
+      return depth > deepest || !def.element ? fc.constant([]) : fc.array(build(def.element, key, depth + 1), { maxLength: 3 }).map(numbered)
     case 'union': {
       const options = (def.options ?? []).filter(option => depth <= deepest || !isDeep(option))
       return fc.oneof(...(options.length > 0 ? options : (def.options ?? [])).map(option => ({ weight: weightOf(option), arbitrary: build(option, key, depth) })))
@@ -140,9 +153,11 @@ function build(schema: z.core.$ZodType, key: string, depth: number): Arbitrary<u
       return fc.boolean()
     case 'null':
       return fc.constant(null)
+    case 'undefined':
+      return fc.constant(absent)
     case 'unknown':
     case 'any':
-      if (values[key]) return fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...values[key]) }, { weight: 1, arbitrary: json })
+      if (values[key]) return fc.constantFrom(...values[key])
       return words[key] ? fc.oneof(textFor(key), json) : json
     case 'lazy':
       return def.getter ? build(def.getter(), key, depth + 2) : fc.constant(null)
@@ -171,6 +186,11 @@ function objectOf({ shape = {}, catchall }: Def, depth: number): Arbitrary<unkno
     if (more && !Object.hasOwn(shape, more[0])) made[more[0]] = more[1]
     return made
   })
+}
+
+/** What counts itself by an `index` counts from 0. */
+function numbered(items: unknown[]): unknown[] {
+  return items.map((item, index) => (typeof item === 'object' && item !== null && 'index' in item && typeof item.index === 'number' ? { ...item, index } : item))
 }
 
 const absent = Symbol('absent')

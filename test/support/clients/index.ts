@@ -23,7 +23,7 @@ export type Client = {
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
 
-const clients = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(`./${file}`)) as { client: Client }).client] as const)))
+const clients = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { client: Client }).client] as const)))
 
 /** The official client of a protocol: the file of its name beside this one. */
 export function clientOf(protocol: string): Client {

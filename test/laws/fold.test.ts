@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { collectStream, explodeResponse } from '../../src/translate/whole.ts'
+import { collect } from '../../src/canonical/collect.ts'
+import { explode } from '../../src/canonical/explode.ts'
+import { checkGrammar } from '../../src/canonical/grammar.ts'
+import type { Part } from '../../src/canonical/message.ts'
+import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { runs } from '../support/arbitrary.ts'
+import { cleanEvents } from '../support/events.ts'
+import { decodeStream, encodeStream } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all, attempt, canonicalResponse, wiresOf } from '../support/wires.ts'
+
+test('collect gives back what explode took apart', () => {
+  fc.assert(
+    fc.property(canonicalResponse, response => {
+      fc.pre(new Set(response.candidates.map(({ index }) => index)).size === response.candidates.length)
+      const events = explode(response)
+      expect(checkGrammar(events)).toEqual([])
+      expect(withoutPlaces(collect(events).response)).toEqual(withoutPlaces(response))
+    }),
+    runs(200),
+  )
+})
+
+test('explode and collect again changes nothing, and calls a stream clean that was', () => {
+  fc.assert(
+    fc.property(cleanEvents, events => {
+      const { response, clean } = collect(events)
+      expect(clean).toBe(true)
+      expect(collect(explode(response))).toEqual({ response, clean })
+    }),
+    runs(200),
+  )
+})
+
+describe.each(all)('$name', protocol => {
+  const { response: wires } = wiresOf(protocol)
+
+  test('a whole reply, streamed and collected, means the same', () => {
+    fc.assert(
+      fc.property(wires, wire => {
+        const decoded = attempt(() => protocol.decodeResponse(wire).value)
+        fc.pre(decoded !== undefined && !decoded.error && decoded.candidates.length > 0 && decoded.candidates.every(({ finish }, place) => finish && decoded.candidates[place]?.index === place))
+        const { wires: stream } = encodeStream(protocol, explode(decoded))
+        expect(essence(collect(decodeStream(protocol, stream)).response)).toEqual(essence(decoded))
+      }),
+      runs(200),
+    )
+  })
+
+  test('collected streams are legal replies, and exploded replies are legal streams', async () => {
+    await fc.assert(
+      fc.asyncProperty(cleanEvents, async events => {
+        const { body } = await collectStream([encodeStream(protocol, events).text], protocol, {})
+        const strict = strictOf(protocol.name)
+        expect(strict.checkResponse(body)).toEqual([])
+        const again = await collectStream([explodeResponse(body, protocol, {})], protocol, {})
+        expect(essence(protocol.decodeResponse(again.body).value)).toEqual(essence(protocol.decodeResponse(body).value))
+      }),
+      runs(150),
+    )
+  })
+})
+
+/** Where things stood in a body, how messages are grouped and how a wire spelled them is no part of what streams carry. */
+function withoutPlaces(response: CanonicalResponse): unknown {
+  return JSON.parse(
+    JSON.stringify({
+      ...response,
+      candidates: response.candidates.map(({ logprobs: _, ...candidate }) => ({
+        ...candidate,
+        messages: candidate.messages.map(({ origin: _origin, at: _at, name: _name, status, ...message }) => ({ ...message, ...(status !== 'in_progress' && { status }) })),
+      })),
+    }),
+  )
+}
+
+/** What a reply says: text, reasoning, calls, refusals and the way it ended. */
+function essence({ candidates, usage }: CanonicalResponse) {
+  return {
+    candidates: candidates.map(({ index, messages, finish }) => ({
+      index,
+      parts: joined(messages.flatMap(({ parts }) => parts)).map(meaning).filter(Boolean),
+      finish: finish?.reason,
+    })),
+    // Some wires demand counts, and write 0 where nobody told one.
+    tokens: { input: usage?.input ?? 0, output: usage?.output ?? 0 },
+  }
+}
+
+/** Streams of some wires do not tell where one text ends and the next begins. */
+function joined(parts: Part[]): Part[] {
+  const out: Part[] = []
+  for (const part of parts) {
+    const last = out.at(-1)
+    if (part.type === 'text' && last?.type === 'text') out.splice(-1, 1, { ...last, text: last.text + part.text })
+    else out.push(part)
+  }
+  return out
+}
+
+function meaning(part: Part): unknown {
+  switch (part.type) {
+    case 'text':
+    case 'refusal':
+      return part.text && { [part.type]: part.text }
+    case 'reasoning':
+      return part.segments.some(({ text }) => text) && { reasoning: part.segments.map(({ text }) => text).join('\n\n') }
+    case 'tool-call':
+      return { call: part.name, input: part.input.trim() || '{}' }
+    default:
+      return undefined
+  }
+}
