@@ -15,4 +15,4 @@ app.use(
     ],
   }),
 )
-app.listen(4000, '127.0.0.1')
+app.listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1')

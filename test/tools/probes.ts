@@ -42,7 +42,10 @@ export const probes: Record<string, Partial<CanonicalRequest>> = {
     messages: [user(text('go')), assistant(call('c1')), result('c1', { content: [image({ type: 'base64', data: 'iVBORw0=', mime: 'image/png' })] })],
   },
   'tool choice: one tool, any, none': { tools: [lookup], toolChoice: { mode: 'tool', kind: 'function', name: 'lookup' } },
-  'tool choice: some of the tools': { tools: [lookup, { ...lookup, name: 'other' }], toolChoice: { mode: 'allowed', require: false, tools: [{ kind: 'function', name: 'lookup' }] } },
+  'tool choice: some of the tools': {
+    tools: [lookup, { ...lookup, name: 'other' }],
+    toolChoice: { mode: 'allowed', require: false, tools: [{ kind: 'function', name: 'lookup' }] },
+  },
   'no parallel calls': { tools: [lookup], parallelToolCalls: false },
   'reasoning effort': { reasoning: { effort: 'high' } },
   'reasoning budget': { maxOutputTokens: 20_000, reasoning: { budgetTokens: 4000, mode: 'enabled' } },
