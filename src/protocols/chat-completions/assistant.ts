@@ -159,7 +159,7 @@ function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; 
   const form = { nulls, id: id === '' ? '' : undefined, typeless: type === undefined || undefined, extra: signature ? extra_content : undefined }
   if (type === 'custom' && 'custom' in more && isObject(more.custom)) {
     const { custom, ...unknown } = more
-    const { name, input, ...inner } = told(custom as { name: string; input?: string | null }).told
+    const { name, input, ...inner } = custom as { name: string; input?: string | null }
     const nested = Object.keys(inner).length > 0 ? { custom: inner } : {}
     return {
       type: 'tool-call',
@@ -169,7 +169,7 @@ function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; 
       input: input ?? '',
       at,
       ...(signature && { signature }),
-      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...(input === undefined && ('input' in custom ? { input: null } : { inputless: true })) }),
+      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
     }
   }
   if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {
@@ -236,7 +236,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         else calls.push(encodeCall(part, from.towards, writing))
         break
       case 'media':
-        if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client')) known['audio'] = encodeAudioAnswer(part, writing)
+        if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
         else if (kept) body.push(part)
         else report.add('part.unsupported', part.at)
         break
@@ -288,7 +288,7 @@ function encodeBody(
   const listed = annotations && (annotations.length > 0 || verbatim) ? { annotations } : {}
 
   if (form['content'] === 'array') {
-    const blocks = body.flatMap(part => (part.type === 'reasoning' ? [formOf(part.ext)['block'] as JsonObject] : encodeParts([bare(part)], writing)))
+    const blocks = encodeParts(body.map(bare), writing)
     return { content: blocks, ...listed }
   }
   const joins = texts.filter(({ text }) => text !== '')
@@ -436,7 +436,7 @@ function encodeAudioAnswer(part: Extract<Part, { type: 'media' }>, { report }: W
   report.rest(rest, at)
   report.ext(ext, at)
   const { id } = formOf(ext)
-  const shown = source.type === 'reference' ? source.id || undefined : typeof id === 'string' ? id : undefined
+  const shown = typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined
   if (own(ext)) return spell(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
   return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
 }

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './fidelity.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { decodeThinkingBlock } from './reasoning.ts'
+import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
 
 /** What an encoder of one request or response carries along. */
@@ -135,7 +135,11 @@ function decodeFile(wire: ChatFilePart, at: string): MediaPart {
     source,
     filename,
     at,
-    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('file', inner, unknown), { ...spelled(nulls), file }),
+    ...decodeMark(
+      { prompt_cache_breakpoint, cache_control },
+      inside('file', file_data !== undefined && file_id !== undefined ? { ...inner, file_id } : inner, unknown),
+      { ...spelled(nulls), file },
+    ),
   })
 }
 
@@ -213,7 +217,13 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
       if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
       report.add('part.unknown', part.at)
       return []
-    case 'reasoning':
+    case 'reasoning': {
+      // Some servers have it among the blocks.
+      const block = encodeThinkingBlock(part)
+      if (block) return [block]
+      report.add('part.unsupported', part.at)
+      return []
+    }
     case 'tool-call':
     case 'tool-result':
     case 'server-tool':
@@ -284,8 +294,8 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     leave({ filename, title })
     if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
     const asString = typeof image_url === 'string' && detail === undefined
-    const nulls = isObject(image_url) && detail === undefined && image_url['detail'] === null ? { detail: null } : {}
-    const image = asString ? url : defined({ ...nulls, url, detail: detail === 'ultra_high' ? undefined : detail })
+    const nulls = isObject(image_url) ? nullsOf(image_url) : {}
+    const image = asString ? url : { ...nulls, url, ...(detail !== undefined && detail !== 'ultra_high' && { detail }) }
     return [spell({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)]
   }
   if (kind === 'audio') {
@@ -301,11 +311,15 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   const spelling = isObject(file) ? file : {}
   const known = defined({
     file_data: encodeFileData(part, spelling['file_data'], writing),
-    file_id: source.type === 'file-id' ? source.id || undefined : undefined,
+    file_id: source.type === 'file-id' ? source.id || (spelling['file_id'] === '' ? '' : undefined) : undefined,
     filename: named(),
   })
-  const nulls = Object.fromEntries(Object.entries(spelling).filter(([key, value]) => value === null && !Object.hasOwn(known, key)))
+  const nulls = nullsOf(spelling)
   return [spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)]
+}
+
+function nullsOf(wire: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(wire).filter(([, value]) => value === null))
 }
 
 function encodeFileData(part: MediaPart, came: unknown, writing: Writing): string | undefined {

@@ -2,7 +2,7 @@ import type { ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { kept, protocolName } from './fidelity.ts'
+import { formOf, kept, protocolName, same } from './fidelity.ts'
 import type { ChatThinkingPart } from './schema.ts'
 
 /**
@@ -149,6 +149,19 @@ export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): Reasoni
     ...(signature && { signature: readSignature(signature, 'thinking').signature }),
     ...kept({}, { block: wire }),
   }
+}
+
+/** Undefined: the part did not come as a block. As it came while it means the same, else the same kind of block anew. */
+export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined {
+  const { block } = formOf(part.ext)
+  if (!isObject(block)) return undefined
+  if (same(decodeThinkingBlock(block as ChatThinkingPart, part.at ?? ''), { at: '', ...part })) return block
+  const { signature } = part
+  return defined({
+    ...block,
+    thinking: [{ type: 'text', text: reasoningText([part]) }],
+    signature: signature?.issuer === protocolName ? signature.value : undefined,
+  })
 }
 
 /** All segments of all parts as one text. */

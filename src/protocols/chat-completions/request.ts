@@ -154,7 +154,8 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     stop: typeof stop === 'string' ? 'string' : undefined,
     toolChoice: tool_choice ?? function_call,
     toolChoiceKey: tool_choice === undefined && function_call !== undefined ? 'function_call' : undefined,
-    tools: tools?.length === 0 && (functions || web_search_options) ? [] : undefined,
+    tools: tools?.length === 0 ? [] : undefined,
+    functions: functions?.length === 0 ? [] : undefined,
     streamOptions: stream_options === undefined ? undefined : { ...stream_options },
     streamAbsent: stream === undefined || undefined,
     logprobsAbsent: logprobs === undefined || undefined,
@@ -255,7 +256,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
     ...encodeStream(stream, form, writing),
   })
   if (safety?.settings !== undefined) report.add('field.unsupported', '', 'safety.settings')
-  if (Array.isArray(form['tools']) && !('tools' in written)) Object.assign(written, { tools: [] })
+  for (const key of ['tools', 'functions'] as const) if (Array.isArray(form[key]) && !(key in written)) Object.assign(written, { [key]: [] })
   const wire = spell(written, ext)
   const context = Object.keys(renamed).length > 0 ? { context: { tools: { ...renamed } } } : {}
   return { wire, notes: report.notes, ...context }

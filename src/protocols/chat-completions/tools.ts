@@ -136,8 +136,11 @@ export function encodeTools(
   }
   refuseOnlyServerTools(lost, tools, writing)
   for (const tool of lost) writing.report.add('tool.server-dropped', tool.at)
-  const any = written.length > 0 || (writing.own && functions.length === 0 && search === undefined)
-  return { ...(any && { tools: written }), ...(functions.length > 0 && { functions }), ...(search !== undefined && { web_search_options: search }) }
+  return {
+    ...(written.length > 0 && { tools: written }),
+    ...(functions.length > 0 && { functions }),
+    ...(search !== undefined && { web_search_options: search }),
+  }
 }
 
 /** Without any of its tools the model would answer another question. */
