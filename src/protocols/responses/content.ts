@@ -171,7 +171,7 @@ function tokensOf(raw: unknown, logprobs: readonly TokenLogprob[] = []): unknown
 }
 
 /** Undefined: there is none, or it may not stand here. */
-export function encodeBreakpoint(part: Part, { report, uncached, options }: Writing): JsonObject | undefined {
+function encodeBreakpoint(part: Part, { report, uncached, options }: Writing): JsonObject | undefined {
   const { cache, at } = part
   if (!cache) return undefined
   const raw = ownForm(part)?.['breakpoint']

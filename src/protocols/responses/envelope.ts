@@ -66,7 +66,7 @@ const echoDefaults: JsonObject = {
 }
 
 /** The echo of a request; with none, the defaults. */
-export function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
+function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
   if (!request) return echoDefaults
   const w = startWriting('output', ownForm(request) !== undefined, { ...options, openResponses: true, onUnresolvable: 'note' })
   const wire = encodeBody(request, w)

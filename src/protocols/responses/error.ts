@@ -154,7 +154,7 @@ function statusOf({ kind, status }: CanonicalError): number {
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */
-export function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
+function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
   const row = rows[kind]
   const own = of === protocol
   return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: (own ? code : undefined) ?? row.code }

@@ -12,7 +12,7 @@ import { decodeTools, encodeTools, wireName } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
-export type DecodedItem = { message: Message; attach?: Attachment }
+type DecodedItem = { message: Message; attach?: Attachment }
 
 /** One item → one message. `model`: who made it, where that is known. */
 export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesReport, model?: string): DecodedItem {
@@ -361,7 +361,7 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
 /** The caller that every call has unless something else is said. */
 const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
 
-export function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonObject {
+function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonObject {
   const {
     type: _,
     callId,

@@ -60,11 +60,9 @@ export const responsesNotes = {
   'candidate.first-only': { kind: 'dropped', reason: 'there is room for one answer', source: '3.10' },
   'finish.approximated': { kind: 'approximated', reason: 'how it ended has no exact word here', source: '2.17' },
   'finish.truncated-as-length': { kind: 'approximated', reason: 'a cut-off is told as the length limit, as asked', source: '3.8' },
-  'usage.total': { kind: 'approximated', reason: 'counts that do not add up to the total', source: '2.18' },
   'response.created-at': { kind: 'synthesized', reason: 'the time of an answer must be told', source: 'responses 5' },
   'response.model': { kind: 'synthesized', reason: 'the model of an answer must be told', source: '2.13' },
   'refusal.synthesized': { kind: 'synthesized', reason: 'the explanation of a refusal is given as its text', source: '2.16' },
-  'stream.text-after-end': { kind: 'dropped', reason: 'the stream went on after its end', source: '3.2' },
 } as const satisfies NoteTable
 
 /** Where this wire has a canonical field. */

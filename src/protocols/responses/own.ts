@@ -1,4 +1,4 @@
-import type { Ext, ExtMap, Part } from '../../canonical/message.ts'
+import type { Ext, ExtMap } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 
@@ -55,6 +55,3 @@ export function words(value: unknown): string[] {
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }
-
-/** A part that was whole in `raw` and is written back as it came. */
-export type RawPart = Extract<Part, { raw: unknown }>

@@ -8,7 +8,7 @@ import type { Writing } from './writing.ts'
 /** Where a signature belongs that stands in an item of its own: the part after or before it. */
 export type Attachment = 'next' | 'prev' | (string & {})
 
-export type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment }
+type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment }
 
 /** Undefined: it has something that reasoning has not, and is kept whole. `model`: who made it, where that is known. */
 export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
@@ -77,7 +77,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   return wireOf(known, own ? message : undefined)
 }
 
-export function encodeSignature(signature: Signature, id?: string): string {
+function encodeSignature(signature: Signature, id?: string): string {
   if (signature.issuer === protocol) return signature.value
   return wrapSignature({ signature, ...(id !== undefined && { id }) })
 }

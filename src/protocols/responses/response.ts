@@ -155,7 +155,7 @@ export function failureOrRaw(error: CanonicalError): unknown {
   return isEvent ? failureOf(error) : raw
 }
 
-export type EncodedEnding = { status: string; details?: unknown; refusal?: string }
+type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
 export function encodeEnding(candidate: Candidate | undefined, blocked: boolean, w: Writing): EncodedEnding {

@@ -493,17 +493,20 @@ function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void 
 /** Offsets are known: the citation need not wait for the end of the text. */
 const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocol || kind !== 'url' || (start !== undefined && end !== undefined)
 
+/** Nearly all of a stream: written in one literal, because every spread would be paid for each delta. */
 function giveText(state: State, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: Out): void {
   if (text === '') return
   value.text += text
-  const place = { ...placeOf(state, part), content_index: part.content, delta: text }
+  const { item: output_index, content: content_index, waiting } = part
+  const item_id = output_index === undefined ? undefined : state.items[output_index]?.wire['id']
+  const sequence_number = state.sequence++
   if (value.type === 'refusal') {
-    write(state, 'response.refusal.delta', place, emit)
+    emit({ type: 'response.refusal.delta', sequence_number, item_id, output_index, content_index, delta: text })
     return
   }
-  const logprobs = part.waiting.logprobs.map(one => encodeLogprob(one, false))
-  part.waiting.logprobs = []
-  write(state, 'response.output_text.delta', { ...place, logprobs }, emit)
+  const logprobs = waiting.logprobs.length > 0 ? waiting.logprobs.map(one => encodeLogprob(one, false)) : []
+  if (waiting.logprobs.length > 0) waiting.logprobs = []
+  emit({ type: 'response.output_text.delta', sequence_number, item_id, output_index, content_index, delta: text, logprobs })
 }
 
 function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: Out): void {

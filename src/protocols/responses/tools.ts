@@ -222,7 +222,7 @@ function withoutNamespace(wire: JsonObject): JsonObject {
 }
 
 /** The name of a tool on this wire; a changed one is remembered for the answer. */
-export function encodeName(name: string, at: string | undefined, { own, report, tools }: Writing): string {
+function encodeName(name: string, at: string | undefined, { own, report, tools }: Writing): string {
   if (own) return name
   const wire = mapName(name, 128)
   if (wire !== name && !Object.hasOwn(tools, wire)) {

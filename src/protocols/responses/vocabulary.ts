@@ -58,7 +58,7 @@ export function serverToolKind(type: string): ServerToolKind | undefined {
 }
 
 /** `incomplete_details.reason`. */
-export const incompleteReason = twoWay<string, FinishReason>([
+const incompleteReason = twoWay<string, FinishReason>([
   ['max_output_tokens', 'length'],
   ['content_filter', 'content_filter'],
   ['pause_turn', 'pause'],
@@ -84,7 +84,7 @@ export function decodeFinish(status: string | undefined, reason: string | undefi
   }
 }
 
-export type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; reason?: string; exact: boolean }
+type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; reason?: string; exact: boolean }
 
 /** How it ended → `status` and `incomplete_details.reason`. `exact`: reading it back gives the same. */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
