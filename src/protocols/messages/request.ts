@@ -220,7 +220,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ext,
     ...left
   } = request
-  report.rest({ ...left, ...defined({ metadata, safety, prediction }) }, undefined)
+  report.rest({ ...left, ...defined({ metadata, prediction }) }, undefined)
+  if (safety) report.rest(safety, undefined, 'safety.')
   report.ext(ext, undefined)
   const native = ownForm(request)?.['native'] === true
   const writing = startWriting(request, options, report, native)
@@ -241,6 +242,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const format = encodeFormat(output, report, options, conversation)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', undefined, 'logprobs')
+  if (logprobs?.top) report.add('field.unsupported', undefined, 'logprobs.top')
 
   const wire: JsonObject = {
     ...topKeys(request),

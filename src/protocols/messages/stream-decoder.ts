@@ -130,7 +130,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   state.id = asString(message['id'])
   const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = message
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
-  const unknown = keep(withoutNulls(fields), nulls(fields), { native: true })
+  const unknown = keep(withoutNulls(fields), nulls(fields))
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...unknown }, emit)
   takeUsage(state, usage, '/message/usage', emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })

@@ -130,7 +130,11 @@ function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: str
   if (part.type !== 'tool-result') return [part]
   if (placed.has(part)) return []
   if (ids.has(part)) return [] // an earlier result of the same call, noted as a duplicate
-  if (repair === 'keep') return [part]
+  if (repair === 'keep') {
+    // Elsewhere the call tells the name.
+    if (part.name !== undefined) report.add('field.unsupported', part.at, 'name')
+    return [part]
+  }
   report.add(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part.at)
   return repair === 'drop' ? [] : part.content
 }
