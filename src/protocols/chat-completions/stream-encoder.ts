@@ -61,6 +61,7 @@ type Choice = {
   length: number
   /** There is something for the reader to see. */
   shown: boolean
+  /** The last delta was of reasoning. */
   reasoned: boolean
   textSignature: Signature | undefined
 }
@@ -224,12 +225,14 @@ function writeDelta(state: State, choice: Choice, { delta, emit }: { delta: Json
   if (!choice.begun) {
     choice.begun = true
     if ('tool_calls' in delta) {
+      choice.reasoned = false
       write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
       return
     }
     write(state, { index: choice.index, delta: { role: 'assistant', content: '' }, finish_reason: null }, emit)
   }
   if (Object.keys(delta).length === 0) return
+  choice.reasoned = reasoningField(state.settings) in delta
   write(state, { index: choice.index, delta, finish_reason: null }, emit)
 }
 
@@ -372,15 +375,18 @@ function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEv
 
 type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: JsonObject) => void }
 
-/** Segments and parts are set apart by an empty line, as in a whole answer. */
+/** Segments are set apart by an empty line, as are parts where nothing else stands between them. */
 function addReasoning({ settings }: State, choice: Choice, { out, delta, put }: AddReasoning): void {
-  const before = out.part.segments[delta.segment]?.text
+  const { segments } = out.part
+  const begins = !segments[delta.segment]?.text
+  const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
   addDelta(out.part, delta)
-  const field = settings.ccReasoning ?? 'reasoning_content'
-  if (!delta.text || field === 'details') return
-  const gap = choice.reasoned && !before
-  choice.reasoned = true
-  put({ [field]: gap ? `\n\n${delta.text}` : delta.text })
+  if (!delta.text || settings.ccReasoning === 'details') return
+  put({ [reasoningField(settings)]: gap ? `\n\n${delta.text}` : delta.text })
+}
+
+function reasoningField({ ccReasoning }: State['settings']): string {
+  return ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
 }
 
 function writeLogprobs(

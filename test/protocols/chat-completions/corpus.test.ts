@@ -81,8 +81,7 @@ function told({ id, model, createdAt, candidates, usage, error }: CanonicalRespo
         .join(''),
       reasoning: of('reasoning')
         .flatMap(part => part.segments.map(segment => segment.text))
-        .join('')
-        .replaceAll('\n\n', ''),
+        .join(''),
       signatures: of('reasoning').flatMap(part => (part.signature ? [part.signature.value] : [])),
       calls: of('tool-call').map(part => [part.id, part.name, part.kind, part.input]),
       citations: of('text').flatMap(part => part.citations ?? []),
