@@ -20,6 +20,8 @@ export type CanonicalResponse = {
 
 export type Candidate = {
   index: number
+  /** Where this answer stood in the body it was decoded from, a JSON pointer. Only notes read it. */
+  at?: string
   messages: Message[]
   /** Absent: the source did not say how it ended, and nobody may pretend it did. */
   finish?: Finish
