@@ -18,6 +18,13 @@ import { type Options, type ResponsesReport, startWriting, type Writing } from '
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
   const { report } = startWriting('input', true, options)
   const body = check(protocol, ResponsesRequest, wire)
+  // Other protocols hold the conversation under these names. Without `input` nothing of it would arrive.
+  for (const key of ['messages', 'contents'])
+    if (body.input === undefined && Object.hasOwn(body, key))
+      throw new TranslationError(
+        { code: 'malformed', protocol, path: `/${key}` },
+        `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
+      )
   const {
     model,
     input,

@@ -476,3 +476,9 @@ describe('writing what another protocol said', () => {
     expect(value).toEqual(kept)
   })
 })
+
+test('a body with messages and no input is refused, for it would be an empty conversation here', () => {
+  const messages = [{ role: 'user', content: 'hi' }]
+  expect(() => responses.decodeRequest({ model: 'm', messages })).toThrow(expect.objectContaining({ code: 'malformed', path: '/messages' }))
+  expect(() => responses.decodeRequest({ model: 'm', contents: [] })).toThrow(expect.objectContaining({ code: 'malformed', path: '/contents' }))
+})
