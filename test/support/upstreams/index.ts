@@ -25,7 +25,7 @@ export type Wire = {
 }
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
-const wires = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(`./${file}`)) as { wire: Wire }).wire] as const)))
+const wires = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { wire: Wire }).wire] as const)))
 
 const two = [
   { id: 'call_1', name: 'lookup', args: '{"q":"one"}' },
