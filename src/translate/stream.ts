@@ -36,8 +36,12 @@ export function createStreamReader(from: Protocol, options: Settings, emit: (eve
   const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean } = { ended: false, clean: false }
   const report = createReport('translate', translateNotes)
   let unreadable = 0
+  let begun = false
   const take = (event: CanonicalEvent) => {
     if (seen.ended) return
+    // A stream that fails before it says anything is one all the same.
+    if (!begun && event.type !== 'start') emit({ type: 'start' })
+    begun = true
     if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)
     else if (event.type === 'error') seen.error = event.error
     else if (event.type === 'end') {
