@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { checkGrammar } from '../../src/canonical/grammar.ts'
+import type { Part } from '../../src/canonical/message.ts'
 import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { createStreamReader, createStreamTranslator } from '../../src/translate/stream.ts'
@@ -88,8 +89,9 @@ describe.each(all)('$name: the stream encoder', protocol => {
   })
 
   test('is understood by the official client, which hears all of the text and every call', async () => {
-    // Not every accumulator knows calls of freeform tools.
-    const plain = cleanEvents.filter(events => !events.some(event => event.type === 'part.start' && event.head.type === 'tool-call' && event.head.kind === 'freeform'))
+    // Not every accumulator knows calls of freeform tools, and not every wire has refusals that are no text.
+    const isPlain = (part: Part) => part.type !== 'refusal' && !(part.type === 'tool-call' && part.kind === 'freeform')
+    const plain = cleanEvents.filter(events => events.every(event => event.type !== 'part.start' || isPlain(event.head)))
     await fc.assert(
       fc.asyncProperty(plain, async events => {
         const { text } = encodeStream(protocol, events)
@@ -121,7 +123,9 @@ describe.each(pairs)('$name', ({ from, to }) => {
         const wires = framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
         const strict = strictOf(to.name)
         expect(strict.checkStream(wires)).toEqual([])
-        expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
+        // A stream that came to its end may still fail: a call whose input is no JSON cannot be told to every client.
+        expect(strict.outcome(wires)).not.toBe('cut')
+        if (!translator.finished) expect(strict.outcome(wires)).toBe('failed')
       }),
       runs(100),
     )

@@ -148,7 +148,7 @@ function build(schema: z.core.$ZodType, key: string, depth: number): Arbitrary<u
     case 'string':
       return textFor(key).filter(accepts(schema))
     case 'number':
-      return (numbers[key] ? fc.constantFrom(...numbers[key]) : def.format === 'safeint' ? fc.integer({ min: 0, max: 5000 }) : someNumber).filter(accepts(schema))
+      return (numbers[key] ? fc.constantFrom(...numbers[key]) : def.format === 'safeint' || key.includes('tokens') || key.endsWith('_requests') ? fc.integer({ min: 0, max: 5000 }) : someNumber).filter(accepts(schema))
     case 'boolean':
       return fc.boolean()
     case 'null':
