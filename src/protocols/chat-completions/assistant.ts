@@ -175,7 +175,7 @@ function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; 
   if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {
     const { function: fn, ...unknown } = more
     const { name, arguments: input, ...inner } = fn as { name: string; arguments?: unknown }
-    if (isObject(input)) reading.report.add('tool_call.input-object', at, 'function/arguments')
+    if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
     const nested = Object.keys(inner).length > 0 ? { function: inner } : {}
     const spelled = typeof input === 'string' ? {} : 'arguments' in fn ? { input } : { inputless: true }
     return {
@@ -284,7 +284,7 @@ function encodeBody(
   const came = form['annotations']
   const verbatim = Array.isArray(came) && same(came.map(decodeAnnotation), cited)
   const annotations = verbatim ? came : towards === 'client' ? encodeCitations(texts, report) : undefined
-  if (!verbatim && towards === 'server') for (const { citations, at } of texts) if (citations?.length) report.add('citation.dropped', at, 'citations')
+  if (!verbatim && towards === 'server') for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
   const listed = annotations && (annotations.length > 0 || verbatim) ? { annotations } : {}
 
   if (form['content'] === 'array') {
@@ -293,7 +293,7 @@ function encodeBody(
   }
   const joins = texts.filter(({ text }) => text !== '')
   for (const { at, ext, cache, logprobs, type: _type, text: _text, citations: _citations, signature: _signature, ...rest } of texts) {
-    if (cache) report.add('cache.mark-dropped', at, 'cache')
+    if (cache) report.add('cache.place', at, 'cache')
     report.rest({ ...rest, ...(towards === 'server' && { logprobs }) }, at)
     report.ext(ext, at)
   }
@@ -321,7 +321,7 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
     for (const citation of citations ?? []) {
       const annotation = encodeCitation(citation, { start: before, end: before + length }, () => report.add('citation.whole-part', at, 'citations'))
       if (annotation) annotations.push(annotation)
-      else report.add('citation.dropped', at, 'citations')
+      else report.add('citation.unsupported', at, 'citations')
     }
     before += length
   }
@@ -395,7 +395,7 @@ function noteReasoning(
   towards: string,
   { report }: Writing,
 ): void {
-  if (cache && towards === 'server') report.add('cache.mark-dropped', at, 'cache')
+  if (cache && towards === 'server') report.add('cache.place', at, 'cache')
   report.rest(rest, at)
   report.ext(ext, at)
 }
@@ -451,11 +451,11 @@ function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: W
   const form = formOf(ext)
   const isOwn = own(ext) !== undefined
   report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }), toolset }, at)
-  if (cache) report.add('cache.mark-dropped', at, 'cache')
+  if (cache) report.add('cache.place', at, 'cache')
   if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
   report.ext(ext, at)
   const written = writing.own ? id : mapCallId(id, validCallId)
-  if (written !== id) report.add('tool_call.id-mapped', at, 'id')
+  if (written !== id) report.add('tool-call.id', at, 'id')
   const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : written
   const extra = encodeExtra(signature, { form, towards, writing, at })
   const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
@@ -477,7 +477,7 @@ function spelledInput({ input, kind, ext, at }: ToolCallPart, { report }: Writin
   if (form['inputless'] && input === '') return undefined
   if ('input' in form && readInput(form['input']).input === input) return form['input']
   if (input !== '' || kind === 'freeform' || own(ext)) return input
-  report.add('tool_call.empty-input', at, 'input')
+  report.add('tool-call.empty-input', at, 'input')
   return '{}'
 }
 

@@ -168,13 +168,13 @@ export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, o
   const { mark } = formOf(part.ext)
   if (isObject(mark) && same(decodeMark(mark, {}, {}).cache, part.cache)) return mark
   if (options.ccCacheMarks === 'drop' && !verbatim) {
-    report.add('cache.mark-dropped', part.at, 'cache')
+    report.add('cache.place', part.at, 'cache')
     return {}
   }
   return {
     prompt_cache_breakpoint: defined({
       mode: 'explicit',
-      ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl-approximated', part.at, 'cache.ttl'), options),
+      ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl', part.at, 'cache.ttl'), options),
     }),
   }
 }
@@ -243,7 +243,7 @@ function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
 export function encodeText(part: TextPart, writing: Writing): JsonObject {
   const { type, text, at, ext, cache: _, citations, logprobs, signature, ...rest } = part
   const { report } = writing
-  for (const _citation of citations ?? []) report.add('citation.dropped', at, 'citations')
+  for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   report.rest({ ...rest, logprobs }, at)
   report.ext(ext, at)
@@ -278,7 +278,7 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   if (source.type === 'file-id' && (source.issuer !== protocolName || kind === 'image')) {
     if (options.onUnresolvable !== 'note')
       throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id means something only to its issuer')
-    report.add('file-id.dropped', at)
+    report.add('file.foreign-id', at)
     return []
   }
   if (source.type === 'reference') return unsupported()
@@ -333,6 +333,6 @@ function encodeFileData(part: MediaPart, came: unknown, writing: Writing): strin
 }
 
 function assumed(mime: string, part: MediaPart, { report }: Writing): string {
-  report.add('media.mime-assumed', part.at)
+  report.add('media.mime', part.at)
   return mime
 }

@@ -58,7 +58,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
   }
   const legacy = role === 'function'
   const asked = tool_call_id ? calls.get(tool_call_id) : open.find(call => !legacy || (call.name === name && formOf(call.ext)['legacy'] === true))
-  if (!tool_call_id && !legacy) report.add('tool_result.id-missing', at)
+  if (!tool_call_id && !legacy) report.add('tool-result.call-id', at)
   if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
   const callId = tool_call_id || asked?.id || 'call_unknown'
   const parts = content === '' ? [] : decodeContent(content, at)
@@ -163,9 +163,9 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const { report, options } = writing
   const form = formOf(ext)
   report.rest({ ...rest, toolset, signature, ...(isDirect(caller) ? {} : { caller }) }, at)
-  if (cache) report.add('cache.mark-dropped', at, 'cache')
+  if (cache) report.add('cache.place', at, 'cache')
   if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
-  if (isError) report.add('tool_result.error-flag', at, 'isError')
+  if (isError) report.add('tool-result.error-flag', at, 'isError')
   report.ext(partExt, at)
   report.ext(ext, messageAt)
 
@@ -187,7 +187,7 @@ const unmarked =
   (report: ChatReport) =>
   (part: Part): Part => {
     if (!part.cache || own(part.ext)) return part
-    report.add('cache.mark-dropped', part.at, 'cache')
+    report.add('cache.place', part.at, 'cache')
     const { cache: _, ...rest } = part
     return rest as Part
   }
@@ -201,12 +201,12 @@ function prefix(blocks: JsonObject[], text: string): void {
 function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: JsonObject[] }): void {
   const { report, options } = writing
   if (options.ccToolMedia === 'drop') {
-    report.add('tool_result.media-dropped', part.at)
+    report.add('tool-result.media-dropped', part.at)
     return
   }
   const blocks = encodeMedia(part, writing)
   if (blocks.length === 0) return
-  report.add('tool_result.media-moved', part.at)
+  report.add('tool-result.media-moved', part.at)
   media.push({ type: 'text', text: `[${part.kind} for ${mapCallId(callId, validCallId)}]` }, ...blocks)
 }
 
@@ -254,7 +254,7 @@ function noteControl({ control, at, tools }: ControlPart, { report, options }: W
   if (control === 'item-reference' || control === 'compaction') {
     if (options.onUnresolvable !== 'note')
       throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'it stands for content that only its own provider has')
-    report.add('state.dropped', at)
+    report.add('state.unresolvable', at)
     return
   }
   report.add('part.unsupported', at)
@@ -274,7 +274,7 @@ function placeResults(turns: Message[], { report, options }: Writing): Message[]
     if (calls.length === 0) {
       const result = resultOf(turn)
       if (!result || repair === 'none') placed.push(turn)
-      else report.add('tool_result.orphan-dropped', result.at)
+      else report.add('tool-result.orphan', result.at)
       continue
     }
     const ids = new Map(calls.map((call, i) => [call.id, i]))
@@ -287,7 +287,7 @@ function placeResults(turns: Message[], { report, options }: Writing): Message[]
       // A later turn may use an id again; from there on it is that turn's.
       if (callsOf(next).some(({ id }) => ids.has(id))) break
       if (result && ids.has(result.callId)) {
-        if (!adjacent) report.add('tool_result.moved', result.at)
+        if (!adjacent) report.add('tool-result.moved', result.at)
         answers.push(next)
         left.splice(i, 1)
       } else i++
@@ -297,13 +297,13 @@ function placeResults(turns: Message[], { report, options }: Writing): Message[]
     const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
     const dangling = calls.filter(({ id }) => !answered.has(id))
     if (repair === 'drop' && dangling.length > 0) {
-      for (const { at } of dangling) report.add('tool_call.unanswered-dropped', at)
+      for (const { at } of dangling) report.add('tool-call.dangling', at)
       turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
     }
     placed.push(turn, ...answers)
     if (repair === 'synthesize')
       for (const { id, kind, at } of dangling) {
-        report.add('tool_result.synthesized', at)
+        report.add('tool-result.synthesized', at)
         placed.push({ role: 'tool', origin: 'message', parts: [{ type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }] })
       }
   }

@@ -266,7 +266,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
 function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], { report }: Writing): readonly Tool[] | undefined {
   const added = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' && part.tools ? [part] : [])))
   if (added.length === 0) return tools
-  for (const { at } of added) report.add('tool.merged', at)
+  for (const { at } of added) report.add('tool.added-late', at)
   return [...(tools ?? []), ...added.flatMap(part => part.tools ?? [])]
 }
 
@@ -290,7 +290,7 @@ function refuseState({ state, cache }: CanonicalRequest, { report, options }: Wr
       const path = `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`
       throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path }, 'only the provider of the source protocol can resolve this')
     }
-    report.add('state.dropped', '', field)
+    report.add('state.unresolvable', '', field)
   }
   for (const entry of include ?? []) if (!consumed.has(entry)) report.add('field.unsupported', '', 'state.include')
   if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', '', 'state.truncation')
@@ -307,7 +307,7 @@ function limitMarks(messages: readonly Message[], report: ChatReport): readonly 
   const room = 4 - first.length
   const last = room > 0 ? marked.filter(mark => !mark.first).slice(-room) : []
   const allowed = new Set([...first, ...last].map(({ part }) => part))
-  for (const { part } of marked) if (!allowed.has(part)) report.add('cache.marks-reduced', part.at, 'cache')
+  for (const { part } of marked) if (!allowed.has(part)) report.add('cache.too-many', part.at, 'cache')
   return messages.map(message => ({
     ...message,
     parts: message.parts.map(part => {
@@ -335,7 +335,7 @@ function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing):
       return { type: 'json_object' }
     case 'schema': {
       const { schema, name, description, strict } = format
-      if (name === undefined) report.add('output.name', '', 'output.format.name')
+      if (name === undefined) report.add('schema.name', '', 'output.format.name')
       return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
     }
     case 'opaque':
@@ -363,11 +363,11 @@ function encodeEffort(reasoning: ReasoningSpec | undefined, report: ChatReport):
   if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
   report.rest(rest, '', 'reasoning.')
   if (mode === 'disabled' || mode === 'between_tools') {
-    if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode', '', 'reasoning.mode')
+    if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode-as-effort', '', 'reasoning.mode-as-effort')
     return 'none'
   }
   if (budgetTokens === undefined || budgetTokens < 0) return effort
-  if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget', '', 'reasoning.budgetTokens')
+  if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
   return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'
 }
 
@@ -417,7 +417,7 @@ function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, own: verba
   const { tier, ...rest } = tiers
   report.rest(rest, '', 'serviceTier.')
   if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
-  report.add('tier.unknown', '', 'serviceTier.tier')
+  report.add('tier.unsupported', '', 'serviceTier.tier')
   return undefined
 }
 

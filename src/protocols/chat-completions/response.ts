@@ -222,7 +222,7 @@ type Ending = { at: string; report: ChatReport; options: Options; form: JsonObje
 function encodeEnding(finish: Finish | undefined, { at, report, options, form }: Ending): string | undefined {
   if (!finish) {
     if (options.truncated !== 'length') throw truncated(at)
-    report.add('finish.truncated', at, 'finish')
+    report.add('finish.truncated-as-length', at, 'finish')
     return 'length'
   }
   // It came without a word.

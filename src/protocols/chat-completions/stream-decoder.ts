@@ -497,7 +497,7 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
   closePart(choice, emit)
   if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio })
   for (const { part } of calls)
-    if (part === undefined) report.add('tool_call.nameless', `/choices/${candidate}`)
+    if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)
     else emit({ type: 'part.end', candidate, part })
   if (logprobs.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
   emit({ type: 'message.end', candidate, message: 0 })

@@ -428,7 +428,7 @@ function openCall(state: State, choice: Choice, { part, call, emit }: Writing): 
   choice.shown = true
   call.index = choice.nextCall++
   const shown = verbatim ? id : mapCallId(id, validCallId)
-  if (shown !== id) report.add('tool_call.id-mapped', at, 'id')
+  if (shown !== id) report.add('tool-call.id', at, 'id')
   if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
   const direct = isObject(caller) && caller['type'] === 'direct'
   report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
@@ -487,7 +487,7 @@ function closeCall(state: State, choice: Choice, emit: Emit<unknown>): void {
   if (!call || part === undefined) return
   call.closed = true
   if (call.sent || call.head.kind === 'freeform' || own(call.head.ext)) return
-  reportOf(state).add('tool_call.empty-input', call.head.at, 'input')
+  reportOf(state).add('tool-call.empty-input', call.head.at, 'input')
   writeInput(state, choice, { part, call, emit, text: '{}' })
 }
 
@@ -628,7 +628,7 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
     const { start, text, end = start + [...text].length } = out
     return out.citations.flatMap(citation => {
       const annotation = encodeCitation(citation, { start, end }, () => report.once('citation.whole-part', ''))
-      if (!annotation) report.add('citation.dropped', '')
+      if (!annotation) report.add('citation.unsupported', '')
       return annotation ? [annotation] : []
     })
   })
@@ -693,7 +693,7 @@ function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
 
 /** The source stopped early, and the caller wants that to look like the length limit. */
 function cutOff(state: State, choice: Choice, emit: Emit<unknown>): void {
-  reportOf(state).once('finish.truncated', '')
+  reportOf(state).once('finish.truncated-as-length', '')
   // What never came is not made up for a call that was cut off.
   for (const out of choice.parts.values())
     if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })

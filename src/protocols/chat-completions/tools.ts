@@ -135,7 +135,7 @@ export function encodeTools(
     }
   }
   refuseOnlyServerTools(lost, tools, writing)
-  for (const tool of lost) writing.report.add('tool.server-dropped', tool.at)
+  for (const tool of lost) writing.report.add('tool.server', tool.at)
   return {
     ...(written.length > 0 && { tools: written }),
     ...(functions.length > 0 && { functions }),
@@ -171,7 +171,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   const { type: _, name, namespace, description, parameters, strict, cache, at, ext, allowedCallers, ...rest } = tool
   const { report } = writing
   const { nulls, mark } = formOf(ext)
-  if (cache && !mark) report.add('cache.mark-dropped', at, 'cache')
+  if (cache && !mark) report.add('cache.place', at, 'cache')
   const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
   report.rest({ ...lasting(rest), ...(!direct && { allowedCallers }) }, at)
   report.ext(ext, at)
@@ -194,7 +194,7 @@ function lasting<T extends object>(rest: T): Partial<T> {
 
 function noteName(name: string, namespace: string | undefined, { at, writing }: { at: string | undefined; writing: Writing }): string {
   const written = writing.nameOf(name, namespace)
-  if (namespace !== undefined) writing.report.add('tool.namespace-flattened', at, 'namespace')
+  if (namespace !== undefined) writing.report.add('tool.namespace', at, 'namespace')
   if (written !== (namespace === undefined ? name : `${namespace}__${name}`)) writing.report.add('tool.renamed', at, 'name')
   return written
 }
@@ -274,7 +274,7 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
       if (choice.kind === 'server') {
         if (writing.options.onUnresolvable !== 'note')
           throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'the forced tool runs at another provider')
-        report.add('tool.choice-dropped', '', 'toolChoice')
+        report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }
       return encodeNamed(choice.kind, writing.nameOf(choice.name, choice.namespace))
@@ -282,13 +282,13 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
     case 'allowed': {
       const tools: JsonObject[] = []
       for (const { kind, name } of choice.tools)
-        if (kind === 'server') report.add('tool.choice-dropped', '', 'toolChoice')
+        if (kind === 'server') report.add('tool_choice.unsupported', '', 'toolChoice')
         else tools.push(encodeNamed(kind, writing.nameOf(name)))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
     case 'opaque':
       if (choice.protocol === protocolName) return choice.raw
-      report.add('tool.choice-dropped', '', 'toolChoice')
+      report.add('tool_choice.unsupported', '', 'toolChoice')
       return undefined
     default:
       return choice satisfies never

@@ -355,7 +355,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     }
     case 'server-tool':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
-      report.add('server-tool.history', part.at)
+      report.add('server-tool.dropped', part.at)
       return []
     case 'control':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]

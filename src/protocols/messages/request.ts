@@ -326,8 +326,8 @@ const keyOf = (called: string, namespace: string | undefined) => JSON.stringify(
 
 /** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
 function refuse(path: string, { onUnresolvable }: Options, report: MessagesReport): void {
-  if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['reference.unresolvable'].reason)
-  report.add('reference.unresolvable', path)
+  if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['state.unresolvable'].reason)
+  report.add('state.unresolvable', path)
 }
 
 function encodeMessages(

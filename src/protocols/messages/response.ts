@@ -124,7 +124,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
     toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
     unsigned: 'drop',
     newest: false,
-    unresolvable: part => report.add('reference.unresolvable', part.at),
+    unresolvable: part => report.add('state.unresolvable', part.at),
     marks: [],
     place: 'messages',
   }
@@ -156,12 +156,12 @@ export function encodeFinish(
   report: MessagesReport,
 ): Stop {
   if (!finish && promptBlocked) {
-    report.add('stop.refusal', undefined, 'promptBlocked')
+    report.add('finish.refusal', undefined, 'promptBlocked')
     return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
   }
   if (!finish) {
     if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: name, path: '' }, 'the reply does not say how it ended')
-    report.add('stream.truncated-as-length', undefined)
+    report.add('finish.truncated-as-length', undefined)
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
   const own = finish.protocol === name
@@ -174,16 +174,16 @@ export function encodeFinish(
     }
   const refused = parts.find(part => part.type === 'refusal')
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
-    report.add('stop.refusal', refused.at)
+    report.add('finish.refusal', refused.at)
     return refusal(refused.text || (message ?? null))
   }
   if (reason === 'content_filter' || reason === 'recitation' || reason === 'refusal') {
-    if (reason !== 'refusal') report.add('stop.nearest', undefined, 'finish.reason')
+    if (reason !== 'refusal') report.add('finish.approximated', undefined, 'finish.reason')
     return refusal(message ?? null, finish.category)
   }
   // Clients act on tool calls only when the reply stopped for them.
   if (reason === 'stop' && hasCalls(parts)) {
-    report.add('stop.tool-use', undefined, 'finish.reason')
+    report.add('finish.tool-use', undefined, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
   }
   if (reason === 'tool_calls' && !hasCalls(parts)) {
@@ -191,7 +191,7 @@ export function encodeFinish(
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
   const word = reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
-  if (word === undefined) report.add('stop.nearest', undefined, 'finish.reason')
+  if (word === undefined) report.add('finish.approximated', undefined, 'finish.reason')
   return { stop_reason: word ?? nearestStopReason[reason] ?? 'end_turn', stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
 }
 

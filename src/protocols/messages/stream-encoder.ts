@@ -254,7 +254,7 @@ function cutOff(state: EncoderState, emit: Emitting): void {
     promote(state, emit)
   }
   if (isDone(state)) return
-  report(state).add('stream.truncated-as-length', undefined)
+  report(state).add('finish.truncated-as-length', undefined)
   finishMessage(state, { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }, emit)
 }
 

@@ -157,7 +157,7 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
     if (logprobs) w.report.rest({ logprobs }, at)
     return wireOf({ type, text, prompt_cache_breakpoint: encodeBreakpoint(part, w) }, part)
   }
-  if (cache) w.report.add('cache.not-here', at, 'cache')
+  if (cache) w.report.add('cache.place', at, 'cache')
   const annotations = (citations ?? []).flatMap(citation => encodeCitation(citation, text, w.report, at) ?? [])
   const whole = form === undefined
   const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))

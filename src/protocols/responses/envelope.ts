@@ -112,7 +112,7 @@ export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start,
   const form = ownForm({ ...(ext && { ext }) })
   const own = form !== undefined
   const at = createdAt ?? from.createdAt
-  if (at === undefined && !own) report.add('response.created-at', '/created_at')
+  if (at === undefined && !own) report.add('response.created', '/created_at')
   if (model === undefined && !own) report.add('response.model', '/model')
   const known = id === undefined || id === '' ? (own ? '' : from.id) : id
   return {

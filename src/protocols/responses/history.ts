@@ -64,7 +64,7 @@ function withoutOrphans(message: Message, messages: readonly Message[], { report
 function missingResults({ parts }: Message, answered: Set<string>, index: number, w: Writing): JsonObject[] {
   return parts.flatMap(part => {
     if (part.type !== 'tool-call' || answered.has(part.id)) return []
-    w.report.add('tool-pair.synthesized', `/input/${index}`)
+    w.report.add('tool-result.synthesized', `/input/${index}`)
     const item = part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
     return encodeMessage(
       { role: 'tool', origin: 'item', parts: [{ type: 'tool-result', callId: part.id, kind: part.kind, content: [{ type: 'text', text: '(no result)' }] }] },

@@ -336,13 +336,13 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
   const { report, target } = w
   report.ext(ext, at)
   report.rest(rest, at)
-  if (cache) report.add('cache.not-here', at, 'cache')
+  if (cache) report.add('cache.place', at, 'cache')
   if (signature && target === 'input') report.add('reasoning.foreign-signature', at, 'signature')
   const freeform = kind === 'freeform'
   const own = ownItem(message, freeform ? 'custom_tool_call' : 'function_call')
   const wanted = message.id ?? itemId
   const empty = !freeform && input === '' && !own
-  if (empty) report.add('tool-call.empty-arguments', at)
+  if (empty) report.add('tool-call.empty-input', at)
   const known = {
     type: freeform ? 'custom_tool_call' : 'function_call',
     id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
@@ -383,7 +383,7 @@ function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonO
   const { report, options } = w
   report.ext(ext, at)
   report.rest(rest, at)
-  if (cache) report.add('cache.not-here', at, 'cache')
+  if (cache) report.add('cache.place', at, 'cache')
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   const item = kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
   const own = ownItem(message, item)

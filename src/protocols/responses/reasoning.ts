@@ -52,7 +52,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   const { segments, signature, id, at, ext, cache } = part
   const { report, options, target } = w
   report.ext(ext, at)
-  if (cache) report.add('cache.not-here', at, 'cache')
+  if (cache) report.add('cache.place', at, 'cache')
   const own = ownForm(message)?.['item'] === 'reasoning'
   const said = id ?? (own && ownForm(message)?.['emptyId'] ? '' : undefined)
   if (target === 'input') {

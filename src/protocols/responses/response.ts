@@ -120,7 +120,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   // Some servers repeat an id; only a stream's reader could not bear it.
   w.itemId = (wanted, prefix, own) => (own ? wanted : itemIdOf(wanted, prefix, envelope, used))
   const [candidate, ...others] = candidates
-  for (const { index } of others) report.add('candidate.first-only', `/candidates/${index}`)
+  for (const { index } of others) report.add('candidates.first-only', `/candidates/${index}`)
   const output = (candidate?.messages ?? []).flatMap(message => encodeMessage(message, w))
   if (!envelope.own) separateCalls(output, report)
   const counts = usage && encodeUsage(usage, report)

@@ -202,7 +202,7 @@ function open(state: State, emit: Out): void {
 function passOver(state: State, candidate: number): void {
   if (state.passedOver.includes(candidate)) return
   state.passedOver.push(candidate)
-  writing(state).report.add('candidate.first-only', `/candidates/${candidate}`)
+  writing(state).report.add('candidates.first-only', `/candidates/${candidate}`)
 }
 
 function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
@@ -594,7 +594,7 @@ function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, em
   const muted = startWriting('output', w.own, state.options)
   const wire = encodeContentPart(unsigned(whole), 'assistant', muted) ?? {}
   w.report.ext(whole.ext, whole.at)
-  if (whole.cache) w.report.add('cache.not-here', whole.at, 'cache')
+  if (whole.cache) w.report.add('cache.place', whole.at, 'cache')
   const place = { ...placeOf(state, part), content_index: part.content }
   if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
   else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: wire['logprobs'] ?? [] }, emit)

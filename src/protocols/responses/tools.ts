@@ -207,7 +207,7 @@ function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
   } = tool
   const { report } = w
   report.rest(rest, at)
-  if (cache) report.add('cache.not-here', at, 'cache')
+  if (cache) report.add('cache.place', at, 'cache')
   const form = ownForm(tool)
   const known = { description, defer_loading: deferLoading, allowed_callers: allowedCallers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
@@ -237,7 +237,7 @@ function encodeServerTool(tool: ServerTool, { options, report }: Writing): JsonO
   if (tool.protocol === protocol && isObject(raw)) return raw
   const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
   if (mapped) report.add('tool.server-mapped', at)
-  else report.add('tool.server-unsupported', at)
+  else report.add('tool.server', at)
   return mapped
 }
 
@@ -315,7 +315,7 @@ export function encodeToolChoice(choice: ToolChoice, w: Writing): unknown {
     }
     case 'opaque':
       if (choice.protocol === protocol) return choice.raw
-      report.add('tool-choice.unsupported', '', 'toolChoice')
+      report.add('tool_choice.unsupported', '', 'toolChoice')
       return undefined
     default:
       return choice satisfies never
@@ -325,7 +325,7 @@ export function encodeToolChoice(choice: ToolChoice, w: Writing): unknown {
 function encodeAllowed({ kind, name, protocol: of, raw }: AllowedTool, w: Writing): unknown {
   if (of === protocol && raw !== undefined) return raw
   if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w) }
-  w.report.add('tool-choice.unsupported', '', 'toolChoice')
+  w.report.add('tool_choice.unsupported', '', 'toolChoice')
   return undefined
 }
 

@@ -152,7 +152,7 @@ describe('older and other spellings', () => {
       ],
     })
     expect(value.messages[1]?.parts[0]).toMatchObject({ callId: 'x' })
-    expect(codes(notes)).toEqual(['tool_result.id-missing'])
+    expect(codes(notes)).toEqual(['tool-result.call-id'])
   })
 
   test('empty text beside calls is nothing', () => {
@@ -247,7 +247,7 @@ describe('turns of other protocols', () => {
   test('a result that stands apart is moved to its call', () => {
     const { messages, codes } = write([say('assistant', call('call_1')), say('system', text('note')), say('tool', result('call_1', 'ok'))])
     expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'system'])
-    expect(codes).toEqual(['tool_result.moved'])
+    expect(codes).toEqual(['tool-result.moved'])
   })
 
   test('images in results follow the tool messages', () => {
@@ -266,12 +266,12 @@ describe('turns of other protocols', () => {
         ],
       },
     ])
-    expect(codes).toEqual(['tool_result.media-moved'])
+    expect(codes).toEqual(['tool-result.media-moved'])
     const dropped = write([say('assistant', call('c1')), say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] })], {
       ccToolMedia: 'drop',
     })
     expect(dropped.messages[1]).toEqual({ role: 'tool', tool_call_id: 'c1', content: '' })
-    expect(dropped.codes).toEqual(['tool_result.media-dropped'])
+    expect(dropped.codes).toEqual(['tool-result.media-dropped'])
   })
 
   test('an error flag is noted, the text stays', () => {
@@ -279,7 +279,7 @@ describe('turns of other protocols', () => {
       say('assistant', call('c1')),
       say('user', { ...(result('c1', 'boom') as Extract<Part, { type: 'tool-result' }>), isError: true }),
     ]
-    expect(write(failed)).toMatchObject({ messages: [{}, { content: 'boom' }], codes: ['tool_result.error-flag'] })
+    expect(write(failed)).toMatchObject({ messages: [{}, { content: 'boom' }], codes: ['tool-result.error-flag'] })
     expect(write(failed, { errorPrefix: 'Error: ' }).messages[1]).toMatchObject({ content: 'Error: boom' })
   })
 
@@ -288,11 +288,11 @@ describe('turns of other protocols', () => {
     expect(write(broken).messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'tool'])
     expect(write(broken, { repairToolPairs: 'synthesize' })).toMatchObject({
       messages: [{}, { role: 'tool', tool_call_id: 'c1', content: '(no result)' }, { role: 'user' }],
-      codes: ['tool_result.synthesized', 'tool_result.orphan-dropped'],
+      codes: ['tool-result.synthesized', 'tool-result.orphan'],
     })
     expect(write(broken, { repairToolPairs: 'drop' })).toMatchObject({
       messages: [{ role: 'user' }],
-      codes: ['tool_call.unanswered-dropped', 'tool_result.orphan-dropped'],
+      codes: ['tool-call.dangling', 'tool-result.orphan'],
     })
   })
 
@@ -302,13 +302,13 @@ describe('turns of other protocols', () => {
     const [written] = (messages[0]?.['tool_calls'] ?? []) as { id: string }[]
     expect(written?.id).toMatch(/^call_[0-9A-Za-z]{24}$/)
     expect(messages[1]?.['tool_call_id']).toBe(written?.id)
-    expect(codes).toEqual(['tool_call.id-mapped'])
+    expect(codes).toEqual(['tool-call.id'])
   })
 
   test('a call without arguments gets an empty object', () => {
     expect(write([say('assistant', call('c1', ''))])).toMatchObject({
       messages: [{ tool_calls: [{ function: { arguments: '{}' } }] }],
-      codes: ['tool_call.empty-input'],
+      codes: ['tool-call.empty-input'],
     })
   })
 
@@ -403,8 +403,8 @@ describe('turns of other protocols', () => {
     ])
     const marks = messages.map(({ content }) => Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object))
     expect(marks).toEqual([true, false, true, true, true, false])
-    expect(codes.filter(code => code === 'cache.marks-reduced')).toHaveLength(1)
-    expect(codes.filter(code => code === 'cache.mark-dropped')).toHaveLength(1)
+    expect(codes.filter(code => code === 'cache.too-many')).toHaveLength(1)
+    expect(codes.filter(code => code === 'cache.place')).toHaveLength(1)
   })
 })
 
@@ -423,7 +423,7 @@ describe('tools of other protocols', () => {
       tool_choice: { function: { name: 'web__get' } },
     })
     expect(context).toEqual({ tools: { web__get: { name: 'get', namespace: 'web' } } })
-    expect(codes(notes)).toEqual(['tool.namespace-flattened'])
+    expect(codes(notes)).toEqual(['tool.namespace'])
   })
 
   test.each(['a.b:c', 'n'.repeat(80)])('the name %s is made one that is taken, once for all', name => {
@@ -446,17 +446,17 @@ describe('tools of other protocols', () => {
       tools: [tool],
     })
     expect(wire).toMatchObject({ messages: [], tools: [{ function: { name: 'get' } }, { function: { name: 'late' } }] })
-    expect(notes).toMatchObject([{ code: 'tool.merged', path: '/input/1' }])
+    expect(notes).toMatchObject([{ code: 'tool.added-late', path: '/input/1' }])
   })
 
   test('tools of another provider are dropped, refused when there is nothing else, or mapped', () => {
     const search = { type: 'server' as const, tool: 'web_search' as const, protocol: 'messages', raw: {}, common: { contextSize: 'low' as const, maxUses: 2 } }
-    expect(field({ tools: [tool, search] })).toMatchObject({ wire: { tools: [{}] }, codes: ['tool.server-dropped'] })
+    expect(field({ tools: [tool, search] })).toMatchObject({ wire: { tools: [{}] }, codes: ['tool.server'] })
     expect(() => field({ tools: [search] })).toThrow(expect.objectContaining({ code: 'inexpressible' }))
     expect(() => field({ tools: [tool, search], toolChoice: { mode: 'tool', kind: 'server', name: 'web_search' } })).toThrow(
       expect.objectContaining({ code: 'inexpressible' }),
     )
-    expect(field({ tools: [search] }, { onUnresolvable: 'note' })).toEqual({ wire: {}, codes: ['tool.server-dropped'] })
+    expect(field({ tools: [search] }, { onUnresolvable: 'note' })).toEqual({ wire: {}, codes: ['tool.server'] })
     expect(field({ tools: [search] }, { serverTools: 'map' })).toEqual({
       wire: { web_search_options: { search_context_size: 'low' } },
       codes: ['tool.server-mapped', 'field.unsupported'],
@@ -465,34 +465,34 @@ describe('tools of other protocols', () => {
 
   test('properties that have no place are noted, defaults are not', () => {
     const { codes } = field({ tools: [{ ...tool, deferLoading: false, allowedCallers: ['direct'], examples: [{}], cache: {} }] })
-    expect(codes).toEqual(['cache.mark-dropped', 'field.unsupported'])
+    expect(codes).toEqual(['cache.place', 'field.unsupported'])
   })
 })
 
 describe('fields of other protocols', () => {
   test.each<[string, Omit<CanonicalRequest, 'messages'>, object, string[]]>([
     ['an effort', { reasoning: { effort: 'xhigh' } }, { reasoning_effort: 'xhigh' }, []],
-    ['a budget of 1024', { reasoning: { mode: 'enabled', budgetTokens: 1024 } }, { reasoning_effort: 'minimal' }, ['reasoning.budget']],
-    ['a budget of 10000', { reasoning: { budgetTokens: 10_000 } }, { reasoning_effort: 'medium' }, ['reasoning.budget']],
-    ['a budget of 50000', { reasoning: { budgetTokens: 50_000 } }, { reasoning_effort: 'xhigh' }, ['reasoning.budget']],
+    ['a budget of 1024', { reasoning: { mode: 'enabled', budgetTokens: 1024 } }, { reasoning_effort: 'minimal' }, ['reasoning.budget-as-effort']],
+    ['a budget of 10000', { reasoning: { budgetTokens: 10_000 } }, { reasoning_effort: 'medium' }, ['reasoning.budget-as-effort']],
+    ['a budget of 50000', { reasoning: { budgetTokens: 50_000 } }, { reasoning_effort: 'xhigh' }, ['reasoning.budget-as-effort']],
     ['a budget of nothing', { reasoning: { budgetTokens: 0 } }, { reasoning_effort: 'none' }, []],
     ['a budget left to the model', { reasoning: { budgetTokens: -1 } }, {}, []],
     ['thinking off', { reasoning: { mode: 'disabled' } }, { reasoning_effort: 'none' }, []],
-    ['thinking off, with an effort', { reasoning: { mode: 'disabled', effort: 'high' } }, { reasoning_effort: 'none' }, ['reasoning.mode']],
+    ['thinking off, with an effort', { reasoning: { mode: 'disabled', effort: 'high' } }, { reasoning_effort: 'none' }, ['reasoning.mode-as-effort']],
     ['adaptive thinking', { reasoning: { mode: 'adaptive', effort: 'low' } }, { reasoning_effort: 'low' }, []],
     ['a wish for summaries', { reasoning: { summary: 'auto' } }, {}, ['field.unsupported']],
     [
       'a schema without a name',
       { output: { format: { type: 'schema', schema: {} } } },
       { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: {} } } },
-      ['output.name'],
+      ['schema.name'],
     ],
     ['JSON', { output: { format: { type: 'json' } } }, { response_format: { type: 'json_object' } }, []],
     ['five stop sequences', { stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many']],
     ['one stop sequence', { stop: ['a'] }, { stop: ['a'] }, []],
     ['a limit of nothing', { maxOutputTokens: 0 }, { max_completion_tokens: 1 }, ['limit.raised']],
     ['top_k', { sampling: { topK: 5, topP: 0.5 } }, { top_p: 0.5 }, ['field.unsupported']],
-    ['a tier nobody knows here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unknown']],
+    ['a tier nobody knows here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unsupported']],
     ['a long user id', { user: { safetyId: 'u'.repeat(200) } }, { safety_identifier: expect.stringMatching(/^[0-9a-f]{64}$/) }, ['user.hashed']],
     ['a stream', { stream: { enabled: true } }, { stream: true, stream_options: { include_usage: true } }, []],
     ['a stream without usage', { stream: { enabled: true, includeUsage: false } }, { stream: true, stream_options: { include_usage: true } }, []],
@@ -514,7 +514,7 @@ describe('fields of other protocols', () => {
     ['stored content', { cache: { contentRef: 'c' } }],
   ])('%s is refused, or noted on demand', (_, value) => {
     expect(() => field(value)).toThrow(expect.objectContaining({ code: 'inexpressible' }))
-    expect(field(value, { onUnresolvable: 'note' }).codes).toEqual(['state.dropped'])
+    expect(field(value, { onUnresolvable: 'note' }).codes).toEqual(['state.unresolvable'])
   })
 
   test.each<Part>([

@@ -262,7 +262,7 @@ describe('writing', () => {
         [2, 4],
       ].map(([start_index, end_index]) => ({ url_citation: { start_index, end_index } })),
     )
-    expect(codes.sort()).toEqual(['citation.dropped', 'citation.whole-part', 'text.boundary-lost'])
+    expect(codes.sort()).toEqual(['citation.unsupported', 'citation.whole-part', 'text.boundary-lost'])
   })
 
   test('reasoning and its signature, in the form that was asked for', () => {

@@ -56,7 +56,7 @@ describe('the official client reads', () => {
 
   test('a call without arguments as one with an empty object', async () => {
     const { text, notes } = encodeStream(answer([call('call_a', '')], 'tool_calls'))
-    expect(notes.map(({ code }) => code)).toEqual(['tool_call.empty-input'])
+    expect(notes.map(({ code }) => code)).toEqual(['tool-call.empty-input'])
     expect((await accumulate(text).final).choices[0]?.message.tool_calls).toMatchObject([{ function: { arguments: '{}' } }])
   })
 

@@ -364,7 +364,7 @@ describe('content', () => {
       'a tool of another provider',
       { type: 'server-tool', phase: 'call', tool: 'web_search', id: 'i', protocol: 'responses', raw: {} },
       [],
-      ['server-tool.history'],
+      ['server-tool.dropped'],
     ],
     ['something unknown', { type: 'opaque', protocol: 'responses', raw: {} }, [], ['part.unknown']],
   ])('%s', (_, part, blocks, expected) => {
@@ -438,7 +438,7 @@ describe('content', () => {
     ['an item', { messages: [message('user', { type: 'control', control: 'item-reference', protocol: 'responses', raw: {} })] }],
   ])('%s is refused, or noted on demand', (_, request) => {
     expect(thrown(() => write(request))).toMatch(/^inexpressible /)
-    expect(write(request, { onUnresolvable: 'note' }).codes).toContain('reference.unresolvable')
+    expect(write(request, { onUnresolvable: 'note' }).codes).toContain('state.unresolvable')
   })
 })
 

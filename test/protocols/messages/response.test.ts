@@ -128,15 +128,15 @@ describe('writing', () => {
     ['length', 'max_tokens', []],
     ['context_window', 'model_context_window_exceeded', []],
     ['tool_calls', 'end_turn', ['stop.no-call']],
-    ['content_filter', 'refusal', ['stop.nearest']],
+    ['content_filter', 'refusal', ['finish.approximated']],
     ['refusal', 'refusal', []],
-    ['recitation', 'refusal', ['stop.nearest']],
+    ['recitation', 'refusal', ['finish.approximated']],
     ['pause', 'pause_turn', []],
     ['compaction', 'compaction', []],
-    ['malformed_tool_call', 'end_turn', ['stop.nearest']],
-    ['cancelled', 'end_turn', ['stop.nearest']],
-    ['other', 'end_turn', ['stop.nearest']],
-    ['stop_sequence', 'end_turn', ['stop.nearest']],
+    ['malformed_tool_call', 'end_turn', ['finish.approximated']],
+    ['cancelled', 'end_turn', ['finish.approximated']],
+    ['other', 'end_turn', ['finish.approximated']],
+    ['stop_sequence', 'end_turn', ['finish.approximated']],
   ])('%s is %s', (reason, word, expected) => {
     const { wire, codes } = write([text], reason)
     expect(wire['stop_reason']).toBe(word)
@@ -147,14 +147,14 @@ describe('writing', () => {
   test('a reply with calls stops for them', () => {
     expect(write([text, call])).toMatchObject({
       wire: { stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use', id: 'c', input: { q: 1 }, caller: { type: 'direct' } }] },
-      codes: ['stop.tool-use'],
+      codes: ['finish.tool-use'],
     })
   })
 
   test('a refusal tells why', () => {
     expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({
       wire: { content: [{ type: 'text', text: 'no' }], stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'no' } },
-      codes: ['refusal.as-text', 'stop.refusal'],
+      codes: ['refusal.as-text', 'finish.refusal'],
     })
   })
 

@@ -163,7 +163,7 @@ describe('writing a stream', () => {
     expect(encodeStream(cut).wires.at(-1)).toEqual({ type: 'error', error: { type: 'api_error', message: 'upstream stream ended early' } })
     const { wires, notes } = encodeStream(cut, { truncated: 'length' })
     expect(await readWithSdk(wires)).toMatchObject({ content: [{ text: 'a' }], stop_reason: 'max_tokens' })
-    expect(codes(notes)).toContain('stream.truncated-as-length')
+    expect(codes(notes)).toContain('finish.truncated-as-length')
     expect(types(encodeStream([...start, begin(0, call('c')), input(0, '{'), cutOff], { truncated: 'length' }).wires).at(-1)).toBe('error')
   })
 

@@ -342,7 +342,7 @@ describe('writing what another protocol said', () => {
     expect(call?.['name']).toMatch(/^a_b_[0-9a-f]{8}$/)
     expect(wire['tool_choice']).toEqual({ type: 'function', name: call?.['name'] })
     expect(context?.tools).toEqual({ [String(call?.['name'])]: { name: 'a.b' } })
-    expect(codes).toEqual(['tool.renamed', 'tool-call.empty-arguments', 'tool-call.id'])
+    expect(codes).toEqual(['tool.renamed', 'tool-call.empty-input', 'tool-call.id'])
   })
 
   test.each<[string, Partial<CanonicalRequest>, Record<string, unknown>, string[]]>([
@@ -418,7 +418,7 @@ describe('writing what another protocol said', () => {
     expect(write(history)).toMatchObject({ wire: { input: [{ call_id: 'c' }, { call_id: 'other' }] }, codes: [] })
     expect(write(history, { repairToolPairs: 'synthesize' })).toMatchObject({
       wire: { input: [{ call_id: 'c' }, { type: 'function_call_output', call_id: 'c', output: '(no result)' }] },
-      codes: ['tool-pair.synthesized', 'tool-pair.dropped'],
+      codes: ['tool-result.synthesized', 'tool-pair.dropped'],
     })
     expect(write(history, { repairToolPairs: 'drop' })).toMatchObject({ wire: { input: [] }, codes: ['tool-pair.dropped', 'tool-pair.dropped'] })
   })
@@ -428,7 +428,7 @@ describe('writing what another protocol said', () => {
     const own = { type: 'function' as const, name: 'f' }
 
     test('are left out beside others, refused alone, and mapped when that is asked for', () => {
-      expect(write(foreign([], { tools: [own, search] })).codes).toEqual(['tool.server-unsupported'])
+      expect(write(foreign([], { tools: [own, search] })).codes).toEqual(['tool.server'])
       expect(() => write(foreign([], { tools: [search] }))).toThrow(expect.objectContaining({ code: 'inexpressible' }))
       expect(write(foreign([], { tools: [search] }), { serverTools: 'map' })).toMatchObject({
         wire: { tools: [{ type: 'web_search', filters: { allowed_domains: ['a.org'] } }] },

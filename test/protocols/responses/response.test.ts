@@ -236,7 +236,7 @@ describe('writing what another protocol said', () => {
 
   test('what nobody told is told to be made up', () => {
     const bare: CanonicalResponse = { candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] }
-    expect(write(bare)).toMatchObject({ wire: { id: 'resp_0', created_at: 0, model: 'unknown' }, codes: ['response.created-at', 'response.model'] })
+    expect(write(bare)).toMatchObject({ wire: { id: 'resp_0', created_at: 0, model: 'unknown' }, codes: ['response.created', 'response.model'] })
     expect(write(bare, { now: 9, newId: prefix => `${prefix}new` })).toMatchObject({ wire: { id: 'resp_new', created_at: 9 }, codes: ['response.model'] })
   })
 
@@ -385,7 +385,7 @@ describe('writing what another protocol said', () => {
   test('answers beyond the first are left out with a note for each', () => {
     const value = answer([{ type: 'text', text: 'a' }])
     const others = [1, 2].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
-    expect(write({ ...value, candidates: [...value.candidates, ...others] }).codes).toEqual(['candidate.first-only', 'candidate.first-only'])
+    expect(write({ ...value, candidates: [...value.candidates, ...others] }).codes).toEqual(['candidates.first-only', 'candidates.first-only'])
   })
 
   test('two calls with one id are told apart', () => {

@@ -135,7 +135,7 @@ describe('the recipe of a stream', () => {
     const { out, notes } = encode([start, message(), begin(0, call('a')), partEnd(0), messageEnd(), finish('tool_calls'), end()])
     expect(lastResponse(out)['output']).toMatchObject([{ arguments: '{}' }])
     expect(typesOf(out)).toContain('response.function_call_arguments.delta')
-    expect(notes.map(({ code }) => code)).toEqual(['tool-call.empty-arguments'])
+    expect(notes.map(({ code }) => code)).toEqual(['tool-call.empty-input'])
   })
 
   test('a freeform call is a custom tool call with its text as it is', async () => {
@@ -189,7 +189,7 @@ describe('the recipe of a stream', () => {
     const second = { type: 'message.start', candidate: 1, message: 0, role: 'assistant' } as const
     const { out, notes } = encode([start, message(), second, { type: 'message.end', candidate: 1, message: 0 }, messageEnd(), finish('stop'), end()])
     expect(faultsOf(out)).toEqual([])
-    expect(notes.map(({ code }) => code)).toEqual(['candidate.first-only'])
+    expect(notes.map(({ code }) => code)).toEqual(['candidates.first-only'])
   })
 
   test('events of other protocols are never passed on', () => {
