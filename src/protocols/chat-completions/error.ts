@@ -2,9 +2,9 @@ import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
-import { protocolName, same } from './fidelity.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
+import { protocolName, same } from './own.ts'
 import { errorKinds, errorWords, kindOfStatus } from './vocabulary.ts'
 
 /** How much of a body that is no error of any known shape becomes the message. */

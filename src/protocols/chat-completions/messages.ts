@@ -5,8 +5,8 @@ import { mapCallId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeAssistant, encodeAssistant, type Reading, validCallId } from './assistant.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
-import { formOf, kept, own, protocolName, spell, told } from './fidelity.ts'
 import type { ChatReport } from './notes.ts'
+import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import type { ChatMessage } from './schema.ts'
 
 /** `messages` → canonical, one for one. */
@@ -265,7 +265,7 @@ const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool
 
 /** The results of a turn's calls directly after it, in the order of the calls. */
 function placeResults(turns: Message[], { report, options }: Writing): Message[] {
-  const repair = options.repairToolPairs ?? 'none'
+  const repair = options.repairToolPairs ?? 'keep'
   const placed: Message[] = []
   const left = [...turns]
   while (left.length > 0) {
@@ -273,7 +273,7 @@ function placeResults(turns: Message[], { report, options }: Writing): Message[]
     const calls = turn.role === 'assistant' ? callsOf(turn) : []
     if (calls.length === 0) {
       const result = resultOf(turn)
-      if (!result || repair === 'none') placed.push(turn)
+      if (!result || repair === 'keep') placed.push(turn)
       else report.add('tool-result.orphan', result.at)
       continue
     }

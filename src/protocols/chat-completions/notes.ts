@@ -1,7 +1,7 @@
 import type { Note } from '../../canonical/note.ts'
 import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
-import { protocolName } from './fidelity.ts'
+import { protocolName } from './own.ts'
 
 /** Every note that the codecs of this folder make; `source` names the row of the protocol map. */
 export const notes = {

@@ -37,10 +37,10 @@ export type ChatCompletionsOptions = {
   /** Role of instructions that came in a field of their own. Default `system`: every server knows it. */
   instructionsRole?: 'system' | 'developer'
   /**
-   * Calls without a result and results without a call. Default `none`: written as they are, the server may refuse them.
+   * Calls without a result and results without a call. Default `keep`: written as they are, the server may refuse them.
    * `synthesize`: such a call gets an answer. `drop`: such a call is left out. Both leave out a result without a call.
    */
-  repairToolPairs?: 'none' | 'synthesize' | 'drop'
+  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** Tools that run at the provider. Default `drop`. `map`: a web search becomes `web_search_options`. */
   serverTools?: 'drop' | 'map'
 }

@@ -2,7 +2,7 @@ import type { ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { formOf, kept, protocolName, same } from './fidelity.ts'
+import { formOf, kept, protocolName, same } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
 
 /**

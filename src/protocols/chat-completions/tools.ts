@@ -5,8 +5,8 @@ import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { decodeMark, type Writing } from './content.ts'
-import { formOf, kept, protocolName, same, spell, told } from './fidelity.ts'
 import type { ChatReport } from './notes.ts'
+import { formOf, kept, protocolName, same, spell, told } from './own.ts'
 import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
 
 const nameLimit = 64

@@ -1,8 +1,8 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { formOf, kept, same, spell } from './fidelity.ts'
 import type { ChatReport } from './notes.ts'
+import { formOf, kept, same, spell } from './own.ts'
 
 /** `repaired`: the counts were text, or did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }

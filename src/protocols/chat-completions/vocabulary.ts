@@ -1,6 +1,6 @@
 import type { ErrorKind } from '../../canonical/error.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
-import { protocolName } from './fidelity.ts'
+import { protocolName } from './own.ts'
 
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 

@@ -1,6 +1,7 @@
-import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Detection, FieldNames, Protocol } from '../../protocol.ts'
+import { isObject } from '../../kit/json.ts'
+import type { FieldNames, Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
+import { detect } from './detect.ts'
 import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { notes } from './notes.ts'
@@ -88,38 +89,4 @@ function withModel(wire: unknown, model: string): unknown {
   const { type, message } = wire
   if (type === 'message_start' && isObject(message)) return { ...wire, message: { ...message, model } }
   return 'messages' in wire || type === 'message' || 'model' in wire ? { ...wire, model } : wire
-}
-
-const eventTypes = new Set(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
-const ownBlocks = new Set(['tool_use', 'tool_result', 'redacted_thinking', 'server_tool_use', 'search_result'])
-
-function detect(body: unknown): Detection {
-  if (!isObject(body)) return { request: [], response: [], event: [] }
-  return { request: requestSigns(body), response: responseSigns(body), event: eventSigns(body) }
-}
-
-function requestSigns(body: JsonObject): string[] {
-  const { messages: list, tools } = body
-  if (!Array.isArray(list)) return []
-  const signs: string[] = []
-  if ('system' in body) signs.push('`system` stands beside `messages`')
-  if ('stop_sequences' in body) signs.push('it has `stop_sequences`')
-  if ('anthropic_version' in body) signs.push('it has `anthropic_version`')
-  if ('output_config' in body) signs.push('it has `output_config`')
-  if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['input_schema']))) signs.push('a tool has `input_schema`')
-  const blocks = list.flatMap(message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
-  if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type'])))
-    signs.push('a message has blocks of this protocol')
-  return signs
-}
-
-function responseSigns({ type, content, role, stop_reason }: JsonObject): string[] {
-  const signs: string[] = []
-  if (type === 'message' && Array.isArray(content) && role === 'assistant') signs.push('it is a `message` of an assistant with blocks of content')
-  if (type === 'message' && stop_reason !== undefined) signs.push('it has a `stop_reason`')
-  return signs
-}
-
-function eventSigns({ type }: JsonObject): string[] {
-  return typeof type === 'string' && eventTypes.has(type) ? [`its type is \`${type}\``] : []
 }
