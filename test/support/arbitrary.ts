@@ -65,6 +65,7 @@ const values: Record<string, readonly unknown[]> = {
   annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 'title 123456', url: 'https://example.org/234567' } }],
   moderation: [{ model: 'omni 345678' }],
   output_schema: [{ type: 'object' }],
+  ttl: ['5m', '1h'],
   conversation: ['conv_456789', { id: 'conv_456789' }],
   prompt: [{ id: 'pmpt_567890', version: '2' }],
   context_management: [[{ type: 'compaction', compact_threshold: 678901 }]],
