@@ -92,6 +92,11 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
     expect(stop).toMatch(/^(length|max_tokens|max_output_tokens)$/)
   })
 
+  test('sees a refusal as one, and an answer as none', async () => {
+    expect(await client.converse(base, question('refuse'))).toMatchObject({ refused: true })
+    expect(await client.converse(base, question('text'))).toMatchObject({ refused: false })
+  })
+
   test('sees a rate limit as one, with the time to wait', async () => {
     const before = asked()
     const error = await client.converse(base, question('limited')).catch((thrown: unknown) => thrown)

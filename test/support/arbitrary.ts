@@ -56,7 +56,13 @@ const words: Record<string, readonly unknown[]> = {
 const values: Record<string, readonly unknown[]> = {
   usage: [
     { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
-    { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14, prompt_tokens_details: { cached_tokens: 4 }, completion_tokens_details: { reasoning_tokens: 2 } },
+    {
+      prompt_tokens: 9,
+      completion_tokens: 5,
+      total_tokens: 14,
+      prompt_tokens_details: { cached_tokens: 4 },
+      completion_tokens_details: { reasoning_tokens: 2 },
+    },
     { input_tokens: 9, output_tokens: 5, cache_read_input_tokens: 3, cache_creation_input_tokens: 0 },
   ],
   object: ['response', 'chat.completion'],
@@ -89,18 +95,30 @@ const numbers: Record<string, readonly number[]> = {
 
 /** A number in it makes a text recognizable when it turns up elsewhere. */
 const shortText = fc.oneof(
-  { weight: 3, arbitrary: fc.tuple(fc.constantFrom('hello', 'a b', 'ünï', '🙂', '{"a":1}', 'line\n'), fc.integer({ min: 100_000, max: 999_999 })).map(([text, mark]) => `${text} ${mark}`) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.constantFrom('hello', 'a b', 'ünï', '🙂', '{"a":1}', 'line\n'), fc.integer({ min: 100_000, max: 999_999 }))
+      .map(([text, mark]) => `${text} ${mark}`),
+  },
   { weight: 1, arbitrary: fc.constantFrom('', '\n', '<system>x</system>') },
   { weight: 1, arbitrary: fc.string({ unit: 'grapheme', maxLength: 12 }) },
 )
 
 /** Any JSON value that survives being written and read: no -0, nothing deep. */
 export const json: Arbitrary<unknown> = fc
-  .oneof({ weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) }, { weight: 1, arbitrary: fc.record({ type: shortText, text: shortText }, { requiredKeys: [] }) })
+  .oneof(
+    { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 3 }) },
+    { weight: 1, arbitrary: fc.record({ type: shortText, text: shortText }, { requiredKeys: [] }) },
+  )
   .map(value => JSON.parse(JSON.stringify(value)) as unknown)
 
 const someNumber = fc.oneof(fc.integer({ min: 0, max: 5000 }), fc.constantFrom(0.5, 1.25, -1, 1e15))
-const schemaObject = fc.constantFrom<unknown>({ type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }, { type: 'object', properties: {} }, {})
+const schemaObject = fc.constantFrom<unknown>(
+  { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false },
+  { type: 'object', properties: {} },
+  {},
+)
 
 type Def = {
   type: string
@@ -133,23 +151,38 @@ function build(schema: z.core.$ZodType, key: string, depth: number): Arbitrary<u
     case 'catch':
       return build(inner(def), key, depth)
     case 'nullable':
-      return depth > deepest ? fc.constant(null) : fc.oneof({ weight: 4, arbitrary: build(inner(def), key, depth) }, { weight: 1, arbitrary: fc.constant(null) })
+      return depth > deepest
+        ? fc.constant(null)
+        : fc.oneof({ weight: 4, arbitrary: build(inner(def), key, depth) }, { weight: 1, arbitrary: fc.constant(null) })
     case 'array':
       return depth > deepest || !def.element ? fc.constant([]) : fc.array(build(def.element, key, depth + 1), { maxLength: 3 }).map(numbered)
     case 'union': {
       const options = (def.options ?? []).filter(option => depth <= deepest || !isDeep(option))
-      return fc.oneof(...(options.length > 0 ? options : (def.options ?? [])).map(option => ({ weight: weightOf(option), arbitrary: build(option, key, depth) })))
+      return fc.oneof(
+        ...(options.length > 0 ? options : (def.options ?? [])).map(option => ({ weight: weightOf(option), arbitrary: build(option, key, depth) })),
+      )
     }
     case 'literal':
       return fc.constantFrom(...(def.values ?? []))
     case 'enum':
       return fc.constantFrom(...Object.values(def.entries ?? {}))
     case 'record':
-      return fc.oneof({ weight: 2, arbitrary: schemaObject }, { weight: 1, arbitrary: fc.dictionary(shortText, def.valueType ? build(def.valueType, '', depth + 1) : json, { maxKeys: 3 }) }).filter(accepts(schema))
+      return fc
+        .oneof(
+          { weight: 2, arbitrary: schemaObject },
+          { weight: 1, arbitrary: fc.dictionary(shortText, def.valueType ? build(def.valueType, '', depth + 1) : json, { maxKeys: 3 }) },
+        )
+        .filter(accepts(schema))
     case 'string':
       return textFor(key).filter(accepts(schema))
     case 'number':
-      return (numbers[key] ? fc.constantFrom(...numbers[key]) : def.format === 'safeint' || key.includes('tokens') || key.endsWith('_requests') ? fc.integer({ min: 0, max: 5000 }) : someNumber).filter(accepts(schema))
+      return (
+        numbers[key]
+          ? fc.constantFrom(...numbers[key])
+          : def.format === 'safeint' || key.includes('tokens') || key.endsWith('_requests')
+            ? fc.integer({ min: 0, max: 5000 })
+            : someNumber
+      ).filter(accepts(schema))
     case 'boolean':
       return fc.boolean()
     case 'null':
@@ -191,7 +224,9 @@ function objectOf({ shape = {}, catchall }: Def, depth: number): Arbitrary<unkno
 
 /** What counts itself by an `index` counts from 0. */
 function numbered(items: unknown[]): unknown[] {
-  return items.map((item, index) => (typeof item === 'object' && item !== null && 'index' in item && typeof item.index === 'number' ? { ...item, index } : item))
+  return items.map((item, index) =>
+    typeof item === 'object' && item !== null && 'index' in item && typeof item.index === 'number' ? { ...item, index } : item,
+  )
 }
 
 const absent = Symbol('absent')

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
-import { takeApart } from '../../src/canonical/explode.ts'
 import type { CanonicalEvent, Delta } from '../../src/canonical/event.ts'
+import { takeApart } from '../../src/canonical/explode.ts'
 import type { Part } from '../../src/canonical/message.ts'
 import type { Finish, FinishReason } from '../../src/canonical/response.ts'
 
@@ -18,7 +18,10 @@ const part: Arbitrary<Part> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .tuple(fc.array(fc.tuple(fc.constantFrom('summary' as const, 'raw' as const), textual), { maxLength: 2 }), fc.constantFrom(undefined, 'elsewhere', 'c2ln'))
+      .tuple(
+        fc.array(fc.tuple(fc.constantFrom('summary' as const, 'raw' as const), textual), { maxLength: 2 }),
+        fc.constantFrom(undefined, 'elsewhere', 'c2ln'),
+      )
       .map(
         ([segments, proof]): Part => ({
           type: 'reasoning',
@@ -31,19 +34,39 @@ const part: Arbitrary<Part> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Part>({ type: 'media', kind: 'image', source: { type: 'base64', data: 'iVBORw0=', mime: 'image/png' } }) },
   {
     weight: 1,
-    arbitrary: fc.constant<Part>({ type: 'server-tool', phase: 'call', tool: 'web_search', id: 'search_1', protocol: 'elsewhere', raw: { type: 'web_search', query: 'x' } }),
+    arbitrary: fc.constant<Part>({
+      type: 'server-tool',
+      phase: 'call',
+      tool: 'web_search',
+      id: 'search_1',
+      protocol: 'elsewhere',
+      raw: { type: 'web_search', query: 'x' },
+    }),
   },
   { weight: 1, arbitrary: fc.constant<Part>({ type: 'opaque', protocol: 'elsewhere', raw: { type: 'novelty' } }) },
 )
 
 type Lane = { message: number; events: ((place: { candidate: number; part: number }) => CanonicalEvent)[] }
 
-const finishReasons: FinishReason[] = ['stop', 'stop_sequence', 'length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause', 'cancelled', 'other']
+const finishReasons: FinishReason[] = [
+  'stop',
+  'stop_sequence',
+  'length',
+  'context_window',
+  'content_filter',
+  'refusal',
+  'recitation',
+  'pause',
+  'cancelled',
+  'other',
+]
 
 /** A whole, clean, grammar-legal stream: several messages, several parts open at once, deltas cut anywhere. */
 export const cleanEvents: Arbitrary<CanonicalEvent[]> = fc
   .record({
-    candidates: fc.array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 }).map(all => (all.length > 1 && JSON.stringify(all).length % 3 ? all.slice(0, 1) : all)),
+    candidates: fc
+      .array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
+      .map(all => (all.length > 1 && JSON.stringify(all).length % 3 ? all.slice(0, 1) : all)),
     dice: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
     reason: fc.constantFrom(...finishReasons),
     usage: fc.constantFrom(undefined, { input: 9, output: 5 }, { input: 20, output: 7, cacheRead: 4, reasoning: 3 }),
@@ -148,11 +171,13 @@ function inOrder(events: CanonicalEvent[]): CanonicalEvent[] {
 }
 
 /** The same, stopped anywhere: just so, with an unclean end, or with an error of the upstream. */
-export const cutEvents: Arbitrary<CanonicalEvent[]> = fc.tuple(cleanEvents, fc.nat(1000), fc.constantFrom('nothing', 'end', 'error')).map(([events, at, how]) => {
-  // A finish may have been told; what is cut is the end of the stream.
-  const kept = events.slice(0, at % (events.length - 1))
-  if (how === 'nothing') return kept
-  const begun: CanonicalEvent[] = kept.length > 0 ? kept : events.slice(0, 1)
-  if (how === 'end') return [...begun, { type: 'end', clean: false }]
-  return [...begun, { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
-})
+export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
+  .tuple(cleanEvents, fc.nat(1000), fc.constantFrom('nothing', 'end', 'error'))
+  .map(([events, at, how]) => {
+    // A finish may have been told; what is cut is the end of the stream.
+    const kept = events.slice(0, at % (events.length - 1))
+    if (how === 'nothing') return kept
+    const begun: CanonicalEvent[] = kept.length > 0 ? kept : events.slice(0, 1)
+    if (how === 'end') return [...begun, { type: 'end', clean: false }]
+    return [...begun, { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
+  })

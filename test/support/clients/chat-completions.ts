@@ -9,7 +9,7 @@ function heard({ choices: [choice] }: ChatCompletion): Heard {
       ? { id: call.id, name: call.function.name, input: parse(call.function.arguments) }
       : { id: call.id, name: call.custom.name, input: call.custom.input },
   )
-  return { text: message?.content ?? '', calls, stop }
+  return { text: message?.content ?? '', calls, stop, refused: Boolean(message?.refusal) || stop === 'content_filter' }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 
 /** What a person or a program gets from an official client, in nobody's dialect. */
-export type Heard = { text: string; calls: { id: string; name: string; input: unknown }[]; stop: string | undefined }
+export type Heard = { text: string; calls: { id: string; name: string; input: unknown }[]; stop: string | undefined; refused: boolean }
 
 /** What a client sends back after running the calls: the results by call id. */
 export type Question = {
@@ -23,7 +23,11 @@ export type Client = {
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
 
-const clients = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { client: Client }).client] as const)))
+const clients = new Map(
+  await Promise.all(
+    found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { client: Client }).client] as const),
+  ),
+)
 
 /** The official client of a protocol: the file of its name beside this one. */
 export function clientOf(protocol: string): Client {

@@ -9,7 +9,7 @@ function heard({ content, stop_reason: stop }: Message): Heard {
     if (block.type === 'text') text += block.text
     if (block.type === 'tool_use') calls.push({ id: block.id, name: block.name, input: block.input })
   }
-  return { text, calls, stop: stop ?? undefined }
+  return { text, calls, stop: stop ?? undefined, refused: stop === 'refusal' }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
@@ -30,7 +30,10 @@ export const client: Client = {
       const said = heard(message)
       if (said.calls.length === 0 || !runTool) return { ...said, rounds }
       messages.push({ role: 'assistant', content: message.content as MessageParam['content'] })
-      messages.push({ role: 'user', content: said.calls.map(({ id, name, input }) => ({ type: 'tool_result', tool_use_id: id, content: runTool(name, input) })) })
+      messages.push({
+        role: 'user',
+        content: said.calls.map(({ id, name, input }) => ({ type: 'tool_result', tool_use_id: id, content: runTool(name, input) })),
+      })
     }
   },
   async readStream(text) {

@@ -5,13 +5,17 @@ import { answering, type Client, type Heard, parse } from './index.ts'
 function heard({ output, status, incomplete_details: incomplete, error }: Response): Heard {
   if (status === 'failed') throw new Error(error?.message ?? 'failed')
   let text = ''
+  let refused = incomplete?.reason === 'content_filter'
   const calls: Heard['calls'] = []
   for (const item of output) {
-    if (item.type === 'message') for (const part of item.content) text += part.type === 'output_text' ? part.text : ''
+    if (item.type === 'message') {
+      for (const part of item.content) text += part.type === 'output_text' ? part.text : ''
+      refused ||= item.content.some(part => part.type === 'refusal')
+    }
     if (item.type === 'function_call') calls.push({ id: item.call_id, name: item.name, input: parse(item.arguments) })
     if (item.type === 'custom_tool_call') calls.push({ id: item.call_id, name: item.name, input: item.input })
   }
-  return { text, calls, stop: incomplete?.reason ?? status }
+  return { text, calls, stop: incomplete?.reason ?? status, refused }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })

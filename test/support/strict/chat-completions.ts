@@ -1,4 +1,23 @@
-import { any, by, type Check, either, flag, int, isObject, type JsonObject, list, loose, map, nullable, number, object, one, run, type Strict, text } from './faults.ts'
+import {
+  any,
+  by,
+  type Check,
+  either,
+  flag,
+  int,
+  isObject,
+  type JsonObject,
+  list,
+  loose,
+  map,
+  nullable,
+  number,
+  object,
+  one,
+  run,
+  type Strict,
+  text,
+} from './faults.ts'
 
 const name64 = text({ pattern: /^[A-Za-z0-9_-]{1,64}$/ })
 const callId = text({ min: 1, max: 40 })
@@ -139,7 +158,8 @@ export function checkRequest(body: unknown): string[] {
     open = []
     if (entry['role'] !== 'assistant') return
     const calls = Array.isArray(entry['tool_calls']) ? entry['tool_calls'].filter(isObject) : []
-    if (calls.length === 0 && entry['content'] == null && entry['refusal'] == null && !entry['function_call'] && !entry['audio']) faults.push(`${at}: says nothing`)
+    if (calls.length === 0 && entry['content'] == null && entry['refusal'] == null && !entry['function_call'] && !entry['audio'])
+      faults.push(`${at}: says nothing`)
     open = calls.map(call => String(call['id']))
     if (new Set(open).size < open.length) faults.push(`${at}: two calls with one id`)
   })
@@ -166,9 +186,12 @@ const marksOf = (value: unknown): number =>
     ? 0
     : Object.entries(value).reduce((sum, [key, item]) => sum + (key === 'prompt_cache_breakpoint' ? 1 : marksOf(item)), 0)
 
-const logprob: Check = object(
-  { token: text(), logprob: number(), bytes: nullable(list(int(0, 255))), top_logprobs: list(object({ token: text(), logprob: number(), bytes: nullable(list(int(0, 255))) })) },
-)
+const logprob: Check = object({
+  token: text(),
+  logprob: number(),
+  bytes: nullable(list(int(0, 255))),
+  top_logprobs: list(object({ token: text(), logprob: number(), bytes: nullable(list(int(0, 255))) })),
+})
 const logprobs = nullable(object({ content: nullable(list(logprob)), refusal: nullable(list(logprob)) }))
 const usage = object(
   { prompt_tokens: int(0), completion_tokens: int(0), total_tokens: int(0) },
@@ -182,7 +205,8 @@ const usage = object(
 )
 const checkUsage: Check = (value, at, faults) => {
   usage(value, at, faults)
-  if (isObject(value) && value['total_tokens'] !== Number(value['prompt_tokens']) + Number(value['completion_tokens'])) faults.push(`${at}/total_tokens: is not the sum`)
+  if (isObject(value) && value['total_tokens'] !== Number(value['prompt_tokens']) + Number(value['completion_tokens']))
+    faults.push(`${at}/total_tokens: is not the sum`)
 }
 const finishWord = one('stop', 'length', 'tool_calls', 'content_filter', 'function_call')
 const annotation = object({
@@ -205,7 +229,13 @@ const response = object(
           logprobs,
           message: object(
             { role: one('assistant'), content: nullable(text()), refusal: nullable(text()) },
-            { tool_calls: list(toolCall, { min: 1 }), annotations: list(annotation), audio: any, function_call: object({ name: text(), arguments: text() }), ...dialect },
+            {
+              tool_calls: list(toolCall, { min: 1 }),
+              annotations: list(annotation),
+              audio: any,
+              function_call: object({ name: text(), arguments: text() }),
+              ...dialect,
+            },
           ),
         },
         {},
@@ -220,7 +250,8 @@ export function checkResponse(body: unknown): string[] {
   const faults = run(response, body)
   for (const choice of choicesOf(body)) {
     const said = choice['message']
-    if (choice['finish_reason'] === 'tool_calls' && !(isObject(said) && Array.isArray(said['tool_calls']))) faults.push('/choices: finish_reason tool_calls without calls')
+    if (choice['finish_reason'] === 'tool_calls' && !(isObject(said) && Array.isArray(said['tool_calls'])))
+      faults.push('/choices: finish_reason tool_calls without calls')
   }
   return faults
 }
@@ -236,7 +267,13 @@ const delta = object(
     tool_calls: list(
       object(
         { index: int(0, 127) },
-        { id: callId, type: one('function', 'custom'), function: object({}, { name: name64, arguments: text() }), custom: object({}, { name: name64, input: text() }), extra_content: any },
+        {
+          id: callId,
+          type: one('function', 'custom'),
+          function: object({}, { name: name64, arguments: text() }),
+          custom: object({}, { name: name64, input: text() }),
+          extra_content: any,
+        },
       ),
       { min: 1 },
     ),
@@ -319,9 +356,9 @@ export function checkStream(events: unknown[]): string[] {
 export function outcome(events: unknown[]): 'success' | 'failed' | 'cut' {
   if (events.some(event => isObject(event) && 'error' in event)) return 'failed'
   const finished = new Map<unknown, boolean>()
-  for (const event of events) for (const choice of choicesOf(event)) finished.set(choice['index'], Boolean(finished.get(choice['index']) || choice['finish_reason']))
+  for (const event of events)
+    for (const choice of choicesOf(event)) finished.set(choice['index'], Boolean(finished.get(choice['index']) || choice['finish_reason']))
   return events.at(-1) === '[DONE]' || (finished.size > 0 && [...finished.values()].every(Boolean)) ? 'success' : 'cut'
 }
-
 
 export const strict: Strict = { checkRequest, checkResponse, checkStream, checkError, outcome }

@@ -7,7 +7,9 @@ const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.end
 
 /** By protocol name: the file of that name beside this one. */
 const validators = new Map(
-  await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { strict: Strict }).strict] as const)),
+  await Promise.all(
+    found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { strict: Strict }).strict] as const),
+  ),
 )
 
 /** Every protocol of the registry needs one, so that laws can ask a second opinion. */

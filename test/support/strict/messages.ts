@@ -1,4 +1,23 @@
-import { any, by, type Check, either, flag, int, isObject, type JsonObject, list, loose, map, nullable, number, object, one, run, type Strict, text } from './faults.ts'
+import {
+  any,
+  by,
+  type Check,
+  either,
+  flag,
+  int,
+  isObject,
+  type JsonObject,
+  list,
+  loose,
+  map,
+  nullable,
+  number,
+  object,
+  one,
+  run,
+  type Strict,
+  text,
+} from './faults.ts'
 
 const id = text({ min: 1, pattern: /^[a-zA-Z0-9_-]+$/ })
 const cache = { cache_control: nullable(object({ type: one('ephemeral') }, { ttl: one('5m', '1h') })) }
@@ -29,7 +48,12 @@ const searchResult = object({ type: any, source: text(), title: text(), content:
 const toolResult = object(
   { type: any, tool_use_id: id },
   {
-    content: either(text(), list(by('type', { text: textBlock, image, document, search_result: searchResult, tool_reference: loose({ tool_name: text() }), browser_state: loose({}) }))),
+    content: either(
+      text(),
+      list(
+        by('type', { text: textBlock, image, document, search_result: searchResult, tool_reference: loose({ tool_name: text() }), browser_state: loose({}) }),
+      ),
+    ),
     is_error: flag,
     toolset_name: text(),
     ...cache,
@@ -41,11 +65,21 @@ const serverResults = Object.fromEntries(
   ),
 )
 const beta = Object.fromEntries(
-  ['mcp_tool_use', 'mcp_tool_result', 'mcp_tool_listing', 'compaction', 'fallback', 'advisor_tool_result', 'tool_addition', 'tool_removal'].map(name => [name, loose({})] as const),
+  ['mcp_tool_use', 'mcp_tool_result', 'mcp_tool_listing', 'compaction', 'fallback', 'advisor_tool_result', 'tool_addition', 'tool_removal'].map(
+    name => [name, loose({})] as const,
+  ),
 )
 
 const blocks: Record<string, Record<string, Check>> = {
-  user: { text: textBlock, image, document, search_result: searchResult, tool_result: toolResult, container_upload: object({ type: any, file_id: filled }, cache), ...beta },
+  user: {
+    text: textBlock,
+    image,
+    document,
+    search_result: searchResult,
+    tool_result: toolResult,
+    container_upload: object({ type: any, file_id: filled }, cache),
+    ...beta,
+  },
   system: { text: textBlock, ...beta },
   assistant: {
     text: textBlock,
@@ -79,8 +113,14 @@ const functionTool = object(
     ...cache,
   },
 )
-const vendorTool = loose({ type: text({ pattern: /^(bash|text_editor|memory|browser_toolset|computer_toolset|computer|web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25)|mcp_toolset|advisor)(_\d{8})?$/ }) })
-const tool: Check = (value, at, faults) => (isObject(value) && value['type'] != null && value['type'] !== 'custom' ? vendorTool : functionTool)(value, at, faults)
+const vendorTool = loose({
+  type: text({
+    pattern:
+      /^(bash|text_editor|memory|browser_toolset|computer_toolset|computer|web_search|web_fetch|code_execution|tool_search_tool_(regex|bm25)|mcp_toolset|advisor)(_\d{8})?$/,
+  }),
+})
+const tool: Check = (value, at, faults) =>
+  (isObject(value) && value['type'] != null && value['type'] !== 'custom' ? vendorTool : functionTool)(value, at, faults)
 
 const parallel = { disable_parallel_tool_use: flag }
 const display = { display: nullable(one('summarized', 'omitted', 'updates')), block_binding: any }
@@ -102,7 +142,11 @@ const request = object(
     }),
     output_config: object(
       {},
-      { effort: nullable(one('low', 'medium', 'high', 'xhigh', 'max')), format: nullable(object({ type: one('json_schema'), schema: loose({}) })), task_budget: any },
+      {
+        effort: nullable(one('low', 'medium', 'high', 'xhigh', 'max')),
+        format: nullable(object({ type: one('json_schema'), schema: loose({}) })),
+        task_budget: any,
+      },
     ),
     tools: list(tool),
     tool_choice: by('type', {
@@ -255,7 +299,10 @@ export function checkError(body: unknown): string[] {
 
 const index = int(0)
 const event = by('type', {
-  message_start: object({ type: any, message: object({ ...envelope, content: list(any, { max: 0 }), stop_reason: one(null), stop_sequence: one(null), usage }, more) }),
+  message_start: object({
+    type: any,
+    message: object({ ...envelope, content: list(any, { max: 0 }), stop_reason: one(null), stop_sequence: one(null), usage }, more),
+  }),
   content_block_start: object({ type: any, index, content_block: answerBlock }),
   content_block_delta: object({
     type: any,

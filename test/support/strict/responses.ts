@@ -1,4 +1,23 @@
-import { any, by, type Check, either, flag, int, isObject, type JsonObject, list, loose, map, nullable, number, object, one, run, type Strict, text } from './faults.ts'
+import {
+  any,
+  by,
+  type Check,
+  either,
+  flag,
+  int,
+  isObject,
+  type JsonObject,
+  list,
+  loose,
+  map,
+  nullable,
+  number,
+  object,
+  one,
+  run,
+  type Strict,
+  text,
+} from './faults.ts'
 
 const filled = text({ min: 1 })
 const name = text({ pattern: /^[A-Za-z0-9_-]{1,128}$/ })
@@ -7,10 +26,20 @@ const mark = { prompt_cache_breakpoint: object({ mode: one('explicit') }, { ttl:
 const jsonSchema = loose({})
 
 const inputText = object({ type: any, text: text() }, mark)
-const inputImage = object({ type: any }, { image_url: nullable(text({ pattern: /^(https?:\/\/|data:image\/)/ })), file_id: nullable(filled), detail: one('auto', 'low', 'high', 'original'), ...mark })
+const inputImage = object(
+  { type: any },
+  { image_url: nullable(text({ pattern: /^(https?:\/\/|data:image\/)/ })), file_id: nullable(filled), detail: one('auto', 'low', 'high', 'original'), ...mark },
+)
 const inputFile = object(
   { type: any },
-  { file_data: nullable(filled), file_url: nullable(filled), file_id: nullable(filled), filename: nullable(text()), detail: one('auto', 'low', 'high'), ...mark },
+  {
+    file_data: nullable(filled),
+    file_url: nullable(filled),
+    file_id: nullable(filled),
+    filename: nullable(text()),
+    detail: one('auto', 'low', 'high'),
+    ...mark,
+  },
 )
 const oneSource =
   (...keys: string[]): Check =>
@@ -54,9 +83,30 @@ const summary = list(object({ type: one('summary_text'), text: text() }))
 const reasoningText = list(object({ type: one('reasoning_text'), text: text() }))
 const vendorItems = Object.fromEntries(
   [
-    'web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call', 'computer_call', 'computer_call_output', 'local_shell_call', 'local_shell_call_output',
-    'shell_call', 'shell_call_output', 'apply_patch_call', 'apply_patch_call_output', 'mcp_list_tools', 'mcp_call', 'mcp_approval_request', 'mcp_approval_response',
-    'tool_search_call', 'tool_search_output', 'program', 'program_output', 'compaction', 'compaction_trigger', 'additional_tools', 'configuration_update',
+    'web_search_call',
+    'file_search_call',
+    'code_interpreter_call',
+    'image_generation_call',
+    'computer_call',
+    'computer_call_output',
+    'local_shell_call',
+    'local_shell_call_output',
+    'shell_call',
+    'shell_call_output',
+    'apply_patch_call',
+    'apply_patch_call_output',
+    'mcp_list_tools',
+    'mcp_call',
+    'mcp_approval_request',
+    'mcp_approval_response',
+    'tool_search_call',
+    'tool_search_output',
+    'program',
+    'program_output',
+    'compaction',
+    'compaction_trigger',
+    'additional_tools',
+    'configuration_update',
   ].map(type => [type, loose({ type: text() })] as const),
 )
 
@@ -66,8 +116,14 @@ const item: Check = (value, at, faults) => {
   by('type', {
     message: messageItem,
     reasoning: object({ type: any, summary }, { id: filled, content: nullable(reasoningText), encrypted_content: nullable(text()), status: nullable(status) }),
-    function_call: object({ type: any, call_id: callId, name, arguments: text() }, { id: filled, namespace: text(), async: flag, status, parsed_arguments: any, ...caller }),
-    function_call_output: object({ type: any, call_id: callId, output }, { id: nullable(filled), name: text(), namespace: text(), status: nullable(status), ...caller }),
+    function_call: object(
+      { type: any, call_id: callId, name, arguments: text() },
+      { id: filled, namespace: text(), async: flag, status, parsed_arguments: any, ...caller },
+    ),
+    function_call_output: object(
+      { type: any, call_id: callId, output },
+      { id: nullable(filled), name: text(), namespace: text(), status: nullable(status), ...caller },
+    ),
     custom_tool_call: object({ type: any, call_id: callId, name, input: text() }, { id: filled, namespace: text(), async: flag, status, ...caller }),
     custom_tool_call_output: object({ type: any, call_id: callId, output }, { id: filled, name: text(), namespace: text(), status, ...caller }),
     item_reference: object({ type: any, id: filled }),
@@ -91,8 +147,21 @@ const customTool = object(
 )
 const vendorTools = Object.fromEntries(
   [
-    'web_search', 'web_search_2025_08_26', 'web_search_preview', 'web_search_preview_2025_03_11', 'file_search', 'code_interpreter', 'image_generation', 'mcp', 'computer',
-    'computer_use_preview', 'local_shell', 'shell', 'apply_patch', 'tool_search', 'programmatic_tool_calling',
+    'web_search',
+    'web_search_2025_08_26',
+    'web_search_preview',
+    'web_search_preview_2025_03_11',
+    'file_search',
+    'code_interpreter',
+    'image_generation',
+    'mcp',
+    'computer',
+    'computer_use_preview',
+    'local_shell',
+    'shell',
+    'apply_patch',
+    'tool_search',
+    'programmatic_tool_calling',
   ].map(type => [type, loose({})] as const),
 )
 const tool = by('type', {
@@ -115,7 +184,9 @@ const format = by('type', {
 const verbosity = nullable(one('low', 'medium', 'high'))
 const effort = nullable(one('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'))
 const summaries = nullable(one('auto', 'concise', 'detailed'))
-const reasoning = nullable(object({}, { effort, summary: summaries, generate_summary: summaries, context: nullable(one('auto', 'current_turn', 'all_turns')), mode: nullable(text()) }))
+const reasoning = nullable(
+  object({}, { effort, summary: summaries, generate_summary: summaries, context: nullable(one('auto', 'current_turn', 'all_turns')), mode: nullable(text()) }),
+)
 
 const settings: Record<string, Check> = {
   instructions: nullable(text()),
@@ -150,8 +221,14 @@ const settings: Record<string, Check> = {
 }
 
 const includes = one(
-  'file_search_call.results', 'web_search_call.results', 'web_search_call.action.sources', 'message.input_image.image_url', 'computer_call_output.output.image_url',
-  'code_interpreter_call.outputs', 'reasoning.encrypted_content', 'message.output_text.logprobs',
+  'file_search_call.results',
+  'web_search_call.results',
+  'web_search_call.action.sources',
+  'message.input_image.image_url',
+  'computer_call_output.output.image_url',
+  'code_interpreter_call.outputs',
+  'reasoning.encrypted_content',
+  'message.output_text.logprobs',
 )
 const request = object(
   { model: text({ min: 1 }), input: either(text(), list(item)) },
@@ -200,7 +277,11 @@ export function checkRequest(body: unknown): string[] {
   const choice = body['tool_choice']
   const added = items.some(({ type }) => type === 'additional_tools')
   if (tools.length === 0 && !added && choice != null && choice !== 'auto' && choice !== 'none') faults.push('/tool_choice: there are no tools')
-  if (isObject(choice) && (choice['type'] === 'function' || choice['type'] === 'custom') && !tools.some(one => one['name'] === choice['name'] && one['type'] === choice['type']))
+  if (
+    isObject(choice) &&
+    (choice['type'] === 'function' || choice['type'] === 'custom') &&
+    !tools.some(one => one['name'] === choice['name'] && one['type'] === choice['type'])
+  )
     faults.push('/tool_choice: no such tool')
   const names = tools.filter(({ type }) => type === 'function' || type === 'custom').map(one => one['name'])
   if (new Set(names).size < names.length) faults.push('/tools: two with one name')
@@ -226,7 +307,8 @@ const usage = object({
 })
 const checkUsage: Check = (value, at, faults) => {
   usage(value, at, faults)
-  if (isObject(value) && value['total_tokens'] !== Number(value['input_tokens']) + Number(value['output_tokens'])) faults.push(`${at}/total_tokens: is not the sum`)
+  if (isObject(value) && value['total_tokens'] !== Number(value['input_tokens']) + Number(value['output_tokens']))
+    faults.push(`${at}/total_tokens: is not the sum`)
 }
 const itsError = nullable(object({ code: text({ min: 1 }), message: text({ min: 1 }) }, { param: any, type: any, misalignment: any }))
 const { instructions: _instructions, ...echo } = settings
@@ -247,7 +329,16 @@ const envelope = {
   tools: list(tool),
   top_p: nullable(number()),
 }
-const envelopeExtras = { ...echo, service_tier: nullable(text()), completed_at: nullable(number({ min: 0 })), usage: nullable(checkUsage), prompt_cache_diagnostics: any, tool_usage: any, billing: any, max_output_tokens: nullable(int(0)) }
+const envelopeExtras = {
+  ...echo,
+  service_tier: nullable(text()),
+  completed_at: nullable(number({ min: 0 })),
+  usage: nullable(checkUsage),
+  prompt_cache_diagnostics: any,
+  tool_usage: any,
+  billing: any,
+  max_output_tokens: nullable(int(0)),
+}
 const response = object(envelope, envelopeExtras)
 
 export function checkResponse(body: unknown): string[] {
@@ -259,7 +350,8 @@ export function checkResponse(body: unknown): string[] {
 function checkEnd(body: JsonObject, at: string, faults: string[]): void {
   const said = body['status']
   if (said === 'in_progress' || said === 'queued') faults.push(`${at}/status: an answer has ended`)
-  if (said !== 'cancelled' && (said === 'incomplete') !== isObject(body['incomplete_details'])) faults.push(`${at}/incomplete_details: goes with status incomplete`)
+  if (said !== 'cancelled' && (said === 'incomplete') !== isObject(body['incomplete_details']))
+    faults.push(`${at}/incomplete_details: goes with status incomplete`)
   if ((said === 'failed') !== isObject(body['error'])) faults.push(`${at}/error: goes with status failed`)
   const items = arrayOf(body['output'])
   const ids = items.map(entry => entry['id'])
@@ -352,13 +444,15 @@ export function checkStream(all: unknown[]): string[] {
       if (!ends) return
       over = type
       checkEnd(entry['response'], at, faults)
-      if (entry['response']['status'] !== ends && !(ends === 'incomplete' && entry['response']['status'] === 'cancelled')) fault(`status ${entry['response']['status']}`)
+      if (entry['response']['status'] !== ends && !(ends === 'incomplete' && entry['response']['status'] === 'cancelled'))
+        fault(`status ${entry['response']['status']}`)
       if (ends === 'completed' && items.some(({ done }) => !done)) fault('an item is not done')
       if (ends !== 'failed') {
         const shown = arrayOf(entry['response']['output'])
         if (JSON.stringify(shown.map(one => one['id'])) !== JSON.stringify(items.map(one => one.item['id']))) fault('its output is not what was streamed')
         shown.forEach((whole, position) => {
-          if (items[position]?.done && JSON.stringify(whole) !== JSON.stringify(items[position].item)) fault(`its item ${position} is not the one that was done`)
+          if (items[position]?.done && JSON.stringify(whole) !== JSON.stringify(items[position].item))
+            fault(`its item ${position} is not the one that was done`)
         })
       }
       return
@@ -423,7 +517,8 @@ function endItem(known: Known, entry: JsonObject, fault: (what: string) => void)
     if (!known.told) fault('its input was not told whole')
     if ((done['arguments'] ?? done['input']) !== known.text) fault('its input is not what the deltas added up to')
   }
-  if (done['type'] === 'message' && arrayOf(done['content']).map(textOf).join('\n') !== known.parts.map(slot => slot.text).join('\n')) fault('its text is not what the deltas added up to')
+  if (done['type'] === 'message' && arrayOf(done['content']).map(textOf).join('\n') !== known.parts.map(slot => slot.text).join('\n'))
+    fault('its text is not what the deltas added up to')
   if (done['type'] === 'reasoning' && arrayOf(done['summary']).map(textOf).join('\n') !== known.summaries.map(slot => slot.text).join('\n'))
     fault('its summary is not what the deltas added up to')
   known.done = true

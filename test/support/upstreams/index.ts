@@ -25,7 +25,11 @@ export type Wire = {
 }
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
-const wires = new Map(await Promise.all(found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { wire: Wire }).wire] as const)))
+const wires = new Map(
+  await Promise.all(
+    found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { wire: Wire }).wire] as const),
+  ),
+)
 
 const two = [
   { id: 'call_1', name: 'lookup', args: '{"q":"one"}' },
@@ -51,6 +55,8 @@ function play(body: string): Script | Failure {
       return { text: '{"a":"b"}', ending: 'stop' }
     case 'long':
       return { text: 'As far as', ending: 'length' }
+    case 'refuse':
+      return { text: 'I cannot help with that.', ending: 'refusal' }
     case 'limited':
       return { status: 429, type: 'rate_limit_error', message: 'Slow down' }
     case 'bad':
