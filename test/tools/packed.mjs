@@ -1,0 +1,51 @@
+// The package as others install it: every door opens in both module kinds, and what is behind it works.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+
+const require = createRequire(import.meta.url)
+const doors = ['wireglot', 'wireglot/connect', 'wireglot/fetch', 'wireglot/gateway']
+
+for (const load of [name => import(name), async name => require(name)]) {
+  const [library, connect, fetchHost, gateway] = await Promise.all(doors.map(load))
+  const { body } = library.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }, { from: 'chat-completions', to: 'messages' })
+  assert.equal(body.messages[0].content, 'hi')
+  for (const [name, protocol] of Object.entries(library.protocols)) {
+    const alone = await load(`wireglot/protocols/${name}`)
+    assert.ok(
+      Object.values(alone).some(exported => exported?.name === protocol.name),
+      `${name} is behind its own door`,
+    )
+  }
+  assert.equal(typeof connect.gateway, 'function')
+  assert.equal(typeof fetchHost.fetchGateway, 'function')
+  assert.equal(typeof gateway.createGateway, 'function')
+}
+
+const { metafile, outputFiles } = await build({
+  entryPoints: ['dist/index.js'],
+  bundle: true,
+  minify: true,
+  write: false,
+  metafile: true,
+  format: 'esm',
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+  external: ['zod'],
+  logLevel: 'error',
+})
+const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path))
+assert.deepEqual(
+  [...new Set(imported)].filter(path => path !== 'zod'),
+  [],
+  'the root import needs nothing of Node',
+)
+const size = gzipSync(outputFiles[0].contents).length
+console.log(`root import: ${(size / 1000).toFixed(1)} KB gzip without zod`)
+assert.ok(size < 110_000, 'the root import does not grow unseen')
+
+const help = execFileSync(process.execPath, [JSON.parse(readFileSync('package.json', 'utf8')).bin.wireglot, '--help'], { encoding: 'utf8' })
+assert.match(help, /translate/)
