@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import {
+  collectStream,
+  createStreamTranslator,
+  detectProtocol,
+  explodeResponse,
+  normalizeResponse,
+  TranslationError,
+  textOf,
+  toolCallsOf,
+  translateRequest,
+  translateResponse,
+  translateStream,
+  usageOf,
+} from '../src/index.ts'
+
+const chatRequest = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
+const chatReply = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'real-name',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello', refusal: null }, logprobs: null, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+}
+
+const thrownBy = (act: () => unknown): TranslationError => {
+  try {
+    act()
+  } catch (error) {
+    if (TranslationError.is(error)) return error
+    throw error
+  }
+  throw new Error('nothing was thrown')
+}
+
+describe('between equal protocols', () => {
+  test('a body is given back as it is, unread', () => {
+    const odd = { not: 'a request' }
+    expect(translateRequest(odd, { from: 'messages', to: 'messages' })).toMatchObject({ notes: [] })
+    expect(translateRequest(odd, { from: 'messages', to: 'messages' }).body).toBe(odd)
+    expect(translateResponse(odd, { from: 'responses', to: 'responses' }).body).toBe(odd)
+  })
+
+  test('strict reads it all the same', () => {
+    expect(thrownBy(() => translateRequest({ not: 'a request' }, { from: 'messages', to: 'messages', strict: true })).code).toBe('malformed')
+  })
+
+  test('with a model only its name changes, in a copy', () => {
+    expect(translateRequest(chatRequest, { from: 'chat-completions', to: 'chat-completions', model: 'other' }).body).toEqual({ ...chatRequest, model: 'other' })
+    expect(chatRequest.model).toBe('m')
+  })
+
+  test.each(['chat-completions', 'responses', 'messages'] as const)('a %s stream passes byte by byte, and one that was cut ends as failed', protocol => {
+    const { body } = translateResponse(chatReply, { from: 'chat-completions', to: protocol })
+    const text = explodeResponse(protocol === 'chat-completions' ? chatReply : body, { protocol })
+    const whole = createStreamTranslator({ from: protocol, to: protocol })
+    expect(whole.push(text) + whole.end()).toBe(text)
+    expect(whole).toMatchObject({ finished: true, usage: { input: 3, output: 1 }, notes: [] })
+
+    const half = text.slice(0, text.indexOf('Hello') + 3)
+    const cut = createStreamTranslator({ from: protocol, to: protocol })
+    const out = cut.push(half) + cut.end()
+    expect(out.startsWith(half)).toBe(true)
+    expect(out.slice(half.length)).toContain('upstream stream ended early')
+    expect(cut.finished).toBe(false)
+  })
+
+  test('a stream with another model name says it in every event that names one', () => {
+    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    const renamed = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions', model: 'alias' })
+    const out = renamed.push(text) + renamed.end()
+    expect(out).toBe(text.replaceAll('"real-name"', '"alias"'))
+    expect(out).toContain('"alias"')
+  })
+})
+
+describe('strict', () => {
+  const translate = (strict: true | ('dropped' | 'approximated' | 'synthesized')[]) => () =>
+    translateRequest(chatRequest, { from: 'chat-completions', to: 'messages', strict })
+
+  test('refuses what would be dropped, with all notes', () => {
+    const error = thrownBy(translate(true))
+    expect(error).toMatchObject({ code: 'inexpressible', path: '/seed' })
+    expect(error.notes).toContainEqual(expect.objectContaining({ kind: 'synthesized', path: '/max_tokens' }))
+  })
+
+  test('takes a list of kinds', () => {
+    expect(thrownBy(translate(['synthesized'])).path).toBe('/max_tokens')
+    expect(translate(['approximated'])).not.toThrow()
+  })
+})
+
+describe('detectProtocol', () => {
+  test.each([
+    [
+      { model: 'm', messages: [{ role: 'tool', tool_call_id: 'x', content: 'y' }] },
+      { protocol: 'chat-completions', kind: 'request' },
+    ],
+    [
+      { model: 'm', input: 'hi', max_output_tokens: 20 },
+      { protocol: 'responses', kind: 'request' },
+    ],
+    [
+      { model: 'm', messages: [], system: 'be terse', stop_sequences: ['x'] },
+      { protocol: 'messages', kind: 'request' },
+    ],
+    [chatReply, { protocol: 'chat-completions', kind: 'response' }],
+    [
+      { type: 'response.created', response: {} },
+      { protocol: 'responses', kind: 'event' },
+    ],
+    [
+      { type: 'message_start', message: {} },
+      { protocol: 'messages', kind: 'event' },
+    ],
+  ] as const)('%j', (body, expected) => {
+    const found = detectProtocol(body)
+    expect(found).toMatchObject(expected)
+    expect(found.reasons.length).toBeGreaterThan(0)
+  })
+
+  test.each([[null], [5], ['text'], [[]], [{}], [{ model: 'm', messages: [{ role: 'user', content: 'hi' }] }]])(
+    'says nothing of %j, which could be of any',
+    body => {
+      const { protocol, kind } = detectProtocol(body)
+      expect([protocol, kind]).toEqual([undefined, undefined])
+    },
+  )
+
+  test('a body of another protocol is refused with the path it belongs to', () => {
+    const error = thrownBy(() => translateRequest({ model: 'm', messages: [], system: 'be terse' }, { from: 'chat-completions', to: 'responses' }))
+    expect(error).toMatchObject({ code: 'malformed', message: expect.stringContaining('/v1/messages') })
+  })
+})
+
+describe('whole and streamed', () => {
+  test('a reply goes into a stream and comes out of it again', async () => {
+    const { body, notes } = await collectStream([explodeResponse(chatReply, { protocol: 'chat-completions' })], { protocol: 'chat-completions' })
+    expect(body).toMatchObject(chatReply)
+    expect(notes).toEqual([])
+  })
+
+  test('translateStream is the translator as an iterable', async () => {
+    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    async function* source() {
+      for (const char of text) yield char
+    }
+    const chunks: Uint8Array[] = []
+    for await (const chunk of translateStream(source(), { from: 'chat-completions', to: 'messages' })) chunks.push(chunk)
+    const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
+    expect(Buffer.concat(chunks).toString()).toBe(translator.push(text) + translator.end())
+  })
+
+  test('a stream that failed is collected as the error it failed with', async () => {
+    const { body } = await collectStream(['data: {"error":{"message":"Broke down","type":"server_error","param":null,"code":null}}\n\n'], {
+      protocol: 'chat-completions',
+    })
+    expect(body).toMatchObject({ error: { message: 'Broke down' } })
+  })
+
+  test('a stream that was cut off is never a whole reply', async () => {
+    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    await expect(collectStream([text.slice(0, text.indexOf('Hello') + 10)], { protocol: 'chat-completions' })).rejects.toMatchObject({ code: 'truncated' })
+  })
+
+  test('frames that are not JSON are passed over with a note, and three break the stream', () => {
+    const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
+    translator.push('data: <html>\n\n')
+    expect(translator.notes).toMatchObject([{ kind: 'dropped', code: 'stream.unreadable-frame' }])
+    expect(translator.error).toBeUndefined()
+    translator.push('data: <body>\n\ndata: </html>\n\n')
+    expect(translator.error).toMatchObject({ status: 502 })
+    expect(translator.end()).not.toContain('message_stop')
+  })
+})
+
+test('a reply is read in nobody’s dialect', () => {
+  const canonical = normalizeResponse(chatReply, { protocol: 'chat-completions' })
+  expect([textOf(canonical), toolCallsOf(canonical), usageOf(canonical)?.input]).toEqual(['Hello', [], 3])
+})
+
+test('an unknown protocol name is told, with those that there are', () => {
+  expect(() => translateRequest({}, { from: 'chat' as 'messages', to: 'messages' })).toThrow(/chat-completions, responses, messages/)
+})
