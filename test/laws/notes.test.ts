@@ -30,7 +30,8 @@ const isCosmetic = (path: string) => /\/(json_schema|format)\/(name|description)
 const everyIndex = (path: string) => path.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 
 function covers(notes: Note[], path: string): boolean {
-  const place = everyIndex(path)
+  const spelled = olderSpellings.find(([, older]) => path.startsWith(older))
+  const place = everyIndex(spelled ? path.replace(spelled[1], spelled[0]) : path)
   return notes.some(note => {
     if (note.kind === 'synthesized') return false
     const at = everyIndex(note.path)
@@ -48,8 +49,19 @@ function contains(body: unknown, wanted: string | number): boolean {
   )
 }
 
+/** Where a body uses an older spelling of a field, notes name the newer one. */
+const olderSpellings = [
+  ['/output_config/format', '/output_format'],
+  ['/max_completion_tokens', '/max_tokens'],
+  ['/reasoning/summary', '/reasoning/generate_summary'],
+] as const
+
 /** To something, or to where something is missing. */
 function leadsSomewhere(body: unknown, path: string): boolean {
+  return leads(body, path) || olderSpellings.some(([newer, older]) => path.startsWith(newer) && leads(body, path.replace(newer, older)))
+}
+
+function leads(body: unknown, path: string): boolean {
   let place = body
   const keys = path.split('/').slice(1)
   for (const key of keys.slice(0, -1)) {

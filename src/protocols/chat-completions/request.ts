@@ -61,6 +61,10 @@ export const fieldNames: Record<string, string> = {
   detail: 'image_url/detail',
   filename: 'file/filename',
   citations: 'annotations',
+  createdAt: 'created',
+  'finish.reason': 'finish_reason',
+  'finish.sequence': 'finish_reason',
+  'finish.details': 'finish_reason',
 }
 
 /** @throws TranslationError `malformed` when the body is not a chat request */

@@ -40,7 +40,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   }
   const value: CanonicalResponse = {
     ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
-    candidates: choices.map((choice, i) => decodeChoice(choice, `/choices/${i}`, { responseId: id ?? '', options, report })),
+    candidates: choices.map((choice, i) => decodeChoice(choice, i, { responseId: id ?? '', options, report })),
     ...kept(unknown, form),
   }
   if (choices.length === 0)
@@ -56,10 +56,11 @@ export function readTime(created: unknown): number | undefined {
 
 type Around = { responseId: string; options: Options; report: ChatReport }
 
-function decodeChoice(wire: ChatChoice, at: string, { responseId, options, report }: Around): Candidate {
+function decodeChoice(wire: ChatChoice, position: number, { responseId, options, report }: Around): Candidate {
   const { told: choice, nulls } = told(wire)
   const { index, message, finish_reason, logprobs, ...unknown } = choice
-  const candidate = index ?? 0
+  const candidate = index ?? position
+  const at = `/choices/${position}`
   const reading: Reading = {
     report,
     context: options.context,
@@ -85,7 +86,7 @@ function decodeChoice(wire: ChatChoice, at: string, { responseId, options, repor
     role: message?.role === 'assistant' ? undefined : message && 'role' in message ? message.role : 'absent',
   }
   const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: `${at}/message`, ...(ext && { ext }) }
-  return { index: candidate, messages: [whole], finish, ...(loose && { logprobs: loose }), ...kept(unknown, form) }
+  return { index: candidate, at, messages: [whole], finish, ...(loose && { logprobs: loose }), ...kept(unknown, form) }
 }
 
 /** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
@@ -185,16 +186,16 @@ function truncated(path: string): TranslationError {
   return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
 }
 
-function encodeCandidate({ index, messages, finish, logprobs, ext, ...rest }: Candidate, at: string, writing: Writing): JsonObject {
+function encodeCandidate({ index, at: place, messages, finish, logprobs, ext, ...rest }: Candidate, at: string, writing: Writing): JsonObject {
   const { report, options } = writing
-  report.rest(rest, at)
-  report.ext(ext, at)
+  report.rest(rest, place)
+  report.ext(ext, place)
   const form = formOf(ext)
   const [first] = messages
   const parts = messages.flatMap(message => message.parts)
-  for (const { id, status, phase, at: place } of messages) {
-    if (id !== undefined || status !== undefined) report.once('message.ids', place)
-    if (phase !== undefined && phase !== null) report.add('message.phase', place, 'phase')
+  for (const { id, status, phase, at: spot } of messages) {
+    if (id !== undefined || status !== undefined) report.once('message.ids', spot)
+    if (phase !== undefined && phase !== null) report.add('message.phase', spot, 'phase')
   }
   if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)
   const message =
@@ -204,11 +205,11 @@ function encodeCandidate({ index, messages, finish, logprobs, ext, ...rest }: Ca
     ) ?? {}
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
-  const ended = encodeEnding(finish, { at, report, options, form })
+  const ended = encodeEnding(finish, { at, place, report, options, form })
   refuse(finish, { message, parts, at, report })
   const delta = own(ext)?.fields?.['delta']
   const shown = {
-    index: form['indexless'] && index === 0 ? undefined : index,
+    index: form['indexless'] ? undefined : index,
     message: form['messageless'] ? undefined : message,
     finish_reason: ended,
     logprobs: encodeChoiceLogprobs(parts, logprobs, ext),
@@ -217,26 +218,26 @@ function encodeCandidate({ index, messages, finish, logprobs, ext, ...rest }: Ca
   return spell(isObject(delta) && !own(first?.ext) ? { ...shown, message: merge(delta, message) } : shown, ext)
 }
 
-type Ending = { at: string; report: ChatReport; options: Options; form: JsonObject }
+type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject }
 
-function encodeEnding(finish: Finish | undefined, { at, report, options, form }: Ending): string | undefined {
+function encodeEnding(finish: Finish | undefined, { at, place, report, options, form }: Ending): string | undefined {
   if (!finish) {
     if (options.truncated !== 'length') throw truncated(at)
-    report.add('finish.truncated-as-length', at, 'finish')
+    report.add('finish.truncated-as-length', place, 'finish.reason')
     return 'length'
   }
   // It came without a word.
   if (finish.protocol === protocolName && finish.raw === undefined && ('finish' in form || Array.isArray(form['nulls'])))
     return form['finish'] === '' ? '' : undefined
-  noteFinish(finish, at, report)
+  noteFinish(finish, place, report)
   return encodeFinish(finish)?.word ?? 'stop'
 }
 
 export function noteFinish(finish: Finish, at: string | undefined, report: ChatReport): void {
   const written = encodeFinish(finish)
-  if (written && !written.exact) report.add('finish.approximated', at, 'finish')
+  if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
   else if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined))
-    report.add('finish.details', at, 'finish')
+    report.add('finish.details', at, finish.details === undefined && finish.sequence !== undefined ? 'finish.sequence' : 'finish.details')
 }
 
 /** A refusal without a word gets one: clients show `refusal`, and nothing at all would look like an empty answer. */

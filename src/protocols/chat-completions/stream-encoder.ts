@@ -591,7 +591,7 @@ function finishChoice(state: State, { candidate, finish, ext }: Extract<Canonica
     return
   }
   const report = reportOf(state)
-  noteFinish(finish, `/choices/${candidate}`, report)
+  noteFinish(finish, undefined, report)
   report.ext(ext, '')
   refuse(state, choice, { finish, emit })
   const { delta, ...fields } = own(ext)?.fields ?? {}

@@ -72,6 +72,8 @@ function fieldNames(): FieldNames {
     'finish.reason': 'stop_reason',
     'finish.sequence': 'stop_sequence',
     'finish.details': 'stop_details',
+    cacheWriteByTtl: 'cache_creation',
+    serverTools: 'server_tool_use',
     'usage.input': 'usage/input_tokens',
     'usage.output': 'usage/output_tokens',
     'usage.cacheRead': 'usage/cache_read_input_tokens',

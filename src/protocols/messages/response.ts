@@ -69,16 +69,16 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const form = ownForm(response)
   const native = form?.['native'] === true
   const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
-  for (const { index } of others) report.add('candidates.first-only', undefined, `candidates.${index}`)
+  for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.finish?.reason === 'error') {
     const { finish } = candidate
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: finish.message ?? 'the upstream failed' }), notes: report.notes }
   }
   const parts = candidate?.messages.flatMap(({ parts: own }) => own) ?? []
   const content = candidate?.messages.flatMap(message => encodeMessage(message, native, report)) ?? []
-  if (candidate?.logprobs) report.add('field.unsupported', undefined, 'logprobs')
-  if (candidate?.ext) report.ext(candidate.ext, undefined)
-  const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated }, report)
+  if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
+  if (candidate?.ext) report.ext(candidate.ext, candidate.at)
+  const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated, at: candidate?.at }, report)
   const named = model ?? options.context?.request?.model
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
@@ -152,7 +152,7 @@ export function encodeFinish(
   finish: Finish | undefined,
   parts: readonly Part[],
   promptBlocked: CanonicalResponse['promptBlocked'],
-  { native, truncated }: { native: boolean; truncated?: Options['truncated'] | undefined },
+  { native, truncated, at }: { native: boolean; truncated?: Options['truncated'] | undefined; at?: string | undefined },
   report: MessagesReport,
 ): Stop {
   if (!finish && promptBlocked) {
@@ -161,7 +161,7 @@ export function encodeFinish(
   }
   if (!finish) {
     if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: name, path: '' }, 'the reply does not say how it ended')
-    report.add('finish.truncated-as-length', undefined)
+    report.add('finish.truncated-as-length', at)
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
   const own = finish.protocol === name
@@ -178,20 +178,20 @@ export function encodeFinish(
     return refusal(refused.text || (message ?? null))
   }
   if (reason === 'content_filter' || reason === 'recitation' || reason === 'refusal') {
-    if (reason !== 'refusal') report.add('finish.approximated', undefined, 'finish.reason')
+    if (reason !== 'refusal') report.add('finish.approximated', at, 'finish.reason')
     return refusal(message ?? null, finish.category)
   }
   // Clients act on tool calls only when the reply stopped for them.
   if (reason === 'stop' && hasCalls(parts)) {
-    report.add('finish.tool-use', undefined, 'finish.reason')
+    report.add('finish.tool-use', at, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
   }
   if (reason === 'tool_calls' && !hasCalls(parts)) {
-    report.add('stop.no-call', undefined, 'finish.reason')
+    report.add('stop.no-call', at, 'finish.reason')
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
   const word = reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
-  if (word === undefined) report.add('finish.approximated', undefined, 'finish.reason')
+  if (word === undefined) report.add('finish.approximated', at, 'finish.reason')
   return { stop_reason: word ?? nearestStopReason[reason] ?? 'end_turn', stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
 }
 

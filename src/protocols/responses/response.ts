@@ -120,7 +120,9 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   // Some servers repeat an id; only a stream's reader could not bear it.
   w.itemId = (wanted, prefix, own) => (own ? wanted : itemIdOf(wanted, prefix, envelope, used))
   const [candidate, ...others] = candidates
-  for (const { index } of others) report.add('candidates.first-only', `/candidates/${index}`)
+  for (const { at } of others) report.add('candidates.first-only', at)
+  if (candidate?.ext) report.ext(candidate.ext, candidate.at)
+  if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   const output = (candidate?.messages ?? []).flatMap(message => encodeMessage(message, w))
   if (!envelope.own) separateCalls(output, report)
   const counts = usage && encodeUsage(usage, report)
@@ -171,11 +173,11 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   }
   if (!finish) {
     if (options.truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol, path: '/status' }, 'the answer does not say how it ended')
-    report.add('finish.truncated-as-length', '', 'finish')
+    report.add('finish.truncated-as-length', candidate?.at, 'finish')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
   const { status, reason, exact } = encodeFinish(finish, options.strictEnums ?? false)
-  if (!exact || blocked) report.add('finish.approximated', '', 'finish.reason')
+  if (!exact || blocked) report.add('finish.approximated', candidate?.at, 'finish.reason')
   const explained = (finish.reason === 'refusal' || finish.reason === 'content_filter') && finish.message !== undefined ? { refusal: finish.message } : {}
   return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
 }
