@@ -236,7 +236,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
 export function noteFinish(finish: Finish, at: string | undefined, report: ChatReport): void {
   const written = encodeFinish(finish)
   if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
-  else if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined))
+  if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined))
     report.add('finish.details', at, finish.details === undefined && finish.sequence !== undefined ? 'finish.sequence' : 'finish.details')
 }
 

@@ -51,6 +51,8 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   const echo: JsonObject = {}
   for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
   const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
+  // An error beside an answer that did not fail is no part of the answer.
+  if (body.error != null && body.status !== 'failed') fields['error'] = body.error
   const { nulls, ...form } = spelling(body, usual)
   const own = Array.isArray(nulls) ? nulls.filter(key => usual.includes(key)) : []
   return {
@@ -86,7 +88,9 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
 
 /** How the ending was spelled, for what the canonical finish does not hold. */
 export function endingForm({ status, incomplete_details: details }: ResponsesResponse) {
-  return keep({}, { ...(status != null && { status }), ...(details && { details }) })
+  const { reason, ...rest } = details ?? {}
+  const unread = { ...(status !== 'incomplete' && reason != null && { reason }), ...rest }
+  return keep(Object.keys(unread).length > 0 ? { incomplete_details: unread } : {}, { ...(status != null && { status }), ...(details && { details }) })
 }
 
 /** Is there a call that only the client can answer, and that nothing here has answered? */
@@ -178,6 +182,8 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   }
   const { status, reason, exact } = encodeFinish(finish, options.strictEnums ?? false)
   if (!exact || blocked) report.add('finish.approximated', candidate?.at, 'finish.reason')
+  if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
+  if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
   const explained = (finish.reason === 'refusal' || finish.reason === 'content_filter') && finish.message !== undefined ? { refusal: finish.message } : {}
   return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
 }

@@ -7,13 +7,15 @@ import type { ResponsesReport } from './writing.ts'
 
 /** Totals are inclusive on this wire, too: cached ⊂ input, reasoning ⊂ output. */
 export function decodeUsage(wire: ResponsesUsage): Usage {
-  const { input_tokens: input, input_tokens_details: inDetails, output_tokens: output, output_tokens_details: outDetails, total_tokens: _, ...rest } = wire
+  const { input_tokens: input, input_tokens_details: inDetails, output_tokens: output, output_tokens_details: outDetails, total_tokens: total, ...rest } = wire
   const { cached_tokens, cache_write_tokens, cache_write_tokens_details, ...inRest } = inDetails ?? {}
   const { reasoning_tokens, ...outRest } = outDetails ?? {}
   const { ttl_30m_tokens, ttl_12h_tokens } = cache_write_tokens_details ?? {}
   const byTtl = defined({ '30m': ttl_30m_tokens ?? undefined, '12h': ttl_12h_tokens ?? undefined })
   const fields: JsonObject = {
     ...rest,
+    // A total that is no sum is kept, but trusted by nobody.
+    ...(total != null && total !== (input ?? 0) + (output ?? 0) && { total_tokens: total }),
     ...(Object.keys(inRest).length > 0 && { input_tokens_details: inRest }),
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
   }
