@@ -68,7 +68,7 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
 /** Who says what; instructions may stand in a user's mouth, marked as such, and results in the order of their calls. */
 function essence({ messages }: CanonicalRequest) {
   const parts = messages.flatMap(({ role, parts: own }) => own.map(part => ({ role, part })))
-  const said = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([^]*)<\/system>$/, '$1') : '')
+  const said = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([\s\S]*)<\/system>$/, '$1') : '')
   return {
     texts: parts
       .filter(({ role }) => role !== 'assistant')

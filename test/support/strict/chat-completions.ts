@@ -308,9 +308,18 @@ export function checkStream(events: unknown[]): string[] {
   let id: unknown
   events.forEach((event, index) => {
     const at = `event ${index}`
-    if (over === '[DONE]') return void faults.push(`${at}: after [DONE]`)
-    if (event === '[DONE]') return void (over = '[DONE]')
-    if (over) return void faults.push(`${at}: after an error`)
+    if (over === '[DONE]') {
+      faults.push(`${at}: after [DONE]`)
+      return
+    }
+    if (event === '[DONE]') {
+      over = '[DONE]'
+      return
+    }
+    if (over) {
+      faults.push(`${at}: after an error`)
+      return
+    }
     if (isObject(event) && 'error' in event) {
       over = 'error'
       faults.push(...checkError(event).map(fault => at + fault))

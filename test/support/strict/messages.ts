@@ -351,7 +351,10 @@ export function checkStream(events: unknown[]): string[] {
     event(entry, at, faults)
     if (!isObject(entry)) return
     const fault = (what: string) => faults.push(`${at} (${entry['type']}): ${what}`)
-    if (phase === 'over') return void fault('after the end')
+    if (phase === 'over') {
+      fault('after the end')
+      return
+    }
     switch (entry['type']) {
       case 'ping':
         return
@@ -377,7 +380,10 @@ export function checkStream(events: unknown[]): string[] {
         return
       }
       case 'content_block_delta': {
-        if (!open || inIndex !== content.length - 1) return void fault('its block is not open')
+        if (!open || inIndex !== content.length - 1) {
+          fault('its block is not open')
+          return
+        }
         const delta = isObject(entry['delta']) ? entry['delta'] : {}
         if (!deltaOf[String(open.block['type'])]?.includes(String(delta['type']))) fault(`${delta['type']} in a ${open.block['type']} block`)
         if (delta['type'] === 'input_json_delta') open.json += String(delta['partial_json'])
@@ -388,7 +394,10 @@ export function checkStream(events: unknown[]): string[] {
         return
       }
       case 'content_block_stop':
-        if (!open || inIndex !== content.length - 1) return void fault('its block is not open')
+        if (!open || inIndex !== content.length - 1) {
+          fault('its block is not open')
+          return
+        }
         if (open.block['type'] === 'tool_use' && open.json.trim() !== '' && !isJsonObject(open.json)) fault('the input of the call is no JSON object')
         open = undefined
         return

@@ -434,9 +434,15 @@ export function checkStream(all: unknown[]): string[] {
     const type = String(entry['type'])
     const fault = (what: string) => faults.push(`${at} (${type}): ${what}`)
     if (entry['sequence_number'] !== index) fault(`sequence_number ${entry['sequence_number']}`)
-    if (over && !(over === 'error' && type === 'response.failed')) return void fault(`after ${over}`)
+    if (over && !(over === 'error' && type === 'response.failed')) {
+      fault(`after ${over}`)
+      return
+    }
     if (index === 0 && type !== 'response.created' && type !== 'error') fault('the first event is response.created')
-    if (type === 'error') return void (over = 'error')
+    if (type === 'error') {
+      over = 'error'
+      return
+    }
     if (isObject(entry['response'])) {
       id ??= entry['response']['id']
       if (entry['response']['id'] !== id) fault('another response id')
@@ -465,15 +471,24 @@ export function checkStream(all: unknown[]): string[] {
       return
     }
     const known = items[Number(entry['output_index'])]
-    if (!known) return void fault('its item was not added')
+    if (!known) {
+      fault('its item was not added')
+      return
+    }
     if (known.done) fault('its item is done')
-    if (type === 'response.output_item.done') return endItem(known, entry, fault)
+    if (type === 'response.output_item.done') {
+      endItem(known, entry, fault)
+      return
+    }
     if (entry['item_id'] !== known.item['id']) fault('another item_id')
     const stem = type.replace(/\.(delta|done)$/, '')
     const kind = textKinds[stem]
     if (kind) {
       const slot = known[kind.in][Number(kind.in === 'parts' ? entry['content_index'] : entry['summary_index'])]
-      if (slot?.type !== kind.of || slot.told) return void fault('its part is not open')
+      if (slot?.type !== kind.of || slot.told) {
+        fault('its part is not open')
+        return
+      }
       if (type.endsWith('.delta')) slot.text += String(entry['delta'])
       else {
         slot.told = true
@@ -483,7 +498,10 @@ export function checkStream(all: unknown[]): string[] {
     }
     const words = inputKinds[stem]
     if (words) {
-      if (known.item['type'] !== words.of || known.told) return void fault('its item does not take this')
+      if (known.item['type'] !== words.of || known.told) {
+        fault('its item does not take this')
+        return
+      }
       if (type.endsWith('.delta')) known.text += String(entry['delta'])
       else {
         known.told = true
@@ -497,7 +515,10 @@ export function checkStream(all: unknown[]): string[] {
       slots.push({ text: '', told: false, done: false, type: isObject(entry['part']) ? entry['part']['type'] : undefined })
     } else if (type === 'response.content_part.done' || type === 'response.reasoning_summary_part.done') {
       const slot = type === 'response.content_part.done' ? known.parts[Number(entry['content_index'])] : known.summaries[Number(entry['summary_index'])]
-      if (!slot || slot.done) return void fault('its part is not open')
+      if (!slot || slot.done) {
+        fault('its part is not open')
+        return
+      }
       if (!slot.told) fault('its text was not told whole')
       slot.done = true
       const part = isObject(entry['part']) ? entry['part'] : {}
