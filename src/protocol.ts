@@ -90,6 +90,11 @@ export type TranslationContext = EncodingContext & {
 export type WireError = { status: number; headers: Record<string, string>; body: unknown }
 
 export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>
+
+/**
+ * Where a wire has a canonical field. `'tool_calls:name'` holds for nodes that stand in `tool_calls`, alone or in a list,
+ * and goes before `'name'`. A place that begins with `../` stands beside the container of the node; `''` is the node.
+ */
 export type FieldNames = Record<string, string>
 
 export type Detection = { request: string[]; response: string[]; event: string[] }

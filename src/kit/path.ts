@@ -9,3 +9,10 @@ export function pointer(keys: Iterable<PropertyKey>): string {
   for (const key of keys) path += step(typeof key === 'symbol' ? String(key) : key)
   return path
 }
+
+/** The last key of a pointer that is no index, and what the value at this key stands in. */
+export function containerOf(path: string): { name: string; inside: string } {
+  const place = path.replace(/(\/\d+)+$/, '')
+  const cut = place.lastIndexOf('/')
+  return cut < 0 ? { name: '', inside: '' } : { name: place.slice(cut + 1), inside: place.slice(0, cut) }
+}

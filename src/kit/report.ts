@@ -1,7 +1,7 @@
 import type { ExtMap } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import type { FieldNames, NoteTable } from '../protocol.ts'
-import { step } from './path.ts'
+import { containerOf, step } from './path.ts'
 
 /** Notes that every encoder may make. */
 export const commonNotes = {
@@ -35,8 +35,7 @@ export function createReport<Table extends NoteTable>(
   const push = (code: string, at: string | undefined, field?: string) => {
     const entry = table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
-    const path = (at ?? '') + (field === undefined ? '' : `/${fieldNames[field] ?? field.replaceAll('.', '/')}`)
-    notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
+    notes.push({ kind: entry.kind, path: pathOf(at ?? '', field, fieldNames), code, reason: entry.reason, target: protocol })
   }
   return {
     notes,
@@ -55,4 +54,16 @@ export function createReport<Table extends NoteTable>(
       }
     },
   }
+}
+
+function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): string {
+  if (field === undefined) return at
+  const container = containerOf(at)
+  let name = fieldNames[`${container.name}:${field}`] ?? fieldNames[field] ?? field.replaceAll('.', '/')
+  let place = at
+  while (name.startsWith('../')) {
+    place = containerOf(place).inside
+    name = name.slice(3)
+  }
+  return name === '' ? place : `${place}/${name}`
 }

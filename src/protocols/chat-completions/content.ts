@@ -159,7 +159,22 @@ export function decodeMark(marks: { prompt_cache_breakpoint?: unknown; cache_con
   if (!isObject(mark)) return kept(mark === undefined ? unknown : { ...unknown, ...defined(marks) }, form)
   const ttl = mark['ttl']
   const cache: NonNullable<TextPart['cache']> = ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
-  return { cache, ...kept(unknown, { ...form, mark: defined({ prompt_cache_breakpoint: breakpoint, cache_control: control }) }) }
+  const key = breakpoint === undefined || breakpoint === null ? 'cache_control' : 'prompt_cache_breakpoint'
+  return {
+    cache,
+    ...kept(inside(key, beside(mark, cache), unknown), { ...form, mark: defined({ prompt_cache_breakpoint: breakpoint, cache_control: control }) }),
+  }
+}
+
+/** What a mark says beyond its usual words. */
+function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject {
+  const { ttl: told, mode, type, ...rest } = mark
+  return defined({
+    ...rest,
+    ttl: told === null || told === ttl ? undefined : told,
+    mode: mode === 'explicit' ? undefined : mode,
+    type: type === 'ephemeral' ? undefined : type,
+  })
 }
 
 /** The breakpoint of a part, as its keys on the wire. */

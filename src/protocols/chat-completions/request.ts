@@ -65,6 +65,18 @@ export const fieldNames: Record<string, string> = {
   'finish.reason': 'finish_reason',
   'finish.sequence': 'finish_reason',
   'finish.details': 'finish_reason',
+  // Functions and custom tools have a name at different places, so the note points at the whole tool or call.
+  'tools:name': '',
+  'tool_calls:name': '',
+  'functions:description': 'description',
+  'functions:parameters': 'parameters',
+  'functions:strict': 'strict',
+  'function_call:input': 'arguments',
+  'content:citations': '../annotations',
+  'content:logprobs': '../../logprobs',
+  'refusal:logprobs': '../../logprobs',
+  'content:cache': 'prompt_cache_breakpoint',
+  'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
 }
 
 /** @throws TranslationError `malformed` when the body is not a chat request */

@@ -54,7 +54,8 @@ function decodeTool(wire: ChatTool, at: string): Tool {
   if ('custom' in wire && wire.type === 'custom') {
     const { told: custom, nulls } = told(wire.custom as ChatCustomTool)
     const { type: _, custom: __, ...outer } = wire
-    const { name, description, format, ...unknown } = custom
+    const { name, description, format, ...rest } = custom
+    const unknown = { ...rest, ...unknownOfFormat(format) }
     return defined({
       type: 'freeform' as const,
       name,
@@ -72,6 +73,18 @@ function decodeGrammar(format: unknown): Pick<FreeformTool, 'format'> {
   const { type, grammar } = format
   if (type === 'grammar' && isObject(grammar)) return { format: { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) } }
   return type === 'text' ? { format: { type } } : {}
+}
+
+/** What of a format has no canonical place. */
+function unknownOfFormat(wire: unknown): JsonObject {
+  if (!isObject(wire)) return {}
+  const { format } = decodeGrammar(wire)
+  if (!format) return { format: wire }
+  const { type: _, grammar, ...outer } = wire
+  if (format.type === 'text') return grammar === undefined && Object.keys(outer).length === 0 ? {} : { format: defined({ ...outer, grammar }) }
+  const { syntax: _syntax, definition: _definition, ...inner } = isObject(grammar) ? grammar : {}
+  const left = Object.keys(inner).length > 0 ? { ...outer, grammar: inner } : outer
+  return Object.keys(left).length > 0 ? { format: left } : {}
 }
 
 function decodeFunction(wire: ChatFunction, outer: JsonObject, { at, form }: { at: string; form: JsonObject }): FunctionTool {

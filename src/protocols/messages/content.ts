@@ -385,7 +385,10 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   const { type: _, text, citations, logprobs, cache, signature: __, at, ext, ...rest } = part
   report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
   report.ext(ext, at)
-  if (!native && !text) return []
+  if (!native && !text) {
+    for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
+    return []
+  }
   if (!native && to === 'provider' && !text.trim()) {
     report.add('text.blank', at)
     return []
@@ -591,7 +594,11 @@ function encodeMedia(part: MediaPart, writing: Writing, role: Message['role']): 
     report.add('media.transcript', at)
     return [{ type: 'text', text: transcript }]
   }
-  const block = inResult && !native && !ext?.[name] ? undefined : encodeSource(part, writing)
+  if (inResult && !native && !ext?.[name]) {
+    report.add('media.unsupported', at)
+    return []
+  }
+  const block = encodeSource(part, writing)
   if (!block) return []
   report.rest({ ...rest, ...(transcript !== undefined && { transcript }) }, at)
   report.ext(ext, at)

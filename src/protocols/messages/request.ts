@@ -721,8 +721,10 @@ function encodeCaching(
   report: MessagesReport,
   { marks }: RequestWriting,
 ): JsonObject {
-  const { auto, contentRef, mode: _, diagnostics, ...rest } = cache ?? {}
-  report.rest({ ...rest, ...(!native && defined({ diagnostics })) }, undefined, 'cache.')
+  const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
+  // Marks are all there is here, and without any nothing is cached.
+  const known = mode === undefined || mode === 'implicit' || mode === 'explicit'
+  report.rest({ ...rest, ...(!known && { mode }), ...(!native && defined({ diagnostics })) }, undefined, 'cache.')
   if (contentRef !== undefined) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {

@@ -8,7 +8,7 @@ import { imageItem } from './media.ts'
 import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import { type Attachment, carrierItem, decodeReasoning, encodeReasoning } from './reasoning.ts'
 import type { ResponsesContent, ResponsesItem, ResponsesReasoning } from './schema.ts'
-import { decodeTools, encodeTools, wireName } from './tools.ts'
+import { decodeTools, encodeName, encodeTools } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
@@ -227,9 +227,12 @@ const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal
 
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
-  const content = parts.flatMap<JsonObject>(part =>
-    !own && part.type === 'text' && part.text === '' && w.target === 'input' ? [] : (encodeContentPart(part, message.role, w) ?? []),
-  )
+  const content = parts.flatMap<JsonObject>(part => {
+    if (own || part.type !== 'text' || part.text !== '' || w.target !== 'input') return encodeContentPart(part, message.role, w) ?? []
+    w.report.ext(part.ext, part.at)
+    w.report.rest({ citations: part.citations }, part.at)
+    return []
+  })
   return content.length > 0 || own ? [encodeContainer(message, content, w)] : []
 }
 
@@ -334,6 +337,7 @@ const wireCallId = (id: string, { own }: Writing) => (own ? id : mapCallId(id, v
 export function encodeCall(part: ToolCallPart, message: Message, w: Writing): JsonObject {
   const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, at, ext, signature, cache, ...rest } = part
   const { report, target } = w
+  w.calls.set(id, name)
   report.ext(ext, at)
   report.rest(rest, at)
   if (cache) report.add('cache.place', at, 'cache')
@@ -348,7 +352,7 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
     id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
     status: target === 'output' && !own ? (message.status ?? status ?? 'completed') : (itemStatus(message) ?? (own ? undefined : status)),
     call_id: encodeCallId(id, at, w),
-    name: wireName(name, w),
+    name: encodeName(name, at, w),
     namespace,
     [freeform ? 'input' : 'arguments']: empty ? '{}' : input,
     caller: own ? caller : undefined,
@@ -388,6 +392,8 @@ function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonO
   const item = kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
   const own = ownItem(message, item)
   if (isError) report.add('tool-result.error-flag', at, 'isError')
+  if (!w.calls.has(callId) && wireCallId(callId, w) !== callId) report.add('tool-call.id', at, 'callId')
+  if (!own && name !== undefined && w.calls.get(callId) !== name) report.rest({ name }, at)
   const prefix = isError && options.errorPrefix ? options.errorPrefix : ''
   const known = {
     type: item,

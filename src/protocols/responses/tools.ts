@@ -221,8 +221,8 @@ function withoutNamespace(wire: JsonObject): JsonObject {
   return wire
 }
 
-/** The name of a tool on this wire; a changed one is remembered for the answer. */
-function encodeName(name: string, at: string | undefined, { own, report, tools }: Writing): string {
+/** The name of a tool on this wire; a changed one is noted where it stands first, and remembered for the answer. */
+export function encodeName(name: string, at: string | undefined, { own, report, tools }: Writing): string {
   if (own) return name
   const wire = mapName(name, 128)
   if (wire !== name && !Object.hasOwn(tools, wire)) {
@@ -330,6 +330,6 @@ function encodeAllowed({ kind, name, protocol: of, raw }: AllowedTool, w: Writin
 }
 
 /** As `encodeName`, for a name whose definition was noted. */
-export function wireName(name: string, { own }: Writing): string {
+function wireName(name: string, { own }: Writing): string {
   return own ? name : mapName(name, 128)
 }

@@ -21,10 +21,12 @@ export type Writing = {
   itemId?: (wanted: string | undefined, prefix: string, own?: Message) => string | undefined
   /** Cache breakpoints beyond the allowed number. */
   uncached: Set<Part>
+  /** The calls written so far: the name by id. */
+  calls: Map<string, string>
   /** By the name written on this wire. */
   tools: NonNullable<EncodingContext['tools']>
 }
 
 export function startWriting(target: Writing['target'], own: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
-  return { report: createReport(protocol, responsesNotes, options.fieldNames, notes), options, target, own, uncached: new Set(), tools: {} }
+  return { report: createReport(protocol, responsesNotes, options.fieldNames, notes), options, target, own, uncached: new Set(), calls: new Map(), tools: {} }
 }

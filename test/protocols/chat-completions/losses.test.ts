@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest'
+import { protocols } from '../../../src/protocols/index.ts'
+
+const source = protocols['chat-completions']
+type Target = Exclude<keyof typeof protocols, 'chat-completions'>
+
+const request = (rest: object) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...rest })
+const say = (...messages: object[]) => ({ model: 'm', messages })
+const answer = (message: object, rest: object = {}) => ({
+  id: 'c',
+  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop', ...rest }],
+})
+const cited = [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org/' } }]
+const odd = 'no name'
+
+describe('what another protocol cannot say is noted where it stands', () => {
+  test.each<[string, Target, object, string]>([
+    ['the name of a function', 'responses', request({ tools: [{ type: 'function', function: { name: odd } }] }), 'tool.renamed /tools/0'],
+    ['the name of a function', 'messages', request({ tools: [{ type: 'function', function: { name: odd } }] }), 'tool.renamed /tools/0'],
+    ['the name of a custom tool', 'responses', request({ tools: [{ type: 'custom', custom: { name: odd } }] }), 'tool.renamed /tools/0'],
+    ['the name of an older function', 'responses', request({ functions: [{ name: odd }] }), 'tool.renamed /functions/0/name'],
+    [
+      'the name in a call',
+      'responses',
+      say({ role: 'assistant', tool_calls: [{ id: 'a', type: 'custom', custom: { name: odd, input: 'x' } }] }),
+      'tool.renamed /messages/0/tool_calls/0',
+    ],
+    [
+      'the name in an older call',
+      'responses',
+      say({ role: 'assistant', function_call: { name: odd, arguments: '{}' } }),
+      'tool.renamed /messages/0/function_call/name',
+    ],
+    [
+      'the broken input of an older call',
+      'messages',
+      say({ role: 'assistant', function_call: { name: 'f', arguments: '{"a' } }),
+      'tool-call.input /messages/0/function_call/arguments',
+    ],
+    [
+      'the id of a result without a call',
+      'responses',
+      say({ role: 'tool', tool_call_id: 'with space', content: 'r' }),
+      'tool-call.id /messages/0/tool_call_id',
+    ],
+    ['the name of a result without a call', 'responses', say({ role: 'function', name: 'f', content: 'r' }), 'field.unsupported /messages/0/name'],
+    [
+      'what is kept beside an empty text',
+      'responses',
+      say({ role: 'user', content: [{ type: 'text', text: '', x: 1 }] }),
+      'field.unknown /messages/0/content/0/x',
+    ],
+    ['sources beside an empty text', 'responses', say({ role: 'assistant', content: '', annotations: cited }), 'field.unsupported /messages/0/annotations'],
+    ['sources beside an empty text', 'messages', say({ role: 'assistant', content: '', annotations: cited }), 'citation.foreign /messages/0/annotations'],
+    ['sources of a text', 'messages', say({ role: 'assistant', content: 'a', annotations: cited }), 'citation.foreign /messages/0/annotations'],
+    [
+      'sources of a text among blocks',
+      'messages',
+      say({ role: 'assistant', content: [{ type: 'text', text: 'a' }], annotations: cited }),
+      'citation.foreign /messages/0/annotations',
+    ],
+    [
+      'an unknown key of a breakpoint',
+      'responses',
+      say({ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { x: 1 } }] }),
+      'field.unknown /messages/0/content/0/prompt_cache_breakpoint',
+    ],
+    [
+      'a lifetime',
+      'messages',
+      say({ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { ttl: '12h' } }] }),
+      'cache.ttl /messages/0/content/0/prompt_cache_breakpoint/ttl',
+    ],
+    ['an unknown way to cache', 'messages', request({ prompt_cache_options: { mode: 'x' } }), 'field.unsupported /prompt_cache_options/mode'],
+    [
+      'an unknown key of a grammar',
+      'responses',
+      request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
+      'field.unknown /tools/0/custom',
+    ],
+    [
+      'an unknown format of a custom tool',
+      'responses',
+      request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'x' } } }] }),
+      'field.unknown /tools/0/custom',
+    ],
+  ])('%s, in a request to %s', (_, target, wire, note) => {
+    const { wire: _wire, notes } = protocols[target].encodeRequest(source.decodeRequest(wire).value, { fieldNames: source.fieldNames })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(note)
+  })
+
+  test.each<[string, Target, object, string]>([
+    [
+      'spoken words without a transcript',
+      'messages',
+      answer({ content: null, audio: { id: 'a', data: 'x', transcript: '', expires_at: 9 } }),
+      'media.unsupported /choices/0/message/audio',
+    ],
+    [
+      'probabilities of a text',
+      'messages',
+      answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
+      'field.unsupported /choices/0/logprobs',
+    ],
+    [
+      'probabilities of a refusal',
+      'messages',
+      answer({ refusal: 'a' }, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
+      'field.unsupported /choices/0/logprobs',
+    ],
+    [
+      'the name in a call',
+      'responses',
+      answer({ tool_calls: [{ id: 'a', type: 'custom', custom: { name: odd, input: 'x' } }] }),
+      'tool.renamed /choices/0/message/tool_calls/0',
+    ],
+  ])('%s, in an answer to %s', (_, target, wire, note) => {
+    const { notes } = protocols[target].encodeResponse(source.decodeResponse(wire).value, { fieldNames: source.fieldNames })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(note)
+  })
+})
+
+describe('what was kept for this protocol is written back as it came', () => {
+  test.each<[string, object]>([
+    ['a breakpoint with an unknown key', say({ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { x: 1, ttl: '1h' } }] })],
+    [
+      'a grammar with an unknown key',
+      request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
+    ],
+    ['an unknown format', request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'x' } } }] })],
+  ])('%s', (_, wire) => {
+    expect(source.encodeRequest(source.decodeRequest(wire).value)).toMatchObject({ wire, notes: [] })
+  })
+})
