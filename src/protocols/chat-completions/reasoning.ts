@@ -140,14 +140,15 @@ function readLayout(value: string): string[] {
 
 /** A block of reasoning inside the content array. */
 export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): ReasoningPart {
-  const { thinking, signature } = wire
+  const { type: _, thinking, signature, ...unknown } = wire
+  const pieces = typeof thinking === 'string' ? [] : thinking.filter(({ type, text: _text, ...rest }) => type !== 'text' || Object.keys(rest).length > 0)
   const text = typeof thinking === 'string' ? thinking : thinking.map(piece => piece.text ?? '').join('')
   return {
     type: 'reasoning',
     segments: text ? [{ kind: 'raw', text }] : [],
     at,
     ...(signature && { signature: readSignature(signature, 'thinking').signature }),
-    ...kept({}, { block: wire }),
+    ...kept(pieces.length > 0 ? { ...unknown, thinking: pieces } : unknown, { block: wire }),
   }
 }
 

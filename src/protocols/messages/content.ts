@@ -385,12 +385,9 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   const { type: _, text, citations, logprobs, cache, signature: __, at, ext, ...rest } = part
   report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
   report.ext(ext, at)
-  if (!native && !text) {
+  if (!native && (!text || (to === 'provider' && !text.trim()))) {
+    if (text) report.add('text.blank', at)
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
-    return []
-  }
-  if (!native && to === 'provider' && !text.trim()) {
-    report.add('text.blank', at)
     return []
   }
   const own = citations?.filter(({ protocol }) => protocol === name) ?? []

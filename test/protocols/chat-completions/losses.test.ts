@@ -52,6 +52,19 @@ describe('what another protocol cannot say is noted where it stands', () => {
     ],
     ['sources beside an empty text', 'responses', say({ role: 'assistant', content: '', annotations: cited }), 'field.unsupported /messages/0/annotations'],
     ['sources beside an empty text', 'messages', say({ role: 'assistant', content: '', annotations: cited }), 'citation.foreign /messages/0/annotations'],
+    ['sources beside a blank text', 'messages', say({ role: 'assistant', content: ' ', annotations: cited }), 'citation.foreign /messages/0/annotations'],
+    [
+      'an unknown key of a thought',
+      'messages',
+      say({ role: 'user', content: [{ type: 'thinking', thinking: 'a', x: 1 }] }),
+      'field.unknown /messages/0/content/0/x',
+    ],
+    [
+      'a thought of an unknown kind',
+      'messages',
+      say({ role: 'user', content: [{ type: 'thinking', thinking: [{ type: 'x' }] }] }),
+      'field.unknown /messages/0/content/0/thinking',
+    ],
     ['sources of a text', 'messages', say({ role: 'assistant', content: 'a', annotations: cited }), 'citation.foreign /messages/0/annotations'],
     [
       'sources of a text among blocks',
@@ -127,6 +140,7 @@ describe('what was kept for this protocol is written back as it came', () => {
       'a grammar with an unknown key',
       request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
     ],
+    ['a thought with unknown keys', say({ role: 'user', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'a', x: 1 }], y: 2 }] })],
     ['an unknown format', request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'x' } } }] })],
   ])('%s', (_, wire) => {
     expect(source.encodeRequest(source.decodeRequest(wire).value)).toMatchObject({ wire, notes: [] })
