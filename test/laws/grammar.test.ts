@@ -100,7 +100,8 @@ describe.each(all)('$name: the stream encoder', protocol => {
         // Several messages may be written at once: a wire keeps the order of the messages, or that of the texts' beginnings.
         expect([textOf(response), textInOrder(events)]).toContain(heard.text)
         expect(heard.calls.map(({ name }) => name)).toEqual(inOrderOfStart(events))
-        for (const call of toolCallsOf(response)) if (call.kind === 'function') expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.input || '{}'))
+        for (const call of toolCallsOf(response))
+          if (call.kind === 'function') expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.input || '{}'))
       }),
       runs(60),
     )
@@ -146,7 +147,8 @@ function textInOrder(events: CanonicalEvent[]): string {
   const texts = new Map<number, string>()
   for (const event of events)
     if (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'text') texts.set(event.part, '')
-    else if (event.type === 'part.delta' && event.candidate === 0 && event.delta.kind === 'text') texts.set(event.part, (texts.get(event.part) ?? '') + event.delta.text)
+    else if (event.type === 'part.delta' && event.candidate === 0 && event.delta.kind === 'text')
+      texts.set(event.part, (texts.get(event.part) ?? '') + event.delta.text)
   return [...texts.values()].join('')
 }
 

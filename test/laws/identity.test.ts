@@ -36,7 +36,9 @@ describe.each(all)('$name, read and written again', protocol => {
   })
 
   test('an error body stays as it is', () => {
-    const body = fc.record({ error: fc.record({ message: fc.string(), type: fc.constantFrom('rate_limit_error', 'server_error', 'odd') }, { requiredKeys: ['message'] }) })
+    const body = fc.record({
+      error: fc.record({ message: fc.string(), type: fc.constantFrom('rate_limit_error', 'server_error', 'odd') }, { requiredKeys: ['message'] }),
+    })
     fc.assert(
       fc.property(body, fc.constantFrom(400, 401, 404, 429, 500, 503), (wire, status) => {
         const again = encodeError(decodeError({ status, headers: {}, body: wire }).value)
@@ -48,7 +50,8 @@ describe.each(all)('$name, read and written again', protocol => {
   })
 
   test('most of what the schemas allow can be read, so that the laws have something to say', () => {
-    const share = (wire: typeof wires.request, read: (wire: unknown) => unknown) => fc.sample(wire, 200).filter(one => attempt(() => read(one)) !== undefined).length / 200
+    const share = (wire: typeof wires.request, read: (wire: unknown) => unknown) =>
+      fc.sample(wire, 200).filter(one => attempt(() => read(one)) !== undefined).length / 200
     expect(share(wires.request, decodeRequest)).toBeGreaterThan(0.5)
     expect(share(wires.response, decodeResponse)).toBeGreaterThan(0.5)
   })
