@@ -205,7 +205,7 @@ function encodeCandidate({ index, at: place, messages, finish, logprobs, ext, ..
     ) ?? {}
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
-  const ended = encodeEnding(finish, { at, place, report, options, form })
+  const ended = encodeEnding(finish, { at, place, report, options, form, hasCalls: parts.some(({ type }) => type === 'tool-call') })
   refuse(finish, { message, parts, at, report })
   const delta = own(ext)?.fields?.['delta']
   const shown = {
@@ -218,9 +218,9 @@ function encodeCandidate({ index, at: place, messages, finish, logprobs, ext, ..
   return spell(isObject(delta) && !own(first?.ext) ? { ...shown, message: merge(delta, message) } : shown, ext)
 }
 
-type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject }
+type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject; hasCalls: boolean }
 
-function encodeEnding(finish: Finish | undefined, { at, place, report, options, form }: Ending): string | undefined {
+function encodeEnding(finish: Finish | undefined, { at, place, report, options, form, hasCalls }: Ending): string | undefined {
   if (!finish) {
     if (options.truncated !== 'length') throw truncated(at)
     report.add('finish.truncated-as-length', place, 'finish.reason')
@@ -229,15 +229,16 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
   // It came without a word.
   if (finish.protocol === protocolName && finish.raw === undefined && ('finish' in form || Array.isArray(form['nulls'])))
     return form['finish'] === '' ? '' : undefined
-  noteFinish(finish, place, report)
-  return encodeFinish(finish)?.word ?? 'stop'
+  const written = encodeFinish(finish, hasCalls)
+  noteFinish(finish, written, { at: place, report })
+  return written?.word ?? 'stop'
 }
 
-export function noteFinish(finish: Finish, at: string | undefined, report: ChatReport): void {
-  const written = encodeFinish(finish)
+export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: string | undefined; report: ChatReport }): void {
   if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
-  if (finish.protocol !== protocolName && (finish.sequence !== undefined || finish.category !== undefined || finish.details !== undefined))
-    report.add('finish.details', at, finish.details === undefined && finish.sequence !== undefined ? 'finish.sequence' : 'finish.details')
+  if (finish.protocol === protocolName) return
+  if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
+  if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')
 }
 
 /** A refusal without a word gets one: clients show `refusal`, and nothing at all would look like an empty answer. */

@@ -14,7 +14,7 @@ import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, merge, own } from './own.ts'
 import { encodeCallSignature, encodeDetails, needsDetails } from './reasoning.ts'
 import { blockedText, encodeHead, encodeLogprobs, failedBy, noteFinish, refusalText } from './response.ts'
-import { createNames } from './tools.ts'
+import { createNames, noteName } from './tools.ts'
 import { encodeUsage } from './usage.ts'
 import { encodeFinish } from './vocabulary.ts'
 
@@ -433,7 +433,7 @@ function openCall(state: State, choice: Choice, { part, call, emit }: Writing): 
   const direct = isObject(caller) && caller['type'] === 'direct'
   report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
   if (ext) report.ext(ext, at)
-  const called = createNames(verbatim).nameOf(name, namespace)
+  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(verbatim).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const extra = signature ? encodeExtra(state, head) : undefined
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: shown, ...inner, ...(extra && { extra_content: extra }) }] }, emit })
@@ -585,13 +585,16 @@ function correct(state: State, { candidate, part, out, final }: { candidate: num
 
 function finishChoice(state: State, { candidate, finish, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
-  const written = encodeFinish(finish)
+  const written = encodeFinish(
+    finish,
+    [...choice.parts.values()].some(({ kind }) => kind === 'call'),
+  )
   if (!written) {
     fail(state, failedBy(finish), emit)
     return
   }
   const report = reportOf(state)
-  noteFinish(finish, undefined, report)
+  noteFinish(finish, written, { at: undefined, report })
   report.ext(ext, '')
   refuse(state, choice, { finish, emit })
   const { delta, ...fields } = own(ext)?.fields ?? {}

@@ -201,7 +201,8 @@ describe('writing', () => {
     ['cancelled', 'stop', false],
     ['other', 'stop', false],
   ])('the ending %s as %s', (reason, word, exact) => {
-    const { finish, codes } = write([{ type: 'text', text: 'a' }], reason)
+    const call = { type: 'tool-call' as const, id: 'c', kind: 'function' as const, name: 'f', input: '{}' }
+    const { finish, codes } = write([{ type: 'text', text: 'a' }, ...(reason === 'tool_calls' ? [call] : [])], reason)
     expect(finish).toBe(word)
     expect(codes).toEqual(exact ? [] : ['finish.approximated'])
   })
@@ -325,4 +326,21 @@ describe('writing', () => {
     })
     expect(notes).toMatchObject([{ code: 'usage.unknown' }])
   })
+})
+
+test('an answer that waits for a tool which is no call here stops, with a note', () => {
+  const { wire, notes } = chatCompletions.encodeResponse({
+    id: 'r',
+    model: 'm',
+    createdAt: 1,
+    candidates: [
+      {
+        index: 0,
+        messages: [{ role: 'assistant', origin: 'item', parts: [{ type: 'text', text: 'hi' }] }],
+        finish: { reason: 'tool_calls', protocol: 'other' },
+      },
+    ],
+  })
+  expect(wire).toMatchObject({ choices: [{ finish_reason: 'stop' }] })
+  expect(notes).toMatchObject([{ code: 'finish.approximated' }])
 })
