@@ -17,6 +17,9 @@ export type FunctionTool = Node & {
   async?: boolean
   eagerStreaming?: boolean
   namespace?: string
+  /** What the namespace says of itself; told by its first tool only. `namespaceFields`: keys nobody modelled. */
+  namespaceDescription?: string
+  namespaceFields?: Record<string, unknown>
   cache?: { ttl?: CacheTtl }
 }
 
@@ -27,6 +30,9 @@ export type FreeformTool = Node & {
   description?: string
   format?: { type: 'text' } | { type: 'grammar'; syntax: string; definition: string }
   namespace?: string
+  /** As of functions. */
+  namespaceDescription?: string
+  namespaceFields?: Record<string, unknown>
   deferLoading?: boolean
   allowedCallers?: string[]
   async?: boolean

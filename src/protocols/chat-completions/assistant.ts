@@ -8,7 +8,7 @@ import type { ChatReport } from './notes.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { decodeCallSignature, decodeReasoning, encodeCallSignature, encodeDetails, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice, ChatToolCall } from './schema.ts'
-import { originalName } from './tools.ts'
+import { noteName, originalName } from './tools.ts'
 
 /** Ids that every server of this shape takes. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
@@ -432,8 +432,8 @@ export function unusual(layout: string[]): string[] | undefined {
 /** `audio` of a message: whole in an answer, by id in a conversation. */
 function encodeAudioAnswer(part: Extract<Part, { type: 'media' }>, { report }: Writing): JsonObject {
   const { type: _, kind: _kind, source, transcript, expiresAt, at, ext, ...rest } = part
-  const { mime: _mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined }
-  report.rest(rest, at)
+  const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }
+  report.rest({ ...rest, ...(!own(ext) && mime !== undefined && { mime }) }, at)
   report.ext(ext, at)
   const { id } = formOf(ext)
   const shown = typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined
@@ -460,10 +460,8 @@ function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: W
   const extra = encodeExtra(signature, { form, towards, writing, at })
   const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
   const text = spelledInput(part, writing)
-  const inner =
-    kind === 'function'
-      ? { function: defined({ name: writing.nameOf(name, namespace), arguments: text }) }
-      : { custom: defined({ name: writing.nameOf(name, namespace), input: text }) }
+  const called = noteName(name, namespace, { at, writing })
+  const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
   return spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
 }
 

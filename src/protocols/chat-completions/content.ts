@@ -15,8 +15,10 @@ export type Writing = {
   options: Options
   /** The value was read from this protocol: it is written as it came, without limits and repairs. */
   own: boolean
-  /** The name that a tool has on this wire; notes are made where the tool is defined. */
+  /** The name that a tool has on this wire; notes are made where it stands first. */
   nameOf(name: string, namespace?: string): string
+  /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */
+  told?: Set<string>
 }
 
 type Content = string | readonly ChatPart[] | null | undefined

@@ -217,7 +217,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { ext } = value
   const verbatim = own(ext) !== undefined
   const { nameOf, renamed } = createNames(verbatim)
-  const writing: Writing = { report, options, own: verbatim, nameOf }
+  const writing: Writing = { report, options, own: verbatim, nameOf, told: new Set() }
   const form = formOf(ext)
   const {
     model,
@@ -248,10 +248,11 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   refuseState(value, writing)
   const conversation = verbatim || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
+  const definitions = encodeTools(gatherTools(tools, messages, writing), writing)
   const written = defined({
     model,
     messages: encodeMessages(conversation, writing),
-    ...encodeTools(gatherTools(tools, messages, writing), writing),
+    ...definitions,
     [(form['toolChoiceKey'] as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, form['toolChoice'], writing),
     parallel_tool_calls: parallelToolCalls,
     ...encodeOutput(output, writing, form),

@@ -205,8 +205,14 @@ function lasting<T extends object>(rest: T): Partial<T> {
   return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)) as Partial<T>
 }
 
-function noteName(name: string, namespace: string | undefined, { at, writing }: { at: string | undefined; writing: Writing }): string {
+type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
+
+/** The name of a tool on this wire. Notes: that it is another. */
+export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {
   const written = writing.nameOf(name, namespace)
+  const key = JSON.stringify([namespace, name])
+  if (writing.told?.has(key)) return written
+  writing.told?.add(key)
   if (namespace !== undefined) writing.report.add('tool.namespace', at, 'namespace')
   if (written !== (namespace === undefined ? name : `${namespace}__${name}`)) writing.report.add('tool.renamed', at, 'name')
   return written

@@ -545,23 +545,25 @@ function encodeResult(part: ToolResultPart, writing: Writing): MessagesRawBlock 
   const {
     type: _,
     callId,
-    name: __,
-    namespace: ___,
-    kind: ____,
+    name: called,
+    namespace,
+    kind: __,
     content,
-    structured: _____,
+    structured: ___,
     isError,
     itemId,
     caller,
     toolset,
     status,
     cache,
-    signature: ______,
+    signature: ____,
     at,
     ext,
     ...rest
   } = part
-  report.rest({ ...rest, ...(caller !== undefined && { caller }) }, at)
+  // In a reply there need be no call that says the same.
+  const said = writing.to === 'client' ? defined({ name: called, namespace }) : {}
+  report.rest({ ...rest, ...said, ...(caller !== undefined && { caller }) }, at)
   report.ext(ext, at)
   if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
   const blocks = encodeParts(content, writing, 'user')

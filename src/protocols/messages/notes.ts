@@ -84,6 +84,7 @@ export const notes = {
   'candidates.first-only': { kind: 'dropped', reason: 'a reply has one answer', source: '3.10' },
   'usage.unknown': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.late': { kind: 'synthesized', reason: 'token counts are not known at the start; the end carries them', source: '3.6' },
+  'usage.overlap': { kind: 'approximated', reason: 'the cached tokens are more than all of the input; only they are counted', source: '2.18' },
   'usage.ttl': { kind: 'approximated', reason: 'cache lifetimes are counted in two buckets', source: '2.18' },
   'error.reworded': { kind: 'approximated', reason: 'clients know a full context by its wording, which stands before the message', source: '2.19' },
   'stream.trailing-arguments': { kind: 'dropped', reason: 'text after the end of the arguments of a tool call', source: '3.4' },

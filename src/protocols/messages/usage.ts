@@ -93,6 +93,7 @@ export function encodeUsage(
     if (value !== undefined) wire[key] = value
   }
   if (whole && (input === undefined || output === undefined) && ownForm(node) === undefined) report.add('usage.unknown', '/usage')
+  if (foreign && input !== undefined && (cacheRead ?? 0) + (cacheWrite ?? 0) > input) report.once('usage.overlap', undefined, 'usage.input')
   write('input_tokens', input === undefined ? (foreign ? 0 : undefined) : fresh(input, cacheRead, cacheWrite, foreign))
   write('cache_creation_input_tokens', cacheWrite ?? (foreign ? 0 : undefined))
   write('cache_read_input_tokens', cacheRead ?? (foreign ? 0 : undefined))

@@ -3,6 +3,7 @@ import type { FieldNames, NoteTable } from '../../protocol.ts'
 /** Every note of this protocol, beside those that all encoders may make. */
 export const responsesNotes = {
   'store.default': { kind: 'synthesized', reason: 'answers are stored here unless the request says otherwise', source: '2.14' },
+  'reasoning.older-summary': { kind: 'approximated', reason: 'the older name of `summary`; it is read as that', source: '4.2' },
   'reasoning.include-encrypted': {
     kind: 'synthesized',
     reason: 'without a store, reasoning can only be continued from its encrypted form',
@@ -110,6 +111,14 @@ export const fieldNames: FieldNames = {
   cache: 'prompt_cache_breakpoint',
   finish: 'status',
   'finish.reason': 'status',
+  'input:id': 'call_id',
+  'output:id': 'call_id',
+  'content:mime': 'input_audio/format',
+  'tools:namespace': '../name',
+  'tools:namespaceDescription': '../description',
+  'tools:namespaceFields': '../',
+  'usage.input': 'usage/input_tokens',
+  'usage.cacheWriteByTtl': 'usage/input_tokens_details/cache_write_tokens_details',
   createdAt: 'created_at',
   completedAt: 'completed_at',
 }

@@ -72,7 +72,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   if (instructions != null)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
   const output = decodeOutput(text, fields, form)
-  const spec = decodeReasoningSpec(reasoning, fields, form)
+  const spec = decodeReasoningSpec(reasoning, { fields, form, report })
   const { mode, ttl, ...cacheRest } = cacheOptions ?? {}
   if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
   if (cacheOptions) form['prompt_cache_options'] = spelling(cacheOptions)

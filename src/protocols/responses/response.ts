@@ -89,7 +89,8 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
 /** How the ending was spelled, for what the canonical finish does not hold. */
 export function endingForm({ status, incomplete_details: details }: ResponsesResponse) {
   const { reason, ...rest } = details ?? {}
-  const unread = { ...(status !== 'incomplete' && reason != null && { reason }), ...rest }
+  const understood = status === 'incomplete' && decodeFinish(status, reason ?? undefined, false)?.reason !== 'other'
+  const unread = { ...(!understood && reason != null && { reason }), ...rest }
   return keep(Object.keys(unread).length > 0 ? { incomplete_details: unread } : {}, { ...(status != null && { status }), ...(details && { details }) })
 }
 

@@ -5,7 +5,7 @@ import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { type OwnForm, ownForm, protocol, spelling, wireOf, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
-import type { Writing } from './writing.ts'
+import type { ResponsesReport, Writing } from './writing.ts'
 
 export const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
@@ -75,11 +75,17 @@ function encodeFormat(format: OutputFormat, form: OwnForm | undefined, extra: Js
   }
 }
 
-export function decodeReasoningSpec(wire: ResponsesRequest['reasoning'], fields: JsonObject, form: OwnForm): ReasoningSpec | undefined {
+export function decodeReasoningSpec(
+  wire: ResponsesRequest['reasoning'],
+  { fields, form, report }: { fields: JsonObject; form: OwnForm; report: ResponsesReport },
+): ReasoningSpec | undefined {
   if (!wire) return undefined
   const { effort, summary, generate_summary: older, context, mode, ...rest } = wire
-  if (Object.keys(rest).length > 0) fields['reasoning'] = rest
-  form['reasoning'] = { ...spelling(wire), ...(older != null && { older, ...(summary == null && { onlyOlder: true }) }) }
+  const renamed = older != null && summary == null
+  if (renamed) report.add('reasoning.older-summary', '/reasoning/generate_summary')
+  const left = older != null && !renamed ? { ...rest, generate_summary: older } : rest
+  if (Object.keys(left).length > 0) fields['reasoning'] = left
+  form['reasoning'] = { ...spelling(wire), ...(renamed && { older }) }
   const spec = defined({ effort: effort ?? undefined, summary: summary ?? older ?? undefined, context: context ?? undefined, execution: mode ?? undefined })
   return Object.keys(spec).length > 0 ? spec : undefined
 }
@@ -93,8 +99,7 @@ export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: Ca
   const older = own?.['older']
   const known = {
     effort: encodeEffort({ effort, budgetTokens, mode }, report),
-    summary: own?.['onlyOlder'] && shown === older ? undefined : shown,
-    generate_summary: older,
+    [older !== undefined && shown === older ? 'generate_summary' : 'summary']: shown,
     context,
     mode: execution,
   }

@@ -3,7 +3,7 @@ import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { keep, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { keep, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
 import { serverToolKind } from './vocabulary.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -90,10 +90,9 @@ function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: Resp
   if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol, raw: wire, at }
   return inner.filter(isCallable).map((tool, index) => {
     const ext = tool.ext?.[protocol]
-    const entry = { ...(description != null && { namespace_description: description }), ...(Object.keys(rest).length > 0 && { namespace_fields: rest }) }
-    const fields = index === 0 ? { ...ext?.fields, ...entry } : { ...ext?.fields }
     const form = { ...ext?.form, namespace: at, ...(description === null && { namespaceNulls: ['description'] }) }
-    return { ...tool, namespace, ext: { [protocol]: { ...(Object.keys(fields).length > 0 && { fields }), form } } }
+    const said = { ...(description != null && { namespaceDescription: description }), ...(Object.keys(rest).length > 0 && { namespaceFields: rest }) }
+    return { ...tool, namespace, ...(index === 0 && said), ext: { [protocol]: { ...ext, form } } }
   })
 }
 
@@ -155,14 +154,15 @@ export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
 }
 
 function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], at: string, { report }: Writing): JsonObject {
-  const { namespace_description: description, namespace_fields: fields } = ownFields(tool)
+  const { namespaceDescription: description, namespaceFields: fields } = tool
   const form = ownForm(tool)
-  const said = typeof description === 'string' ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
+  const said = description !== undefined ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
   if (!form?.['namespace']) {
+    if (description !== undefined) return { type: 'namespace', name, description, tools }
     report.add('tool.namespace-description', `${at}/description`)
     return { type: 'namespace', name, description: '', tools }
   }
-  return { ...(isObject(fields) && fields), type: 'namespace', name, ...said, tools }
+  return { ...fields, type: 'namespace', name, ...said, tools }
 }
 
 function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
@@ -172,10 +172,10 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
     case 'function':
       return encodeFunction(tool, w)
     case 'freeform': {
-      const { type: _, name, description, format, namespace: _namespace, deferLoading, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
-      report.rest(rest, tool.at)
+      const { type: _, name, description, format, deferLoading, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
+      report.rest(withoutNamespace(rest, tool), tool.at)
       const known = { description, format, defer_loading: deferLoading, allowed_callers: allowedCallers, async }
-      return withoutNamespace(wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool))
+      return wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool)
     }
     case 'server':
       return encodeServerTool(tool, w)
@@ -189,36 +189,21 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
 }
 
 function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
-  const {
-    type: _,
-    name,
-    description,
-    parameters,
-    strict,
-    output,
-    deferLoading,
-    allowedCallers,
-    async,
-    cache,
-    namespace: _namespace,
-    at,
-    ext: _ext,
-    ...rest
-  } = tool
+  const { type: _, name, description, parameters, strict, output, deferLoading, allowedCallers, async, cache, at, ext: _ext, ...rest } = tool
   const { report } = w
-  report.rest(rest, at)
+  report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
   const form = ownForm(tool)
   const known = { description, defer_loading: deferLoading, allowed_callers: allowedCallers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
-  return withoutNamespace(wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool))
+  return wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool)
 }
 
-function withoutNamespace(wire: JsonObject): JsonObject {
-  delete wire['namespace_description']
-  delete wire['namespace_fields']
-  return wire
+/** What is written by `encodeNamespace` around the tool. */
+function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
+  const { namespace: _, namespaceDescription: _description, namespaceFields, ...rest } = left
+  return ownForm(tool) ? rest : { ...rest, namespaceFields }
 }
 
 /** The name of a tool on this wire; a changed one is noted where it stands first, and remembered for the answer. */

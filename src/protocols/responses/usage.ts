@@ -10,8 +10,9 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
   const { input_tokens: input, input_tokens_details: inDetails, output_tokens: output, output_tokens_details: outDetails, total_tokens: total, ...rest } = wire
   const { cached_tokens, cache_write_tokens, cache_write_tokens_details, ...inRest } = inDetails ?? {}
   const { reasoning_tokens, ...outRest } = outDetails ?? {}
-  const { ttl_30m_tokens, ttl_12h_tokens } = cache_write_tokens_details ?? {}
+  const { ttl_30m_tokens, ttl_12h_tokens, ...ttlRest } = cache_write_tokens_details ?? {}
   const byTtl = defined({ '30m': ttl_30m_tokens ?? undefined, '12h': ttl_12h_tokens ?? undefined })
+  if (Object.keys(ttlRest).length > 0) Object.assign(inRest, { cache_write_tokens_details: ttlRest })
   const fields: JsonObject = {
     ...rest,
     // A total that is no sum is kept, but trusted by nobody.

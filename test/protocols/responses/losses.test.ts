@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
+
+type Case = [string, ProtocolName, Record<string, unknown>, string]
+
+const options = (to: ProtocolName) => ({ from: 'responses', to, now: 0, newId: (prefix: string) => `${prefix}1` }) as const
+const tell = (notes: { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`)
+const tool = { type: 'function', name: 'find', parameters: null, strict: true }
+
+describe('what a request loses on its way is told where it stood', () => {
+  test.each<Case>([
+    ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
+    ['an older summary beside a newer', 'messages', { reasoning: { summary: 'auto', generate_summary: 'concise' } }, 'field.unknown /reasoning'],
+    [
+      'what a namespace says of itself',
+      'messages',
+      { tools: [{ type: 'namespace', name: 'n', description: 'all of them', tools: [tool] }] },
+      'field.unsupported /tools/0/description',
+    ],
+    ['the name of a namespace', 'chat-completions', { tools: [{ type: 'namespace', name: 'n', tools: [tool] }] }, 'tool.namespace /tools/0/name'],
+    ['an unknown field of a namespace', 'chat-completions', { tools: [{ type: 'namespace', name: 'n', odd: 1, tools: [tool] }] }, 'field.unsupported /tools/0'],
+    [
+      'the namespace of a call to a tool that is not defined',
+      'chat-completions',
+      { input: [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'n', arguments: '{}' }] },
+      'tool.namespace /input/0/namespace',
+    ],
+  ])('%s', (_, to, body, note) => {
+    const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, options(to))
+    expect(tell(notes)).toContain(note)
+  })
+
+  test('a namespaced call is told of once, where its tool is defined', () => {
+    const input = [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'n', arguments: '{}' }]
+    const { notes } = translateRequest({ model: 'm', input, tools: [{ type: 'namespace', name: 'n', tools: [tool] }] }, options('chat-completions'))
+    expect(tell(notes).filter(note => note.startsWith('tool.namespace'))).toEqual(['tool.namespace /tools/0/name'])
+  })
+})
+
+describe('what an answer loses on its way is told where it stood', () => {
+  const call = { type: 'function_call', call_id: 'c', name: 'find', arguments: '{}' }
+  test.each<Case>([
+    ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details'],
+    ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
+    ['a name that does not fit', 'chat-completions', { output: [{ ...call, name: 'fi nd' }] }, 'tool.renamed /output/0/name'],
+    ['the namespace of a call', 'chat-completions', { output: [{ ...call, namespace: 'n' }] }, 'tool.namespace /output/0/namespace'],
+    [
+      'the namespace of a result',
+      'messages',
+      { output: [{ type: 'function_call_output', call_id: 'c', namespace: 'n', output: 'x' }] },
+      'field.unsupported /output/0/namespace',
+    ],
+    [
+      'lifetimes of what was cached',
+      'chat-completions',
+      { usage: { input_tokens: 9, input_tokens_details: { cache_write_tokens_details: { ttl_30m_tokens: 3 } } } },
+      'usage.unknown /usage/input_tokens_details/cache_write_tokens_details',
+    ],
+    [
+      'an unknown lifetime of what was cached',
+      'messages',
+      { usage: { input_tokens: 9, input_tokens_details: { cache_write_tokens_details: { odd: 3 } } } },
+      'field.unknown /usage/input_tokens_details',
+    ],
+    [
+      'input that is less than its cached part',
+      'messages',
+      { usage: { input_tokens: 1, input_tokens_details: { cached_tokens: 5 } } },
+      'usage.overlap /usage/input_tokens',
+    ],
+    [
+      'the format of audio',
+      'chat-completions',
+      { output: [{ type: 'message', role: 'assistant', content: [{ type: 'input_audio', input_audio: { data: 'QQ==', format: 'odd' } }] }] },
+      'field.unsupported /output/0/content/0/input_audio/format',
+    ],
+  ])('%s', (_, to, body, note) => {
+    const { notes } = translateResponse({ id: 'resp_1', model: 'm', status: 'completed', output: [], ...body }, options(to))
+    expect(tell(notes)).toContain(note)
+  })
+})
