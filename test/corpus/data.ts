@@ -54,18 +54,28 @@ export function recordedRequests(): { name: string; protocol: ProtocolName; body
 
 const isBody = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Puts back what stands as `{"$same_as": "NN-what#exchange"}`: the value under the same key there. */
+/**
+ * Puts back what stands as `{"$same_as": "NN-what#exchange"}`: the value under the same key there. A history grows at its
+ * end, so places in it stay; a list of tools does not, so a tool that stands for one of another list is left out.
+ */
 function restored(value: unknown, path: string, bodies: Map<string, Exchange['request']>): unknown {
-  if (Array.isArray(value)) return value.map((one, i) => restored(one, `${path}.${i}`, bodies))
+  if (Array.isArray(value)) {
+    const own = path.endsWith('.tools') ? value.filter(one => !(isBody(one) && '$same_as' in one)) : value
+    return own.map((one, i) => restored(one, `${path}.${i}`, bodies))
+  }
   if (!isBody(value)) return value
   const same = value['$same_as']
-  if (typeof same === 'string') {
-    let there: unknown = bodies.get(same)
-    if (there === undefined) throw new Error(`${path}: no recording ${same}`)
-    for (const key of path.split('.')) there = (there as Record<string, unknown> | undefined)?.[key]
-    return restored(there, path, bodies)
+  if (typeof same !== 'string') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, restored(one, `${path}.${key}`, bodies)]))
+  let there: unknown = bodies.get(same)
+  let at = ''
+  for (const key of path.split('.')) {
+    if (typeof there !== 'object' || there === null) throw new Error(`${path}: nothing there in ${same}`)
+    at = at === '' ? key : `${at}.${key}`
+    there = (there as Record<string, unknown>)[key]
+    // What lies on the way may itself stand for something of an earlier exchange.
+    if (isBody(there) && '$same_as' in there) there = restored(there, at, bodies)
   }
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, restored(one, `${path}.${key}`, bodies)]))
+  return restored(there, path, bodies)
 }
 
 /** Every stream that real clients got, as text. Values that stand for earlier ones stay as they are. */
@@ -75,7 +85,10 @@ export function recordedStreams(protocol: ProtocolName): { file: string; text: s
   return readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter(file => file.endsWith('.json'))
     .flatMap(file => {
-      const { protocol: spoken, exchanges } = JSON.parse(readFileSync(join(root, file), 'utf8')) as { protocol: string; exchanges: { response: { events?: Frame[] } }[] }
+      const { protocol: spoken, exchanges } = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
+        protocol: string
+        exchanges: { response: { events?: Frame[] } }[]
+      }
       if (spoken !== (recordingNames[protocol] ?? protocol)) return []
       return exchanges.flatMap(({ response: { events } }, i) => (events ? [{ file: `${file}#${i + 1}`, text: events.map(written).join('') }] : []))
     })
