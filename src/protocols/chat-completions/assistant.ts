@@ -1,17 +1,16 @@
-import type { Citation, Message, Part, ReasoningPart, TextPart, ToolCallPart } from '../../canonical/message.ts'
+import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
+import { decodeCall, encodeCall, encodeLegacyCall, readInput, validCallId } from './calls.ts'
+import { attachCitations, decodeAnnotation, encodeCitations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
-import { decodeCallSignature, decodeReasoning, encodeCallSignature, encodeDetails, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
-import type { ChatAssistantMessage, ChatChoice, ChatToolCall } from './schema.ts'
-import { noteName, originalName } from './tools.ts'
-
-/** Ids that every server of this shape takes. */
-export const validCallId = /^[\x21-\x7e]{1,40}$/
+import { decodeReasoning, encodeDetails, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
+import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
+import { originalName } from './tools.ts'
 
 /** What a decoder of assistant messages needs to know around the message. */
 export type Reading = {
@@ -89,30 +88,6 @@ function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at:
   })
 }
 
-/** False: there is no text that the annotations could belong to. */
-function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
-  if (annotations.length === 0) return true
-  const text = body.findLast(part => part.type === 'text')
-  if (!text) return false
-  text.citations = annotations.map(decodeAnnotation)
-  return true
-}
-
-/** One annotation of an answer. Its offsets count in the text of the whole answer, which is one part here. */
-export function decodeAnnotation(raw: unknown): Citation {
-  const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
-  if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
-  const { url: link, title, content, start_index: start, end_index: end } = url
-  const told = defined({
-    url: typeof link === 'string' ? link : undefined,
-    title: typeof title === 'string' ? title : undefined,
-    citedText: typeof content === 'string' ? content : undefined,
-    start: typeof start === 'number' ? start : undefined,
-    end: typeof end === 'number' ? end : undefined,
-  })
-  return { kind: 'url', ...told, protocol: protocolName, raw }
-}
-
 function attachSignature(body: Part[], signature: NonNullable<TextPart['signature']>, at: string): void {
   const text = body.findLast(part => part.type === 'text')
   if (text) text.signature = signature
@@ -143,53 +118,6 @@ function arrange({ reasoning, body, others, calls }: Slots, layout: string[] | u
   if (fits) return [...ordered, ...others]
   report.add('parts.layout-stale', `${at}/reasoning_details`)
   return usual
-}
-
-function readInput(input: unknown): { input: string } {
-  if (typeof input === 'string') return { input }
-  return { input: input === undefined || input === null ? '' : JSON.stringify(input) }
-}
-
-function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
-  const { told: call, nulls } = told(wire)
-  const { id, type, extra_content, ...more } = call
-  const signature = decodeCallSignature(extra_content)
-  const link = id ? { id } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
-  const unknownExtra = extra_content === undefined || signature ? {} : { extra_content }
-  const form = { nulls, id: id === '' ? '' : undefined, typeless: type === undefined || undefined, extra: signature ? extra_content : undefined }
-  if (type === 'custom' && 'custom' in more && isObject(more.custom)) {
-    const { custom, ...unknown } = more
-    const { name, input, ...inner } = custom as { name: string; input?: string | null }
-    const nested = Object.keys(inner).length > 0 ? { custom: inner } : {}
-    return {
-      type: 'tool-call',
-      ...link,
-      ...originalName(name, reading.context),
-      kind: 'freeform',
-      input: input ?? '',
-      at,
-      ...(signature && { signature }),
-      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
-    }
-  }
-  if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {
-    const { function: fn, ...unknown } = more
-    const { name, arguments: input, ...inner } = fn as { name: string; arguments?: unknown }
-    if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
-    const nested = Object.keys(inner).length > 0 ? { function: inner } : {}
-    const spelled = typeof input === 'string' ? {} : 'arguments' in fn ? { input } : { inputless: true }
-    return {
-      type: 'tool-call',
-      ...link,
-      ...originalName(name, reading.context),
-      kind: 'function',
-      ...readInput(input),
-      at,
-      ...(signature && { signature }),
-      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...spelled }),
-    }
-  }
-  return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
 }
 
 /** What an assistant message on the wire is made from. `reasoning`: the part of it that is to be written at all. */
@@ -312,40 +240,6 @@ function bare(part: Part): Part {
   return rest
 }
 
-/** `annotations`: offsets count in the joined text, in code points. */
-export function encodeCitations(texts: readonly TextPart[], report: ChatReport): JsonObject[] {
-  const annotations: JsonObject[] = []
-  let before = 0
-  for (const { text, citations, at } of texts) {
-    const length = citations?.length || texts.length > 1 ? [...text].length : 0
-    for (const citation of citations ?? []) {
-      const annotation = encodeCitation(citation, { start: before, end: before + length }, () => report.add('citation.whole-part', at, 'citations'))
-      if (annotation) annotations.push(annotation)
-      else report.add('citation.unsupported', at, 'citations')
-    }
-    before += length
-  }
-  return annotations
-}
-
-/** `part`: where the part that holds the citation begins and ends in the answer. Undefined: no place for it. */
-export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): JsonObject | undefined {
-  const { kind, url, title, citedText, start, end, protocol, raw } = citation
-  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || (part.start === 0 && same(decodeAnnotation(raw), citation)))) return raw
-  if (kind !== 'url' || url === undefined) return undefined
-  if (start === undefined || end === undefined) wholePart()
-  return {
-    type: 'url_citation',
-    url_citation: defined({
-      start_index: start === undefined ? part.start : part.start + start,
-      end_index: end === undefined ? part.end : part.start + end,
-      title: title ?? '',
-      url,
-      content: citedText,
-    }),
-  }
-}
-
 /** The carriers of reasoning. Those that came are written again while they mean the same. */
 function encodeReasoning(
   reasoning: readonly ReasoningPart[],
@@ -439,54 +333,4 @@ function encodeAudioAnswer(part: Extract<Part, { type: 'media' }>, { report }: W
   const shown = typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined
   if (own(ext)) return spell(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
   return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
-}
-
-function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
-  return spell({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part, writing) }, part.ext)
-}
-
-function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
-  const { type: _, id, idOrigin, itemId, status, name, namespace, kind, input, caller, async, toolset, cache, signature, at, ext, ...rest } = part
-  const { report } = writing
-  const form = formOf(ext)
-  const isOwn = own(ext) !== undefined
-  report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }), toolset }, at)
-  if (cache) report.add('cache.place', at, 'cache')
-  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
-  report.ext(ext, at)
-  const written = writing.own ? id : mapCallId(id, validCallId)
-  if (written !== id) report.add('tool-call.id', at, 'id')
-  const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : written
-  const extra = encodeExtra(signature, { form, towards, writing, at })
-  const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
-  const text = spelledInput(part, writing)
-  const called = noteName(name, namespace, { at, writing })
-  const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
-  return spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
-}
-
-function isDirect(caller: unknown): boolean {
-  return caller === undefined || (isObject(caller) && caller['type'] === 'direct')
-}
-
-/** The arguments as they are to be written: as they came while they mean the same; never nothing for a function. */
-function spelledInput({ input, kind, ext, at }: ToolCallPart, { report }: Writing): unknown {
-  const form = formOf(ext)
-  if (form['inputless'] && input === '') return undefined
-  if ('input' in form && readInput(form['input']).input === input) return form['input']
-  if (input !== '' || kind === 'freeform' || own(ext)) return input
-  report.add('tool-call.empty-input', at, 'input')
-  return '{}'
-}
-
-function encodeExtra(
-  signature: ToolCallPart['signature'],
-  { form, towards, writing, at }: { form: JsonObject; towards: 'client' | 'server'; writing: Writing; at: string | undefined },
-): unknown {
-  if (!signature) return undefined
-  const { extra } = form
-  if (extra !== undefined && same(decodeCallSignature(extra), signature)) return extra
-  if (towards === 'client' && writing.options.ccSignature !== 'none') return encodeCallSignature(signature)
-  writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
-  return undefined
 }

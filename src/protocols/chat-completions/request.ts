@@ -284,7 +284,15 @@ function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Mess
   const added = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' && part.tools ? [part] : [])))
   if (added.length === 0) return tools
   for (const { at } of added) report.add('tool.added-late', at)
-  return [...(tools ?? []), ...added.flatMap(part => part.tools ?? [])]
+  // A tool that is there already needs no second entry, and a server takes none.
+  const gathered = [...(tools ?? [])]
+  for (const tool of added.flatMap(part => part.tools ?? [])) if (!gathered.some(other => isNamedAlike(other, tool))) gathered.push(tool)
+  return gathered
+}
+
+function isNamedAlike(one: Tool, other: Tool): boolean {
+  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
+  return one.name === other.name && one.namespace === other.namespace
 }
 
 /** `include` entries whose effect is had by other fields, or that ask for what this protocol carries anyway. */

@@ -1,84 +1,23 @@
-import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta, PartEnd, PartStart } from '../../canonical/event.ts'
-import type { MediaPart, Part, ReasoningPart, Signature, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
-import { type CanonicalResponse, type Finish, mergeUsage, type Usage } from '../../canonical/response.ts'
+import type { MediaPart, Part } from '../../canonical/message.ts'
+import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
-import { mapCallId } from '../../kit/ids.ts'
-import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
-import type { Emit, FieldNames, MachineState, StreamMachine } from '../../protocol.ts'
-import { encodeCitation, unusual, validCallId } from './assistant.ts'
+import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
+import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
+import { encodeCitation } from './citations.ts'
 import { encodeErrorBody } from './error.ts'
-import { type ChatReport, createChatReport } from './notes.ts'
+import { createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, merge, own } from './own.ts'
-import { encodeCallSignature, encodeDetails, needsDetails } from './reasoning.ts'
-import { blockedText, encodeHead, encodeLogprobs, failedBy, noteFinish, refusalText } from './response.ts'
-import { createNames, noteName } from './tools.ts'
+import { addToPart, correct } from './part-deltas.ts'
+import { settle, settleAll } from './part-queue.ts'
+import { blockedText, encodeHead, failedBy, noteFinish, refusalText } from './response.ts'
+import { encodeReasoningDetails } from './stream-signatures.ts'
+import { type Choice, choiceOf, held, isLaned, type PartOut, reportOf, type State, write, writeDelta } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
 import { encodeFinish } from './vocabulary.ts'
-
-type CallOut = {
-  kind: 'call'
-  head: ToolCallPart
-  /** Index on the wire, once it was opened. */
-  index: number | undefined
-  /** What came while another call was open. */
-  buffer: string
-  json: JsonProgress
-  /** All input that came, for comparing with what the source says at the end. */
-  input: string
-  sent: boolean
-  ended: boolean
-  closed: boolean
-}
-
-/** What came for a part while another of its kind, or an earlier message, was open. */
-type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
-
-type TextOut = { kind: 'text'; text: string; start: number; end: number | undefined; citations: Extract<Delta, { kind: 'citation' }>['citation'][] }
-type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
-type PartOut = CallOut | Laned | { kind: 'audio'; id: string } | { kind: 'none' }
-
-/** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
-type Lane = { open: number | undefined; queue: Waiting[] }
-type Waiting = { part: number; message: number }
-
-type Choice = {
-  index: number
-  begun: boolean
-  finished: boolean
-  /** In the order in which they came. */
-  parts: Map<number, PartOut>
-  nextCall: number
-  /** The one call that may be written to; clients take a call for complete when another begins. */
-  open: number | undefined
-  queue: number[]
-  lanes: Record<Laned['kind'], Lane>
-  /** Those that have not ended: what later messages say waits for them. */
-  openMessages: number[]
-  /** Code points of content so far. */
-  length: number
-  /** There is something for the reader to see. */
-  shown: boolean
-  /** The last delta was of reasoning. */
-  reasoned: boolean
-  textSignature: Signature | undefined
-}
-
-type State = MachineState & {
-  phase: 'before' | 'inside' | 'over'
-  fieldNames: FieldNames | undefined
-  settings: Pick<ChatCompletionsOptions, 'ccReasoning' | 'ccSignature'> & { truncated: 'error' | 'length' | undefined }
-  writeUsage: boolean
-  spare: { id: string; created: number; model: string }
-  head: JsonObject
-  /** Fields of this protocol that the next chunk takes along. */
-  fields: JsonObject
-  usage: Usage | undefined
-  blocked: CanonicalResponse['promptBlocked'] | undefined
-  choices: Map<number, Choice>
-}
 
 /**
  * Canonical events → chunks and the text `[DONE]`.
@@ -167,8 +106,6 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
   },
 }
 
-const reportOf = (state: State): ChatReport => createChatReport(state.fieldNames, state.notes)
-
 function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
   const { spare } = state
   encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
@@ -187,53 +124,6 @@ function takeFields(state: State, ext: Extract<CanonicalEvent, { type: 'start' }
   if (!ext) return
   reportOf(state).ext(ext, '')
   state.fields = { ...state.fields, ...own(ext)?.fields }
-}
-
-function choiceOf(state: State, index: number): Choice {
-  let choice = state.choices.get(index)
-  if (!choice) {
-    choice = {
-      index,
-      begun: false,
-      finished: false,
-      parts: new Map(),
-      nextCall: 0,
-      open: undefined,
-      queue: [],
-      openMessages: [],
-      lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
-      length: 0,
-      shown: false,
-      reasoned: false,
-      textSignature: undefined,
-    }
-    state.choices.set(index, choice)
-  }
-  return choice
-}
-
-/** One chunk with one choice. */
-function write(state: State, choice: JsonObject, emit: Emit<unknown>): void {
-  const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
-  if (state.writeUsage) chunk['usage'] = null
-  state.fields = {}
-  emit(chunk)
-}
-
-/** The first delta of a choice says its role, with an empty text unless a call comes first. */
-function writeDelta(state: State, choice: Choice, { delta, emit }: { delta: JsonObject; emit: Emit<unknown> }): void {
-  if (!choice.begun) {
-    choice.begun = true
-    if ('tool_calls' in delta) {
-      choice.reasoned = false
-      write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
-      return
-    }
-    write(state, { index: choice.index, delta: { role: 'assistant', content: '' }, finish_reason: null }, emit)
-  }
-  if (Object.keys(delta).length === 0) return
-  choice.reasoned = reasoningField(state.settings) in delta
-  write(state, { index: choice.index, delta, finish_reason: null }, emit)
 }
 
 function startPart(state: State, { candidate, message, part, head }: PartStart, emit: Emit<unknown>): void {
@@ -315,193 +205,9 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
   return { kind: 'none' }
 }
 
-const held = (): Held => ({ held: [], ended: false, final: undefined })
-
-function isLaned(out: PartOut): out is Laned {
-  return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
-}
-
 function audioId({ ext }: MediaPart): string {
   const { id } = formOf(ext)
   return typeof id === 'string' ? id : 'audio_0'
-}
-
-function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: Emit<unknown>): void {
-  const choice = choiceOf(state, candidate)
-  const out = choice.parts.get(part)
-  if (!out || out.kind === 'none') return
-  if (isLaned(out) && choice.lanes[out.kind].open !== part) {
-    out.held.push(delta)
-    return
-  }
-  const put = (fields: JsonObject) => writeDelta(state, choice, { delta: fields, emit })
-  switch (delta.kind) {
-    case 'text':
-      if (!delta.text) return
-      if (out.kind === 'text') {
-        out.text += delta.text
-        choice.shown = true
-        put({ content: delta.text })
-      } else if (out.kind === 'refusal') {
-        out.text += delta.text
-        choice.shown = true
-        put({ refusal: delta.text })
-      } else if (out.kind === 'audio') put({ audio: { id: out.id, transcript: delta.text } })
-      return
-    case 'reasoning':
-      if (out.kind === 'reasoning') addReasoning(state, choice, { out, delta, put })
-      return
-    case 'input':
-      if (out.kind === 'call') addInput(state, choice, { part, call: out, text: delta.text, emit })
-      return
-    case 'signature':
-      if (out.kind === 'reasoning') out.part.signature = delta.signature
-      else if (out.kind === 'text') choice.textSignature = delta.signature
-      else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
-      return
-    case 'citation':
-      if (out.kind === 'text') out.citations.push(delta.citation)
-      return
-    case 'logprobs':
-      if (out.kind === 'text' || out.kind === 'refusal') writeLogprobs(state, choice, { key: out.kind, logprobs: delta.logprobs, emit })
-      return
-    case 'media':
-      if (out.kind === 'audio') put({ audio: { id: out.id, data: delta.base64 } })
-      return
-    default:
-      delta satisfies never
-  }
-}
-
-type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: JsonObject) => void }
-
-/** Segments are set apart by an empty line, as are parts where nothing else stands between them. */
-function addReasoning({ settings }: State, choice: Choice, { out, delta, put }: AddReasoning): void {
-  const { segments } = out.part
-  const begins = !segments[delta.segment]?.text
-  const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
-  addDelta(out.part, delta)
-  if (!delta.text || settings.ccReasoning === 'details') return
-  put({ [reasoningField(settings)]: gap ? `\n\n${delta.text}` : delta.text })
-}
-
-function reasoningField({ ccReasoning }: State['settings']): string {
-  return ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
-}
-
-function writeLogprobs(
-  state: State,
-  choice: Choice,
-  { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: Emit<unknown> },
-): void {
-  if (logprobs.length === 0) return
-  const tokens = encodeLogprobs(logprobs)
-  if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
-  const shown = key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }
-  write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)
-}
-
-type Writing = { part: number; call: CallOut; emit: Emit<unknown> }
-
-/** Its arguments can only be followed by white space: numbers and words are never taken for whole. */
-function isWhole({ head, json }: CallOut): boolean {
-  return head.kind === 'function' && json.whole
-}
-
-/** Another call waits: one that has all its arguments is closed. */
-function makeWay(state: State, choice: Choice, emit: Emit<unknown>): void {
-  const call = openOf(choice)
-  if (call && isWhole(call)) closeCall(state, choice, emit)
-}
-
-function openOf(choice: Choice): CallOut | undefined {
-  const out = choice.open === undefined ? undefined : choice.parts.get(choice.open)
-  return out?.kind === 'call' ? out : undefined
-}
-
-function openCall(state: State, choice: Choice, { part, call, emit }: Writing): void {
-  const { head } = call
-  const report = reportOf(state)
-  const { id, name, namespace, kind, ext, at, signature, caller, itemId, status, async, toolset } = head
-  const verbatim = own(ext) !== undefined
-  choice.open = part
-  choice.shown = true
-  call.index = choice.nextCall++
-  const shown = verbatim ? id : mapCallId(id, validCallId)
-  if (shown !== id) report.add('tool-call.id', at, 'id')
-  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
-  const direct = isObject(caller) && caller['type'] === 'direct'
-  report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
-  if (ext) report.ext(ext, at)
-  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(verbatim).nameOf } })
-  const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
-  const extra = signature ? encodeExtra(state, head) : undefined
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: shown, ...inner, ...(extra && { extra_content: extra }) }] }, emit })
-}
-
-function encodeExtra(state: State, { signature, ext, at }: ToolCallPart): JsonObject | undefined {
-  const { extra } = formOf(ext)
-  if (isObject(extra)) return extra
-  if (signature && state.settings.ccSignature !== 'none') return encodeCallSignature(signature)
-  reportOf(state).add('reasoning.signature-dropped', at, 'signature')
-  return undefined
-}
-
-function addCallSignature(state: State, choice: Choice, { call, signature, emit }: { call: CallOut; signature: Signature; emit: Emit<unknown> }): void {
-  call.head = { ...call.head, signature }
-  if (call.index === undefined) return
-  const extra = encodeExtra(state, { ...call.head, ext: {} })
-  if (extra) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, extra_content: extra }] }, emit })
-}
-
-function addInput(state: State, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {
-  if (!text) return
-  if (call.closed) {
-    if (text.trim()) reportOf(state).once('stream.trailing-arguments', call.head.at)
-    return
-  }
-  advanceJson(call.json, text)
-  call.input += text
-  if (choice.open !== part) {
-    call.buffer += text
-    return
-  }
-  writeInput(state, choice, { part, call, emit, text })
-  if (isWhole(call) && choice.queue.length > 0) {
-    closeCall(state, choice, emit)
-    promote(state, choice, emit)
-  }
-}
-
-function writeInput(state: State, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
-  call.sent = true
-  const inner = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
-}
-
-/** A function that got no arguments gets an empty object, for clients parse what they get. */
-function closeCall(state: State, choice: Choice, emit: Emit<unknown>): void {
-  const call = openOf(choice)
-  const part = choice.open
-  choice.open = undefined
-  if (!call || part === undefined) return
-  call.closed = true
-  if (call.sent || call.head.kind === 'freeform' || own(call.head.ext)) return
-  reportOf(state).add('tool-call.empty-input', call.head.at, 'input')
-  writeInput(state, choice, { part, call, emit, text: '{}' })
-}
-
-function promote(state: State, choice: Choice, emit: Emit<unknown>): void {
-  for (;;) {
-    const part = choice.queue.shift()
-    const call = part === undefined ? undefined : choice.parts.get(part)
-    if (part === undefined || call?.kind !== 'call') return
-    openCall(state, choice, { part, call, emit })
-    if (call.buffer) writeInput(state, choice, { part, call, emit, text: call.buffer })
-    call.buffer = ''
-    if (!call.ended && !(isWhole(call) && choice.queue.length > 0)) return
-    closeCall(state, choice, emit)
-  }
 }
 
 function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<unknown>): void {
@@ -527,60 +233,6 @@ function endMessage(state: State, { candidate, message }: Extract<CanonicalEvent
   const choice = choiceOf(state, candidate)
   choice.openMessages = choice.openMessages.filter(open => open !== message)
   settleAll(state, choice, emit)
-}
-
-function settleAll(state: State, choice: Choice, emit: Emit<unknown>): void {
-  for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
-}
-
-/** Closes the open part of a kind when it has ended, and lets those in that waited, up to the first that is open itself. */
-function settle(state: State, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: Emit<unknown> }): void {
-  const lane = choice.lanes[kind]
-  for (;;) {
-    const open = lane.open === undefined ? undefined : choice.parts.get(lane.open)
-    if (lane.open !== undefined && open && isLaned(open)) {
-      if (!open.ended) return
-      if (open.final) correct(state, { candidate: choice.index, part: lane.open, out: open, final: open.final }, emit)
-      if (open.kind === 'text') {
-        choice.length += [...open.text].length
-        open.end = choice.length
-      }
-      lane.open = undefined
-    }
-    const [waiting] = lane.queue
-    const next = waiting && choice.parts.get(waiting.part)
-    if (!waiting || !next || !isLaned(next) || choice.openMessages.some(message => message < waiting.message)) return
-    lane.queue.shift()
-    lane.open = waiting.part
-    if (next.kind === 'text') next.start = choice.length
-    const { held } = next
-    next.held = []
-    for (const delta of held) addToPart(state, { type: 'part.delta', candidate: choice.index, part: waiting.part, delta }, emit)
-  }
-}
-
-/** The source tells the whole part at its end: what is missing is sent after it, anything else cannot be taken back. */
-function correct(state: State, { candidate, part, out, final }: { candidate: number; part: number; out: PartOut; final: Part }, emit: Emit<unknown>): void {
-  const rest = (sent: string, whole: string): string => {
-    if (whole.startsWith(sent)) return whole.slice(sent.length)
-    reportOf(state).once('stream.final-differs', final.at)
-    return ''
-  }
-  const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
-  if ((out.kind === 'text' && final.type === 'text') || (out.kind === 'refusal' && final.type === 'refusal')) {
-    event({ kind: 'text', text: rest(out.text, final.text) })
-    if (out.kind === 'text' && final.type === 'text' && final.citations) out.citations = [...final.citations]
-  } else if (out.kind === 'call' && final.type === 'tool-call') {
-    if (out.closed) return
-    event({ kind: 'input', text: rest(out.input, final.input) })
-    if (final.signature && !out.head.signature) event({ kind: 'signature', signature: final.signature })
-  } else if (out.kind === 'reasoning' && final.type === 'reasoning') {
-    final.segments.forEach(({ kind, text }, segment) => {
-      event({ kind: 'reasoning', segment, of: kind, text: rest(out.part.segments[segment]?.text ?? '', text) })
-    })
-    out.part = { ...final, segments: final.segments.map(segment => ({ ...segment })) }
-  }
-  if (final.type === 'text' && final.signature) event({ kind: 'signature', signature: final.signature })
 }
 
 function finishChoice(state: State, { candidate, finish, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
@@ -635,33 +287,6 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
       return annotation ? [annotation] : []
     })
   })
-}
-
-function encodeReasoningDetails(state: State, choice: Choice): JsonObject[] {
-  const { ccReasoning, ccSignature } = state.settings
-  const report = reportOf(state)
-  const outs = [...choice.parts.values()]
-  const reasoning = outs.flatMap(out => (out.kind === 'reasoning' ? [out.part] : []))
-  const parts = reasoning.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
-  if (ccSignature === 'none') {
-    for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    if (ccReasoning !== 'details') return []
-  }
-  const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
-  let count = 0
-  const layout = unusual(
-    outs.flatMap(out => {
-      if (out.kind === 'reasoning') return [`r${count++}`]
-      if (out.kind === 'text') return out.text ? [`x${out.text.length}`] : []
-      return out.kind === 'call' ? [`c${own(out.head.ext) ? out.head.id : mapCallId(out.head.id, validCallId)}`] : []
-    }),
-  )
-  if (!wanted && !choice.textSignature) {
-    if (layout) report.add('parts.order-lost', '')
-    return []
-  }
-  const bare = ccSignature === 'none' ? parts.map(({ signature: _, ...rest }) => rest) : parts
-  return encodeDetails({ parts: bare, textSignature: ccSignature === 'none' ? undefined : choice.textSignature, layout })
 }
 
 function fail(state: State, error: CanonicalError, emit: Emit<unknown>): void {

@@ -1,0 +1,104 @@
+import type { Signature } from '../../canonical/message.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import { advanceJson, isObject } from '../../kit/json.ts'
+import type { Emit } from '../../protocol.ts'
+import { validCallId } from './calls.ts'
+import { own } from './own.ts'
+import { encodeExtra } from './stream-signatures.ts'
+import { type CallOut, type Choice, reportOf, type State, writeDelta } from './stream-state.ts'
+import { createNames, noteName } from './tools.ts'
+
+type Writing = { part: number; call: CallOut; emit: Emit<unknown> }
+
+/** Its arguments can only be followed by white space: numbers and words are never taken for whole. */
+function isWhole({ head, json }: CallOut): boolean {
+  return head.kind === 'function' && json.whole
+}
+
+/** Another call waits: one that has all its arguments is closed. */
+export function makeWay(state: State, choice: Choice, emit: Emit<unknown>): void {
+  const call = openOf(choice)
+  if (call && isWhole(call)) closeCall(state, choice, emit)
+}
+
+function openOf(choice: Choice): CallOut | undefined {
+  const out = choice.open === undefined ? undefined : choice.parts.get(choice.open)
+  return out?.kind === 'call' ? out : undefined
+}
+
+export function openCall(state: State, choice: Choice, { part, call, emit }: Writing): void {
+  const { head } = call
+  const report = reportOf(state)
+  const { id, name, namespace, kind, ext, at, signature, caller, itemId, status, async, toolset } = head
+  const verbatim = own(ext) !== undefined
+  choice.open = part
+  choice.shown = true
+  call.index = choice.nextCall++
+  const shown = verbatim ? id : mapCallId(id, validCallId)
+  if (shown !== id) report.add('tool-call.id', at, 'id')
+  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
+  const direct = isObject(caller) && caller['type'] === 'direct'
+  report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
+  if (ext) report.ext(ext, at)
+  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(verbatim).nameOf } })
+  const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
+  const extra = signature ? encodeExtra(state, head) : undefined
+  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: shown, ...inner, ...(extra && { extra_content: extra }) }] }, emit })
+}
+
+export function addCallSignature(state: State, choice: Choice, { call, signature, emit }: { call: CallOut; signature: Signature; emit: Emit<unknown> }): void {
+  call.head = { ...call.head, signature }
+  if (call.index === undefined) return
+  const extra = encodeExtra(state, { ...call.head, ext: {} })
+  if (extra) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, extra_content: extra }] }, emit })
+}
+
+export function addInput(state: State, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {
+  if (!text) return
+  if (call.closed) {
+    if (text.trim()) reportOf(state).once('stream.trailing-arguments', call.head.at)
+    return
+  }
+  advanceJson(call.json, text)
+  call.input += text
+  if (choice.open !== part) {
+    call.buffer += text
+    return
+  }
+  writeInput(state, choice, { part, call, emit, text })
+  if (isWhole(call) && choice.queue.length > 0) {
+    closeCall(state, choice, emit)
+    promote(state, choice, emit)
+  }
+}
+
+function writeInput(state: State, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
+  call.sent = true
+  const inner = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
+  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
+}
+
+/** A function that got no arguments gets an empty object, for clients parse what they get. */
+export function closeCall(state: State, choice: Choice, emit: Emit<unknown>): void {
+  const call = openOf(choice)
+  const part = choice.open
+  choice.open = undefined
+  if (!call || part === undefined) return
+  call.closed = true
+  if (call.sent || call.head.kind === 'freeform' || own(call.head.ext)) return
+  reportOf(state).add('tool-call.empty-input', call.head.at, 'input')
+  writeInput(state, choice, { part, call, emit, text: '{}' })
+}
+
+export function promote(state: State, choice: Choice, emit: Emit<unknown>): void {
+  for (;;) {
+    const part = choice.queue.shift()
+    const call = part === undefined ? undefined : choice.parts.get(part)
+    if (part === undefined || call?.kind !== 'call') return
+    openCall(state, choice, { part, call, emit })
+    if (call.buffer) writeInput(state, choice, { part, call, emit, text: call.buffer })
+    call.buffer = ''
+    if (!call.ended && !(isWhole(call) && choice.queue.length > 0)) return
+    closeCall(state, choice, emit)
+  }
+}

@@ -1,0 +1,63 @@
+import type { Citation, Part, TextPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { ChatReport } from './notes.ts'
+import { protocolName, same } from './own.ts'
+
+/** False: there is no text that the annotations could belong to. */
+export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
+  if (annotations.length === 0) return true
+  const text = body.findLast(part => part.type === 'text')
+  if (!text) return false
+  text.citations = annotations.map(decodeAnnotation)
+  return true
+}
+
+/** One annotation of an answer. Its offsets count in the text of the whole answer, which is one part here. */
+export function decodeAnnotation(raw: unknown): Citation {
+  const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
+  if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
+  const { url: link, title, content, start_index: start, end_index: end } = url
+  const told = defined({
+    url: typeof link === 'string' ? link : undefined,
+    title: typeof title === 'string' ? title : undefined,
+    citedText: typeof content === 'string' ? content : undefined,
+    start: typeof start === 'number' ? start : undefined,
+    end: typeof end === 'number' ? end : undefined,
+  })
+  return { kind: 'url', ...told, protocol: protocolName, raw }
+}
+
+/** `annotations`: offsets count in the joined text, in code points. */
+export function encodeCitations(texts: readonly TextPart[], report: ChatReport): JsonObject[] {
+  const annotations: JsonObject[] = []
+  let before = 0
+  for (const { text, citations, at } of texts) {
+    const length = citations?.length || texts.length > 1 ? [...text].length : 0
+    for (const citation of citations ?? []) {
+      const annotation = encodeCitation(citation, { start: before, end: before + length }, () => report.add('citation.whole-part', at, 'citations'))
+      if (annotation) annotations.push(annotation)
+      else report.add('citation.unsupported', at, 'citations')
+    }
+    before += length
+  }
+  return annotations
+}
+
+/** `part`: where the part that holds the citation begins and ends in the answer. Undefined: no place for it. */
+export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): JsonObject | undefined {
+  const { kind, url, title, citedText, start, end, protocol, raw } = citation
+  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || (part.start === 0 && same(decodeAnnotation(raw), citation)))) return raw
+  if (kind !== 'url' || url === undefined) return undefined
+  if (start === undefined || end === undefined) wholePart()
+  return {
+    type: 'url_citation',
+    url_citation: defined({
+      start_index: start === undefined ? part.start : part.start + start,
+      end_index: end === undefined ? part.end : part.start + end,
+      title: title ?? '',
+      url,
+      content: citedText,
+    }),
+  }
+}

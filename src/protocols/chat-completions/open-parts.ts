@@ -1,0 +1,29 @@
+import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
+import type { Emit } from '../../protocol.ts'
+import type { Choice } from './stream-decoder.ts'
+
+export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
+  const part = choice.nextPart++
+  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head })
+  return part
+}
+
+export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
+  if (!choice.open) return
+  emit({ type: 'part.end', candidate: choice.candidate, part: choice.open.part })
+  choice.open = undefined
+}
+
+/** The open part of that kind; another one is closed first. */
+export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: Emit<CanonicalEvent>): number {
+  if (choice.open?.kind === kind) return choice.open.part
+  closePart(choice, emit)
+  const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
+  choice.open = { kind, part }
+  return part
+}
+
+export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: Emit<CanonicalEvent> }): void {
+  emit({ type: 'part.delta', candidate: choice.candidate, part, delta })
+}

@@ -1,0 +1,33 @@
+import type { Emit } from '../../protocol.ts'
+import { addToPart, correct } from './part-deltas.ts'
+import { type Choice, isLaned, type Laned, type State } from './stream-state.ts'
+
+export function settleAll(state: State, choice: Choice, emit: Emit<unknown>): void {
+  for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
+}
+
+/** Closes the open part of a kind when it has ended, and lets those in that waited, up to the first that is open itself. */
+export function settle(state: State, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: Emit<unknown> }): void {
+  const lane = choice.lanes[kind]
+  for (;;) {
+    const open = lane.open === undefined ? undefined : choice.parts.get(lane.open)
+    if (lane.open !== undefined && open && isLaned(open)) {
+      if (!open.ended) return
+      if (open.final) correct(state, { candidate: choice.index, part: lane.open, out: open, final: open.final }, emit)
+      if (open.kind === 'text') {
+        choice.length += [...open.text].length
+        open.end = choice.length
+      }
+      lane.open = undefined
+    }
+    const [waiting] = lane.queue
+    const next = waiting && choice.parts.get(waiting.part)
+    if (!waiting || !next || !isLaned(next) || choice.openMessages.some(message => message < waiting.message)) return
+    lane.queue.shift()
+    lane.open = waiting.part
+    if (next.kind === 'text') next.start = choice.length
+    const { held } = next
+    next.held = []
+    for (const delta of held) addToPart(state, { type: 'part.delta', candidate: choice.index, part: waiting.part, delta }, emit)
+  }
+}

@@ -1,0 +1,131 @@
+import type { Delta } from '../../canonical/event.ts'
+import type { Part, ReasoningPart, Signature, ToolCallPart } from '../../canonical/message.ts'
+import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
+import type { JsonObject, JsonProgress } from '../../kit/json.ts'
+import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import { type ChatReport, createChatReport } from './notes.ts'
+import type { ChatCompletionsOptions } from './options.ts'
+
+export type CallOut = {
+  kind: 'call'
+  head: ToolCallPart
+  /** Index on the wire, once it was opened. */
+  index: number | undefined
+  /** What came while another call was open. */
+  buffer: string
+  json: JsonProgress
+  /** All input that came, for comparing with what the source says at the end. */
+  input: string
+  sent: boolean
+  ended: boolean
+  closed: boolean
+}
+
+/** What came for a part while another of its kind, or an earlier message, was open. */
+type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
+
+type TextOut = { kind: 'text'; text: string; start: number; end: number | undefined; citations: Extract<Delta, { kind: 'citation' }>['citation'][] }
+
+export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
+
+export type PartOut = CallOut | Laned | { kind: 'audio'; id: string } | { kind: 'none' }
+
+/** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
+type Lane = { open: number | undefined; queue: Waiting[] }
+
+type Waiting = { part: number; message: number }
+
+export type Choice = {
+  index: number
+  begun: boolean
+  finished: boolean
+  /** In the order in which they came. */
+  parts: Map<number, PartOut>
+  nextCall: number
+  /** The one call that may be written to; clients take a call for complete when another begins. */
+  open: number | undefined
+  queue: number[]
+  lanes: Record<Laned['kind'], Lane>
+  /** Those that have not ended: what later messages say waits for them. */
+  openMessages: number[]
+  /** Code points of content so far. */
+  length: number
+  /** There is something for the reader to see. */
+  shown: boolean
+  /** The last delta was of reasoning. */
+  reasoned: boolean
+  textSignature: Signature | undefined
+}
+
+export type State = MachineState & {
+  phase: 'before' | 'inside' | 'over'
+  fieldNames: FieldNames | undefined
+  settings: Pick<ChatCompletionsOptions, 'ccReasoning' | 'ccSignature'> & { truncated: 'error' | 'length' | undefined }
+  writeUsage: boolean
+  spare: { id: string; created: number; model: string }
+  head: JsonObject
+  /** Fields of this protocol that the next chunk takes along. */
+  fields: JsonObject
+  usage: Usage | undefined
+  blocked: CanonicalResponse['promptBlocked'] | undefined
+  choices: Map<number, Choice>
+}
+
+export const reportOf = (state: State): ChatReport => createChatReport(state.fieldNames, state.notes)
+
+export function choiceOf(state: State, index: number): Choice {
+  let choice = state.choices.get(index)
+  if (!choice) {
+    choice = {
+      index,
+      begun: false,
+      finished: false,
+      parts: new Map(),
+      nextCall: 0,
+      open: undefined,
+      queue: [],
+      openMessages: [],
+      lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
+      length: 0,
+      shown: false,
+      reasoned: false,
+      textSignature: undefined,
+    }
+    state.choices.set(index, choice)
+  }
+  return choice
+}
+
+/** One chunk with one choice. */
+export function write(state: State, choice: JsonObject, emit: Emit<unknown>): void {
+  const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
+  if (state.writeUsage) chunk['usage'] = null
+  state.fields = {}
+  emit(chunk)
+}
+
+/** The first delta of a choice says its role, with an empty text unless a call comes first. */
+export function writeDelta(state: State, choice: Choice, { delta, emit }: { delta: JsonObject; emit: Emit<unknown> }): void {
+  if (!choice.begun) {
+    choice.begun = true
+    if ('tool_calls' in delta) {
+      choice.reasoned = false
+      write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
+      return
+    }
+    write(state, { index: choice.index, delta: { role: 'assistant', content: '' }, finish_reason: null }, emit)
+  }
+  if (Object.keys(delta).length === 0) return
+  choice.reasoned = reasoningField(state.settings) in delta
+  write(state, { index: choice.index, delta, finish_reason: null }, emit)
+}
+
+export const held = (): Held => ({ held: [], ended: false, final: undefined })
+
+export function isLaned(out: PartOut): out is Laned {
+  return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
+}
+
+export function reasoningField({ ccReasoning }: State['settings']): string {
+  return ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
+}
