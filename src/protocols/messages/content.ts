@@ -326,7 +326,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.ext(ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [{ type: 'text', text, ...mark(cache, part, writing) }]
+      return [{ ...(writing.to === 'client' && { citations: null }), type: 'text', text, ...mark(cache, part, writing) }]
     }
     case 'reasoning':
       return encodeReasoning(part, writing)
@@ -465,7 +465,10 @@ function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBloc
     report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
     return []
   }
-  if (!signature && !text && !writing.native) return []
+  if (!signature && !text && !writing.native) {
+    report.rest({ itemId: id }, at)
+    return []
+  }
   const lengths = segments.length > 1 ? segments.map(segment => segment.text.length) : undefined
   const value = !signature ? undefined : own && !lengths && id === undefined ? signature.value : wrapSignature({ signature, ...defined({ id, lengths }) })
   if (redacted && !text && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]

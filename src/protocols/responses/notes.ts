@@ -3,7 +3,7 @@ import type { FieldNames, NoteTable } from '../../protocol.ts'
 /** Every note of this protocol, beside those that all encoders may make. */
 export const responsesNotes = {
   'store.default': { kind: 'synthesized', reason: 'answers are stored here unless the request says otherwise', source: '2.14' },
-  'reasoning.older-summary': { kind: 'approximated', reason: 'the older name of `summary`; it is read as that', source: '4.2' },
+  'reasoning.older-summary': { kind: 'approximated', reason: 'the older name of `summary`; it is read as that', source: '6.3' },
   'reasoning.include-encrypted': {
     kind: 'synthesized',
     reason: 'without a store, reasoning can only be continued from its encrypted form',
@@ -113,6 +113,8 @@ export const fieldNames: FieldNames = {
   'finish.reason': 'status',
   'input:id': 'call_id',
   'output:id': 'call_id',
+  'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
+  'output:cache.ttl': 'prompt_cache_breakpoint/ttl',
   'content:mime': 'input_audio/format',
   'tools:namespace': '../name',
   'tools:namespaceDescription': '../description',

@@ -40,6 +40,17 @@ describe('what a request loses on its way is told where it stood', () => {
 describe('what an answer loses on its way is told where it stood', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'find', arguments: '{}' }
   test.each<Case>([
+    ['the id of reasoning that says nothing', 'messages', { output: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'field.unsupported /output/0/id'],
+    [
+      'the lifetime of a breakpoint in a result',
+      'messages',
+      {
+        output: [
+          { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: { ttl: '12h' } }, { type: 'odd' }] },
+        ],
+      },
+      'cache.ttl /output/0/output/0/prompt_cache_breakpoint/ttl',
+    ],
     ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details'],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
     ['a name that does not fit', 'chat-completions', { output: [{ ...call, name: 'fi nd' }] }, 'tool.renamed /output/0/name'],
