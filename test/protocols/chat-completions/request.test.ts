@@ -535,3 +535,20 @@ describe('fields of other protocols', () => {
     expect(field({ maxOutputTokens: 5 }, { ccMaxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
   })
 })
+
+test('a tool that is added again under its own name has one entry', () => {
+  const tool = { type: 'function' as const, name: 'f' }
+  const { wire } = chatCompletions.encodeRequest({
+    model: 'm',
+    tools: [tool],
+    messages: [
+      { role: 'user', origin: 'item', parts: [{ type: 'text', text: 'hi' }] },
+      {
+        role: 'developer',
+        origin: 'item',
+        parts: [{ type: 'control', control: 'tool-addition', protocol: 'other', raw: {}, tools: [tool, { ...tool, name: 'g' }] }],
+      },
+    ],
+  })
+  expect(wire).toMatchObject({ tools: [{ function: { name: 'f' } }, { function: { name: 'g' } }] })
+})
