@@ -25,11 +25,8 @@ const telling = (value: unknown): value is string | number =>
 
 const isKindWord = (path: string) => /\/(type|object|role|status)$/.test(path)
 
-/**
- * Lost by rule without a note: what only names the schema of an answer (protocol map, 2.9), and how the cache is filled where
- * there is no mark (2.11).
- */
-const isCosmetic = (path: string) => /\/(json_schema|format)\/(name|description)$|^\/prompt_cache_options\/mode$/.test(path)
+/** Lost by rule without a note: what only names the schema of an answer (protocol map, 2.9). */
+const isCosmetic = (path: string) => /\/(json_schema|format)\/(name|description)$/.test(path)
 
 /** Names and ids that a wire does not take are made anew and given back by the context; `history.test.ts` looks at them. */
 const isIdentifier = (path: string) => /\/(name|id|call_id|tool_call_id|tool_use_id|namespace)$/.test(path)
@@ -37,24 +34,20 @@ const isIdentifier = (path: string) => /\/(name|id|call_id|tool_call_id|tool_use
 /** Losses that are still silent; every row is to go. */
 const stillSilent = [
   // Fields that nobody declared inside these small objects.
-  /\/(cache_control|prompt_cache_breakpoint|source|output_format|format|grammar|stop_details|audio|thinking)\/(x_extra|vendor|a~1b~0c)/,
+  /\/(cache_control|prompt_cache_breakpoint|source|output_format|format|stop_details)\/(x_extra|vendor|a~1b~0c)/,
   // What describes a group of tools, where tools have no groups.
   /^\/tools\/\d+\/(description|x_extra|vendor|a~1b~0c)/,
   // How long what was written to the cache lives.
   /cache_write_tokens_details|cache_creation\//,
-  // Sound without words in a reply.
-  /\/message\/(audio|content\/\d+\/input_audio)\//,
   // What only a request can hold, in a reply.
   /^\/output\/\d+\/content\/\d+\/(file_id|file_url|file_data|filename|image_url|input_audio\/(data|format))$/,
-  /^\/choices\/\d+\/message\/content\/\d+\/(file|image_url)\//,
   /^\/content\/\d+\/(source|content)\//,
-  // Thoughts of a chat server that stand in content.
-  /\/message\/content\/\d+\/(x_extra|vendor|a~1b~0c)/,
-  /\/content\/\d+\/thinking\/\d+\//,
   // A sealed thought without words, where thoughts of the history are not sent.
   /^\/input\/\d+\/encrypted_content$/,
   // The ending is noted where the reply tells its status.
   /^\/incomplete_details\/reason$/,
+  // Fields of an empty text or refusal, which is left out.
+  /^\/output\/\d+\/content\/\d+\/(x_extra|vendor|a~1b~0c)/,
   // Counts that contradict each other: more came from the cache than came in.
   /^\/usage\/(input_tokens|prompt_tokens)$/,
   // A word of `display` that nobody knows.
@@ -62,7 +55,7 @@ const stillSilent = [
 ]
 
 /** Notes that point beside the place; every row is to go. */
-const stillAstray = [/\/logprobs$/, /\/function_call\/function\/arguments$/, /\/annotations$/, /\/prompt_cache_options\/ttl$/]
+const stillAstray: RegExp[] = []
 
 const everyIndex = (path: string) => path.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 

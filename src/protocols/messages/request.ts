@@ -481,7 +481,9 @@ function encodeTools(
     parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])),
   )
   for (const { part } of late) report.add('tool.added-late', part.at)
-  const all = [...(tools ?? []), ...late.flatMap(({ tools: added }) => added)]
+  // A tool that is there already needs no second entry, and a server takes none.
+  const all = [...(tools ?? [])]
+  for (const { tools: added } of late) for (const tool of added) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
   const server: number[] = []
   const wires: JsonObject[] = []
@@ -506,6 +508,11 @@ function encodeTools(
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
   return { ...(tools && (wires.length > 0 || native) ? { tools: wires } : wires.length > 0 && { tools: wires }), limited }
+}
+
+function isNamedAlike(one: Tool, other: Tool): boolean {
+  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
+  return one.name === other.name && one.namespace === other.namespace
 }
 
 /** The tools that may be called; undefined: all are sent. */
