@@ -1,0 +1,176 @@
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeContent, encodeText, plainText } from './content.ts'
+import { idOf, itemStatus, ownItem, statusOf, strangeStatus } from './item-head.ts'
+import { encodeContentPart, isContent } from './message-item.ts'
+import { keep, type OwnForm, ownForm, spelling, wireOf } from './own.ts'
+import type { ResponsesContent } from './schema.ts'
+import { encodeName } from './tools.ts'
+import type { ResponsesReport, Writing } from './writing.ts'
+
+/** A `function_call` or `custom_tool_call`. */
+export function decodeCall(wire: JsonObject, item: string, at: string): Message {
+  const { type: _, id, call_id: callId, name, namespace, async, caller, status: _status, arguments: args, input, ...fields } = wire
+  const freeform = item === 'custom_tool_call'
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id: String(callId ?? ''),
+    idOrigin: 'wire',
+    name: String(name ?? ''),
+    ...(typeof namespace === 'string' && { namespace }),
+    kind: freeform ? 'freeform' : 'function',
+    input: String((freeform ? input : args) ?? ''),
+    ...(caller != null && { caller }),
+    ...(typeof async === 'boolean' && { async }),
+    at,
+  }
+  const others = freeform ? (args === undefined ? fields : { ...fields, arguments: args }) : input === undefined ? fields : { ...fields, input }
+  return {
+    role: 'assistant',
+    parts: [part],
+    origin: 'item',
+    ...idOf(id),
+    ...statusOf(wire),
+    at,
+    ...keep(others, { item, ...spelling(wire), ...strangeStatus(wire) }),
+  }
+}
+
+/** What a call gave. Notes: an output that is neither text nor parts. */
+export function decodeResult(wire: JsonObject, item: string, at: string, report?: ResponsesReport): Message {
+  const { type: _, id, call_id: callId, name, namespace, status: _status, caller, output, ...fields } = wire
+  const form: OwnForm = { item, ...spelling(wire, ['output', 'call_id']), ...strangeStatus(wire) }
+  let content: Part[] = []
+  if (typeof output === 'string') {
+    form['output'] = 'string'
+    if (output !== '') content = [{ type: 'text', text: output, at: `${at}/output` }]
+  } else if (Array.isArray(output)) content = output.map((part, index) => decodeContent(part as ResponsesContent, `${at}/output/${index}`, 'tool'))
+  else if (isObject(output)) {
+    report?.add('tool-result.stringified', `${at}/output`)
+    form['output'] = output
+    content = [{ type: 'text', text: JSON.stringify(output), at: `${at}/output` }]
+  }
+  const part: ToolResultPart = {
+    type: 'tool-result',
+    callId: typeof callId === 'string' ? callId : '',
+    ...(typeof name === 'string' && { name }),
+    ...(typeof namespace === 'string' && { namespace }),
+    kind: item === 'custom_tool_call_output' ? 'freeform' : 'function',
+    content,
+    ...(caller != null && { caller }),
+    at,
+  }
+  return { role: 'tool', parts: [part], origin: 'item', ...idOf(id), ...statusOf(wire), at, ...keep(fields, form) }
+}
+
+const validCallId = /^[\x21-\x7e]{1,64}$/
+
+function encodeCallId(id: string, at: string | undefined, w: Writing): string {
+  const wire = wireCallId(id, w)
+  if (wire !== id) w.report.add('tool-call.id', at, 'id')
+  return wire
+}
+
+/** As `encodeCallId`, for the result of a call that was noted. */
+const wireCallId = (id: string, { own }: Writing) => (own ? id : mapCallId(id, validCallId))
+
+/** A call as an item. `message`: where its id and status stand. */
+export function encodeCall(part: ToolCallPart, message: Message, w: Writing): JsonObject {
+  const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, at, ext, signature, cache, ...rest } = part
+  const { report, target } = w
+  w.calls.set(id, name)
+  report.ext(ext, at)
+  report.rest(rest, at)
+  if (cache) report.add('cache.place', at, 'cache')
+  if (signature && target === 'input') report.add('reasoning.foreign-signature', at, 'signature')
+  const freeform = kind === 'freeform'
+  const own = ownItem(message, freeform ? 'custom_tool_call' : 'function_call')
+  const wanted = message.id ?? itemId
+  const empty = !freeform && input === '' && !own
+  if (empty) report.add('tool-call.empty-input', at)
+  const known = {
+    type: freeform ? 'custom_tool_call' : 'function_call',
+    id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
+    status: target === 'output' && !own ? (message.status ?? status ?? 'completed') : (itemStatus(message) ?? (own ? undefined : status)),
+    call_id: encodeCallId(id, at, w),
+    name: encodeName(name, at, w),
+    namespace,
+    [freeform ? 'input' : 'arguments']: empty ? '{}' : input,
+    caller: own ? caller : undefined,
+    async,
+  }
+  if (caller !== undefined && !own && !isDirect(caller)) report.rest({ caller }, at)
+  return wireOf(known, own)
+}
+
+/** The caller that every call has unless something else is said. */
+const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
+
+/** What a call gave, as an item. */
+export function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonObject {
+  const {
+    type: _,
+    callId,
+    name,
+    namespace,
+    kind,
+    content,
+    structured: _structured,
+    isError,
+    itemId: _itemId,
+    caller,
+    status,
+    at,
+    ext,
+    signature,
+    cache,
+    ...rest
+  } = part
+  const { report, options } = w
+  report.ext(ext, at)
+  report.rest(rest, at)
+  if (cache) report.add('cache.place', at, 'cache')
+  if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+  const item = kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
+  const own = ownItem(message, item)
+  if (isError) report.add('tool-result.error-flag', at, 'isError')
+  if (!w.calls.has(callId) && wireCallId(callId, w) !== callId) report.add('tool-call.id', at, 'callId')
+  if (!own && name !== undefined && w.calls.get(callId) !== name) report.rest({ name }, at)
+  const prefix = isError && options.errorPrefix ? options.errorPrefix : ''
+  const known = {
+    type: item,
+    id: w.target === 'output' ? w.itemId?.(message.id, 'fco_', own) : own ? message.id : undefined,
+    call_id: own && ownForm(own)?.['paired'] ? ownForm(own)?.['said'] : wireCallId(callId, w),
+    name: own ? name : undefined,
+    namespace: own ? namespace : undefined,
+    output: encodeOutput(content, own, prefix, w),
+    status: itemStatus(message) ?? (own ? undefined : status),
+    caller: own ? caller : undefined,
+  }
+  if (caller !== undefined && !own && !isDirect(caller)) report.rest({ caller }, at)
+  return wireOf(known, own)
+}
+
+function encodeOutput(content: Part[], own: Message | undefined, prefix: string, w: Writing): unknown {
+  const form = ownForm(own)
+  const [only] = content
+  const plain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations)
+  if (plain && (form ? form['output'] === 'string' : true)) {
+    if (only) w.report.ext(only.ext, only.at)
+    return prefix + (only?.type === 'text' ? only.text : '')
+  }
+  const object = form?.['output']
+  if (isObject(object) && only?.type === 'text' && only.text === JSON.stringify(object)) return object
+  const wire = content.flatMap<JsonObject>(part => {
+    if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', w)
+    if (isContent(part) || part.type === 'opaque') return encodeContentPart(part, 'tool', w) ?? []
+    w.report.add('tool-result.flattened', part.at)
+    const text = plainText(part)
+    return text ? { type: 'input_text', text } : []
+  })
+  const [first] = wire
+  if (prefix && typeof first?.['text'] === 'string') wire[0] = { ...first, text: prefix + first['text'] }
+  else if (prefix) wire.unshift({ type: 'input_text', text: prefix })
+  return wire
+}

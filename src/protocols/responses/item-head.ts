@@ -1,0 +1,27 @@
+import type { Message } from '../../canonical/message.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { type OwnForm, ownForm } from './own.ts'
+
+/** The id that an item came with. */
+export const idOf = (id: unknown) => (typeof id === 'string' ? { id } : {})
+
+/** The status of an item, where it is a known word. */
+export function statusOf(wire: JsonObject): { status?: NonNullable<Message['status']> } {
+  const { status } = wire
+  return status === 'completed' || status === 'in_progress' || status === 'incomplete' ? { status } : {}
+}
+
+/** The status of an item, where it is no known word. */
+export function strangeStatus(wire: JsonObject): OwnForm {
+  return wire['status'] !== undefined && !statusOf(wire).status ? { status: wire['status'] } : {}
+}
+
+/** The message, when what it was decoded from is an item of this kind: only then its spelling fits. */
+export function ownItem(message: Message, item: string): Message | undefined {
+  return ownForm(message)?.['item'] === item ? message : undefined
+}
+
+/** The status to write, strange or not. */
+export function itemStatus(message: Message): unknown {
+  return ownForm(message)?.['status'] ?? message.status
+}

@@ -1,0 +1,97 @@
+import type { Message, Part, Role } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeContent, encodeMedia, encodeText, textOf } from './content.ts'
+import { itemStatus, ownItem, statusOf, strangeStatus } from './item-head.ts'
+import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
+import type { ResponsesContent } from './schema.ts'
+import type { ResponsesReport, Writing } from './writing.ts'
+
+const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
+
+/** A `message` item, whole or in its short form. */
+export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesReport): Message {
+  const { type, role: said, content, id, status: _status, phase, ...fields } = wire
+  const role = (roles.has(said) ? said : 'assistant') as Role
+  const whole = typeof content === 'string'
+  const parts: Part[] = whole
+    ? [{ type: 'text', text: content, at: `${at}/content` }]
+    : Array.isArray(content)
+      ? content.map((part, index) => decodeContent(part as ResponsesContent, `${at}/content/${index}`, role, report))
+      : []
+  const form: OwnForm = { item: 'message', ...spelling(wire, ['type', 'content', 'role']), ...(whole && { content: 'string' }), ...strangeStatus(wire) }
+  if (type === null) form['type'] = null
+  const known = phase === 'commentary' || phase === 'final_answer'
+  return {
+    role,
+    parts,
+    origin: 'item',
+    ...(typeof id === 'string' && { id }),
+    ...statusOf(wire),
+    ...(known ? { phase } : phase === null ? { phase } : {}),
+    at,
+    ...keep(typeof phase === 'string' && !known ? { ...fields, phase } : fields, form),
+  }
+}
+
+/** A `message` item around its content. */
+export function encodeContainer(message: Message, content: JsonObject[], w: Writing): JsonObject {
+  const form = ownForm(message)
+  const role = message.role === 'tool' ? 'user' : message.role
+  if (form?.['item'] === 'message') {
+    const only = content[0]
+    const short = form['content'] === 'string' && content.length === 1 && typeof only?.['text'] === 'string'
+    const wire = wireOf(
+      { type: 'message', id: idFor(message, w), status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
+      message,
+    )
+    if (Array.isArray(form['absent']) && form['absent'].includes('type')) delete wire['type']
+    if (form['type'] === null) wire['type'] = null
+    return wire
+  }
+  if (w.target === 'output')
+    return defined({ type: 'message', id: idFor(message, w), status: message.status ?? 'completed', role, content, phase: message.phase })
+  const [only] = content
+  const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
+  return defined({ type: 'message', role, content: bare ? only['text'] : content, phase: message.phase ?? undefined })
+}
+
+const idFor = (message: Message, w: Writing) => (w.target === 'output' ? w.itemId?.(message.id, 'msg_', ownItem(message, 'message')) : message.id)
+
+const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
+
+/** Can it stand in the content of a message or a result? */
+export const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal' || part.type === 'media' || part.type === 'search-result'
+
+/** A part of a message's content. Undefined: it cannot be said there, which is noted. */
+export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, role, w)
+    case 'refusal':
+      w.report.ext(part.ext, part.at)
+      if (part.logprobs) w.report.rest({ logprobs: part.logprobs }, part.at)
+      return wireOf({ type: 'refusal', refusal: part.text }, part)
+    case 'media':
+      if (part.source.type === 'parts') return asText(part, role, w)
+      if (role === 'assistant' && part.transcript !== undefined) {
+        w.report.add('media.transcript', part.at)
+        return encodeText({ type: 'text', text: part.transcript }, role, w)
+      }
+      return encodeMedia(part, w)
+    case 'search-result':
+      return asText(part, role, w)
+    case 'opaque':
+      if (part.protocol === protocol && isObject(part.raw)) return part.raw
+      w.report.add('part.unknown', part.at)
+      return undefined
+    default:
+      w.report.add('part.unsupported', part.at)
+      return undefined
+  }
+}
+
+function asText(part: Extract<Part, { type: 'search-result' | 'media' }>, role: Role, w: Writing): JsonObject {
+  w.report.add('content.as-text', part.at)
+  return encodeText({ type: 'text', text: textOf(part), ...(part.cache && { cache: part.cache }) }, role, w)
+}

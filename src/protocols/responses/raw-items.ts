@@ -1,0 +1,94 @@
+import type { ControlPart, Message, Part, Role, ServerToolPart } from '../../canonical/message.ts'
+import { TranslationError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { encodeContainer } from './message-item.ts'
+import { keep, protocol } from './own.ts'
+import { decodeTools, encodeTools } from './tools.ts'
+import { builtInItem } from './vocabulary.ts'
+import type { ResponsesReport, Writing } from './writing.ts'
+
+const controls = new Map<string, { control: ControlPart['control']; role: Role }>([
+  ['item_reference', { control: 'item-reference', role: 'user' }],
+  ['compaction', { control: 'compaction', role: 'assistant' }],
+  ['compaction_trigger', { control: 'compaction-trigger', role: 'user' }],
+  ['additional_tools', { control: 'tool-addition', role: 'developer' }],
+  ['configuration_update', { control: 'configuration', role: 'developer' }],
+])
+
+/** An item that other protocols have nothing like: it is kept whole, under what it means. */
+export function decodeRaw(wire: JsonObject, type: string, at: string, report?: ResponsesReport): Message {
+  const control = controls.get(type)
+  if (control) {
+    const tools = type === 'additional_tools' && Array.isArray(wire['tools']) ? decodeTools(wire['tools'].filter(isTyped), `${at}/tools`, report) : undefined
+    return rawMessage(control.role, { type: 'control', control: control.control, protocol, raw: wire, ...(tools && { tools }), at }, type)
+  }
+  const known = builtInItem(type)
+  if (!known) return rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type)
+  const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
+  const part: ServerToolPart = {
+    type: 'server-tool',
+    ...known,
+    id: typeof id === 'string' ? id : '',
+    protocol,
+    raw: wire,
+    ...(awaitsClient(wire, type) && { awaitsClient: true }),
+    at,
+  }
+  return rawMessage(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, type)
+}
+
+const isTyped = (tool: unknown): tool is JsonObject & { type: string } => isObject(tool) && typeof tool['type'] === 'string'
+
+/** Does the client have to answer this item before the model goes on? */
+function awaitsClient(wire: JsonObject, type: string): boolean {
+  switch (type) {
+    case 'computer_call':
+    case 'local_shell_call':
+    case 'apply_patch_call':
+    case 'mcp_approval_request':
+      return true
+    case 'shell_call':
+      return !isObject(wire['environment']) || wire['environment']['type'] === 'local'
+    case 'tool_search_call':
+      return wire['execution'] === 'client'
+    default:
+      return false
+  }
+}
+
+/** An item that is kept whole. Its id stands in `raw` and nowhere else. */
+export function rawMessage(role: Role, part: Part, item: string): Message {
+  return { role, parts: [part], origin: 'item', ...(part.at !== undefined && { at: part.at }), ...keep({}, { item }) }
+}
+
+/** Items that only their own protocol can say. @throws TranslationError `inexpressible` where leaving one out would change the question */
+export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, w: Writing): JsonObject[] {
+  const { report, options } = w
+  if (part.protocol === protocol && isObject(part.raw)) return [part.raw]
+  if (part.type === 'opaque') {
+    report.add('part.unknown', part.at)
+    return []
+  }
+  if (part.type === 'server-tool') {
+    if (options.serverToolHistory !== 'text') {
+      report.add('server-tool.dropped', part.at)
+      return []
+    }
+    report.add('server-tool.as-text', part.at)
+    return [encodeContainer({ role: 'assistant', origin: 'message', parts: [] }, [{ type: 'output_text', text: serverToolText(part), annotations: [] }], w)]
+  }
+  if (part.control === 'tool-addition' && part.tools?.length) {
+    report.add('content.as-text', part.at)
+    return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, w) }]
+  }
+  const replaces = part.control === 'compaction' || part.control === 'item-reference'
+  if (replaces && options.onUnresolvable !== 'note' && w.target === 'input')
+    throw new TranslationError({ code: 'inexpressible', protocol, path: part.at ?? '' }, 'this stands for history that only another provider can read')
+  report.add(replaces ? 'state.unresolvable' : 'part.unsupported', part.at)
+  return []
+}
+
+function serverToolText({ tool, phase, raw }: ServerToolPart): string {
+  const input = isObject(raw) ? (raw['input'] ?? raw['args'] ?? raw['content']) : undefined
+  return `[${tool} ${phase}${input === undefined ? '' : `: ${JSON.stringify(input)}`}]`
+}
