@@ -13,7 +13,7 @@ import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { ChatRequest } from './schema.ts'
-import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
+import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, unknownOfToolChoice } from './tools.ts'
 import { serviceTiers } from './vocabulary.ts'
 
 /** Where a canonical field stands on this wire. */
@@ -136,6 +136,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const { mode, ttl, ...cacheRest } = caching
   put('prompt_cache_options', cacheRest)
   const format = decodeFormat(response_format, put)
+  put(tool_choice === undefined ? 'function_call' : 'tool_choice', unknownOfToolChoice(tool_choice ?? function_call))
   const given = defined({
     model,
     messages: decodeMessages(messages, report),

@@ -267,6 +267,24 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
   return { mode: 'opaque', protocol: protocolName, raw: wire }
 }
 
+/** What of a choice has no canonical place. Choices of a kind nobody knows are kept whole. */
+export function unknownOfToolChoice(wire: unknown): JsonObject {
+  const choice = decodeToolChoice(wire)
+  if (!isObject(wire) || !choice || choice.mode === 'opaque') return {}
+  const known =
+    choice.mode === 'allowed'
+      ? 'allowed_tools'
+      : wire['type'] === undefined
+        ? 'name'
+        : choice.mode === 'tool' && choice.kind === 'freeform'
+          ? 'custom'
+          : 'function'
+  const { type: _, [known]: named, ...outer } = wire
+  if (!isObject(named)) return outer
+  const { name: _name, mode: _mode, tools: _tools, ...inner } = named
+  return Object.keys(inner).length > 0 ? { ...outer, [known]: inner } : outer
+}
+
 function decodeAllowed(wire: unknown): AllowedTool | undefined {
   if (!isObject(wire)) return undefined
   const { type, function: fn, custom, name } = wire

@@ -86,6 +86,13 @@ describe('what another protocol cannot say is noted where it stands', () => {
     ],
     ['an unknown way to cache', 'messages', request({ prompt_cache_options: { mode: 'x' } }), 'field.unsupported /prompt_cache_options/mode'],
     [
+      'an unknown key of a forced tool',
+      'responses',
+      request({ tool_choice: { type: 'function', function: { name: 'f' }, x: 1 } }),
+      'field.unknown /tool_choice',
+    ],
+    ['an unknown key of an older forced function', 'messages', request({ function_call: { name: 'f', x: 1 } }), 'field.unknown /function_call'],
+    [
       'an unknown key of a grammar',
       'responses',
       request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
@@ -141,6 +148,7 @@ describe('what was kept for this protocol is written back as it came', () => {
       request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
     ],
     ['a thought with unknown keys', say({ role: 'user', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'a', x: 1 }], y: 2 }] })],
+    ['forced tools with unknown keys', request({ tool_choice: { type: 'custom', custom: { name: 'f', x: 1 }, y: 2 } })],
     ['an unknown format', request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'x' } } }] })],
   ])('%s', (_, wire) => {
     expect(source.encodeRequest(source.decodeRequest(wire).value)).toMatchObject({ wire, notes: [] })
