@@ -3,23 +3,28 @@ import type { JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
 
-/** A cache mark; one of an unknown kind is kept as it was. */
-export function decodeCache(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; form: JsonObject } {
-  if (wire === undefined) return { known: {}, nothing: {}, form: {} }
-  if (wire === null) return { known: {}, nothing: { cache_control: null }, form: {} }
+/** A cache mark; what is unknown of it stands under its name. */
+export function decodeCache(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; fields: JsonObject } {
+  if (wire === undefined) return { known: {}, nothing: {}, fields: {} }
+  if (wire === null) return { known: {}, nothing: { cache_control: null }, fields: {} }
   const { type, ttl, ...rest } = wire
-  const plain = type === 'ephemeral' && (ttl === undefined || isTtl(ttl)) && Object.keys(rest).length === 0
-  return { known: { cache: isTtl(ttl) ? { ttl } : {} }, nothing: {}, form: plain ? {} : { cache: wire } }
+  const odd = { ...rest, ...(type !== 'ephemeral' && { type }), ...(ttl !== undefined && ttl !== null && !isTtl(ttl) && { ttl }) }
+  return {
+    known: { cache: isTtl(ttl) ? { ttl } : {} },
+    nothing: ttl === null ? { cache_control: { ttl } } : {},
+    fields: Object.keys(odd).length > 0 ? { cache_control: odd } : {},
+  }
 }
 
 /** A cache mark that was written, so that marks beyond the limit can be taken back. */
 export type Mark = { wire: JsonObject; at: string | undefined; place: 'tools' | 'system' | 'messages' }
 
-export function encodeCache({ ttl }: { ttl?: CacheTtl | (string & {}) }, raw: JsonObject | undefined, approximated: () => void): JsonObject {
-  if (ttl === undefined) return raw ?? { type: 'ephemeral' }
+/** `own`: what the same protocol keeps of the mark. */
+export function encodeCache({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {
+  if (ttl === undefined) return { type: 'ephemeral', ...own }
   const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
   if (word !== ttl) approximated()
-  return { ...(raw ?? { type: 'ephemeral' }), ttl: word }
+  return { type: 'ephemeral', ...own, ttl: word }
 }
 
 /** The most marks a request may hold. */

@@ -74,7 +74,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
         ...cited.known,
         ...cache.known,
         at,
-        ...keep({ ...fields, ...cited.fields }, { ...cited.nothing, ...cache.nothing }, cache.form),
+        ...keep({ ...fields, ...cited.fields, ...cache.fields }, { ...cited.nothing, ...cache.nothing }),
       }
     }
     case 'thinking': {
@@ -101,7 +101,11 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
         ...defined({ isError: is_error ?? undefined, toolset: toolset_name ?? undefined }),
         ...cache.known,
         at,
-        ...keep(fields, { ...nulls({ is_error, toolset_name, content }), ...cache.nothing }, { content: content == null ? 'absent' : form, ...cache.form }),
+        ...keep(
+          { ...fields, ...cache.fields },
+          { ...nulls({ is_error, toolset_name, content }), ...cache.nothing },
+          { content: content == null ? 'absent' : form },
+        ),
       }
     }
     default:
@@ -113,7 +117,7 @@ function decodeText({ type: _, text, citations, cache_control, ...fields }: Bloc
   const cache = decodeCache(cache_control)
   const nothing = citations?.length === 0 ? { citations } : nulls({ citations })
   const cited = citations?.length ? { citations: citations.map(decodeCitation) } : {}
-  return { type: 'text', text, ...cited, ...cache.known, at, ...keep(fields, { ...nothing, ...cache.nothing }, cache.form) }
+  return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }) }
 }
 
 /** Text and signature of a thinking block; an envelope tells where joined segments are to be cut again. */
@@ -151,7 +155,11 @@ function decodeToolUse({ type: _, id, name: called, input, caller, toolset_name,
     ...defined({ caller: direct ? undefined : (caller ?? undefined), toolset: toolset_name ?? undefined }),
     ...cache.known,
     at,
-    ...keep(fields, { ...nulls({ caller, toolset_name }), ...(direct && { caller }), ...cache.nothing }, { ...(spelled && { input: spelled }), ...cache.form }),
+    ...keep(
+      { ...fields, ...cache.fields },
+      { ...nulls({ caller, toolset_name }), ...(direct && { caller }), ...cache.nothing },
+      { ...(spelled && { input: spelled }) },
+    ),
   }
 }
 
@@ -182,7 +190,14 @@ function decodeMedia(block: Block<'image'> | Block<'document'>, at: string, repo
   if (block.type === 'image') {
     const { type: _, source: __, cache_control, ...fields } = block
     const cache = decodeCache(cache_control)
-    return { type: 'media', kind: 'image', source: source.known, ...cache.known, at, ...keep(fields, cache.nothing, { ...defined(spelled), ...cache.form }) }
+    return {
+      type: 'media',
+      kind: 'image',
+      source: source.known,
+      ...cache.known,
+      at,
+      ...keep({ ...fields, ...cache.fields }, cache.nothing, { ...defined(spelled) }),
+    }
   }
   const { type: _, source: __, title, context, citations, cache_control, ...fields } = block
   const cache = decodeCache(cache_control)
@@ -195,7 +210,7 @@ function decodeMedia(block: Block<'image'> | Block<'document'>, at: string, repo
     ...cited.known,
     ...cache.known,
     at,
-    ...keep({ ...fields, ...cited.fields }, { ...nulls({ title, context }), ...cited.nothing, ...cache.nothing }, { ...defined(spelled), ...cache.form }),
+    ...keep({ ...fields, ...cited.fields, ...cache.fields }, { ...nulls({ title, context }), ...cited.nothing, ...cache.nothing }, { ...defined(spelled) }),
   }
 }
 
@@ -374,8 +389,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
 /** The cache mark of a part, which the limit on marks may take back later. */
 export function mark(cache: { ttl?: CacheTtl } | undefined, node: Part, { report, marks, place }: Writing): { cache_control?: JsonObject } {
   if (!cache) return {}
-  const raw = ownForm(node)?.['cache']
-  const holder = { cache_control: encodeCache(cache, isObject(raw) ? raw : undefined, () => report.add('cache.ttl', node.at, 'cache.ttl')) }
+  const holder = { cache_control: encodeCache(cache, ownUnder(node, 'cache_control'), () => report.add('cache.ttl', node.at, 'cache.ttl')) }
   marks.push({ wire: holder.cache_control, at: node.at, place })
   return holder
 }

@@ -90,11 +90,13 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   if (output_config) {
     const { effort, format: asked, ...rest } = output_config
     if (effort != null) reasoning.effort = effort
-    if (asked) format = decodeFormat(asked)
-    under('output_config', rest, nulls({ effort, format: asked }))
+    const read = asked ? decodeFormat(asked) : undefined
+    format = read?.format
+    under('output_config', { ...rest, ...(read?.unknown && { format: read.unknown }) }, nulls({ effort, format: asked }))
   }
-  const old = !format && output_format ? decodeFormat(output_format) : undefined
-  if (output_format && !old) fields['output_format'] = output_format
+  const old = !output_config?.format && output_format ? decodeFormat(output_format) : undefined
+  if (old?.unknown) fields['output_format'] = old.unknown
+  else if (output_format && !old) fields['output_format'] = output_format
   if (tool_choice)
     under(
       'tool_choice',
@@ -109,7 +111,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   }
   const sampling: Sampling = defined({ temperature: temperature ?? undefined, topP: top_p ?? undefined, topK: top_k ?? undefined })
   const tier = service_tier == null ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
-  const asked = defined({ format: format ?? old })
+  const asked = defined({ format: format ?? old?.format })
   const state: StateSpec = defined({ container: container ?? undefined, contextManagement: context_management ?? undefined, thread: thread ?? undefined })
   const caching: CacheSpec = defined({ auto: cache.known.cache, diagnostics: diagnostics ?? undefined })
   const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
@@ -132,13 +134,12 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       stream: stream == null ? undefined : { enabled: stream },
     }),
     ...keep(
-      fields,
+      { ...fields, ...cache.fields },
       { ...nothing, ...cache.nothing },
       {
         native: true,
-        ...(old && { format: 'output_format' }),
+        ...(old?.format && { format: 'output_format' }),
         ...(tier !== undefined && tier === service_tier && requestTier.toWire(tier) !== tier && { tier }),
-        ...cache.form,
       },
     ),
   }
@@ -165,10 +166,11 @@ function decodeMessage({ role, content, ...fields }: MessagesMessage, at: string
   return { role, origin: 'message', parts, at, ...keep(fields, {}, { content: form }) }
 }
 
-function decodeFormat(wire: { type: string; [key: string]: unknown }): OutputFormat {
+/** A format, and what is unknown of it: all of it, when its kind is. */
+function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject } {
   const { type, schema, ...rest } = wire
-  if (type === 'json_schema' && isObject(schema) && Object.keys(rest).length === 0) return { type: 'schema', schema }
-  return { type: 'opaque', protocol: name, raw: wire }
+  if (type !== 'json_schema' || !isObject(schema)) return { unknown: wire }
+  return { format: { type: 'schema', schema }, ...(Object.keys(rest).length > 0 && { unknown: rest }) }
 }
 
 function decodeChoice(wire: MessagesToolChoice): ToolChoice {
@@ -252,7 +254,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       ...conversation,
       thinking: thought.thinking,
       output_config: encodeOutputConfig(request, thought.effort, ownForm(request)?.['format'] === undefined ? format : undefined),
-      output_format: ownForm(request)?.['format'] === undefined ? undefined : format,
+      output_format: ownForm(request)?.['format'] === undefined ? undefined : format && { ...ownUnder(request, 'output_format'), ...format },
       tools: wanted.tools,
       tool_choice: choice,
       ...encodeSampling(sampling, { native, thinks: !native && isThinking(thought) }, options, report),
@@ -647,7 +649,8 @@ function encodeFormat(
 
 function encodeOutputConfig(request: CanonicalRequest, effort: string | undefined, format: JsonObject | undefined): JsonObject | undefined {
   const own = ownUnder(request, 'output_config')
-  const config = { ...own, ...defined({ effort, format }) }
+  const kept = own?.['format']
+  const config = { ...own, ...defined({ effort, format: format && { ...(isObject(kept) && kept), ...format } }) }
   return own || Object.keys(config).length > 0 ? config : undefined
 }
 
@@ -735,8 +738,7 @@ function encodeCaching(
   if (contentRef !== undefined) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {
-    const raw = ownForm(request)?.['cache']
-    return { ...own, cache_control: encodeCache(auto, isObject(raw) ? raw : undefined, () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
+    return { ...own, cache_control: encodeCache(auto, ownUnder(request, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
   }
   if (!native && options.amAutoCache && marks.length < 4) {
     report.add('cache.auto', '/cache_control')

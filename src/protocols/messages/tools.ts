@@ -7,7 +7,7 @@ import { isObject } from '../../kit/json.ts'
 import { decodeCache, encodeCache, type Mark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import { MessagesTool } from './schema.ts'
 import { name, nearestServerTool, toolFamily } from './vocabulary.ts'
 
@@ -64,7 +64,7 @@ function decodeFunction(tool: MessagesTool & { name: string }, at: string): Func
     }),
     ...cache.known,
     at,
-    ...keep(fields, { ...nothing, ...cache.nothing }, { type: type ?? 'absent', ...cache.form }),
+    ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }, { type: type ?? 'absent' }),
   }
 }
 
@@ -163,8 +163,7 @@ function encodeFunction(tool: FunctionTool, { report, toolName, marks }: ToolWri
     }),
   }
   if (cache) {
-    const raw = form?.['cache']
-    const written = encodeCache(cache, isObject(raw) ? raw : undefined, () => report.add('cache.ttl', at, 'cache.ttl'))
+    const written = encodeCache(cache, ownUnder(tool, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
     wire['cache_control'] = written
     marks.push({ wire: written, at, place: 'tools' })
   }

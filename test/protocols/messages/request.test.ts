@@ -168,6 +168,39 @@ describe('what was read is written back as it stood', () => {
   })
 })
 
+describe('what nobody knows of a known object is kept where every other protocol notes it', () => {
+  const part = (cache_control: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a', cache_control }] }] })
+  const ofPart = ({ messages: [first] }: CanonicalRequest) => first?.parts[0]?.ext?.['messages']?.fields
+  const ofRequest = ({ ext }: CanonicalRequest) => ext?.['messages']?.fields
+  const ofTool = ({ tools }: CanonicalRequest) => tools?.[0] && 'ext' in tools[0] && tools[0].ext?.['messages']?.fields
+
+  test.each<[string, object, (request: CanonicalRequest) => unknown, object]>([
+    ['a key of a mark', part({ type: 'ephemeral', scope: 'global' }), ofPart, { cache_control: { scope: 'global' } }],
+    ['a kind of mark', part({ type: 'lasting' }), ofPart, { cache_control: { type: 'lasting' } }],
+    ['a lifetime of a mark', part({ type: 'ephemeral', ttl: '9m' }), ofPart, { cache_control: { ttl: '9m' } }],
+    ['a mark of a tool', { messages: [], tools: [{ name: 't', cache_control: { type: 'lasting' } }] }, ofTool, { cache_control: { type: 'lasting' } }],
+    ['a mark of the request', { messages: [], cache_control: { type: 'ephemeral', scope: 'x' } }, ofRequest, { cache_control: { scope: 'x' } }],
+    [
+      'a kind of format',
+      { messages: [], output_config: { format: { type: 'grammar', rule: 'a' } } },
+      ofRequest,
+      { output_config: { format: { type: 'grammar', rule: 'a' } } },
+    ],
+    ['a kind of format, in its old place', { messages: [], output_format: { type: 'grammar' } }, ofRequest, { output_format: { type: 'grammar' } }],
+    [
+      'a key of a format',
+      { messages: [], output_config: { format: { type: 'json_schema', schema: {}, x: 1 } } },
+      ofRequest,
+      { output_config: { format: { x: 1 } } },
+    ],
+    ['a key of a format, in its old place', { messages: [], output_format: { type: 'json_schema', schema: {}, x: 1 } }, ofRequest, { output_format: { x: 1 } }],
+  ])('%s', (_, wire, read, fields) => {
+    const { value } = messages.decodeRequest(wire)
+    expect(read(value)).toEqual(fields)
+    expect(messages.encodeRequest(value)).toMatchObject({ wire, notes: [] })
+  })
+})
+
 describe('what cannot be read is refused with its path', () => {
   test.each<[string, unknown, string]>([
     ['no object', 3, ''],
