@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/tools/seed.ts'],
     testTimeout: 30_000,
     // Streams and servers are cheap: two workers suit the two cores of CI.
     maxWorkers: 2,
