@@ -271,14 +271,8 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
 export function unknownOfToolChoice(wire: unknown): JsonObject {
   const choice = decodeToolChoice(wire)
   if (!isObject(wire) || !choice || choice.mode === 'opaque') return {}
-  const known =
-    choice.mode === 'allowed'
-      ? 'allowed_tools'
-      : wire['type'] === undefined
-        ? 'name'
-        : choice.mode === 'tool' && choice.kind === 'freeform'
-          ? 'custom'
-          : 'function'
+  // The type is also the key of what was chosen; the older field has no type.
+  const known = wire['type'] === undefined ? 'name' : String(wire['type'])
   const { type: _, [known]: named, ...outer } = wire
   if (!isObject(named)) return outer
   const { name: _name, mode: _mode, tools: _tools, ...inner } = named
