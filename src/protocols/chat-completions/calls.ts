@@ -17,6 +17,7 @@ export function readInput(input: unknown): { input: string } {
   return { input: input === undefined || input === null ? '' : JSON.stringify(input) }
 }
 
+/** One of `tool_calls`; `ordinal` counts them. */
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
   const { told: call, nulls } = told(wire)
   const { id, type, extra_content, ...more } = call

@@ -7,6 +7,7 @@ import { addCallSignature, addInput } from './call-queue.ts'
 import { encodeLogprobs } from './response.ts'
 import { type Choice, choiceOf, isLaned, type PartOut, reasoningField, reportOf, type State, write, writeDelta } from './stream-state.ts'
 
+/** One delta of a part, written at once or held until it is the turn of the part. */
 export function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)

@@ -7,6 +7,7 @@ import { formOf, own } from './own.ts'
 import { encodeCallSignature, encodeDetails, needsDetails } from './reasoning.ts'
 import { type Choice, reportOf, type State } from './stream-state.ts'
 
+/** `extra_content` of a call, which holds its signature. */
 export function encodeExtra(state: State, { signature, ext, at }: ToolCallPart): JsonObject | undefined {
   const { extra } = formOf(ext)
   if (isObject(extra)) return extra
@@ -15,6 +16,7 @@ export function encodeExtra(state: State, { signature, ext, at }: ToolCallPart):
   return undefined
 }
 
+/** What plain text could not carry of the reasoning, for the end of the stream: signatures, segments, the order of the parts. */
 export function encodeReasoningDetails(state: State, choice: Choice): JsonObject[] {
   const { ccReasoning, ccSignature } = state.settings
   const report = reportOf(state)
