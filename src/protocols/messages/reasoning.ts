@@ -1,9 +1,12 @@
+import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { alwaysThinks, onlyManualThinking } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
+import { ownUnder } from './own.ts'
+import { name } from './vocabulary.ts'
 
 /** Absolute, because the same effort must not change when the caller lowers the output limit. */
 const budgets = new Map([
@@ -103,4 +106,34 @@ function withBudget(
   }
   report.add('reasoning.effort-as-budget', undefined, fieldOf(effort))
   return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens }
+}
+
+/** Reasoning as this protocol's own client asked for it. */
+export function nativeThought(request: CanonicalRequest, forced: boolean, options: MessagesOptions, report: MessagesReport): Partial<Thought> {
+  const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
+  report.rest(rest, undefined, 'reasoning.')
+  if (forced && mode !== undefined && mode !== 'disabled' && options.amForcedToolWithThinking === 'disable-thinking') {
+    report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
+    return defined({ effort })
+  }
+  const thinking = mode === undefined ? undefined : { ...ownUnder(request, 'thinking'), type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
+  if (thinking && options.amPrefixMismatch) Object.assign(thinking, { block_binding: { prefix_mismatch_behavior: options.amPrefixMismatch } })
+  return defined({ thinking, effort })
+}
+
+/** The last turn has called tools, and the thinking before them did not survive: manual thinking would be refused. */
+export function isUnsignedLoop(messages: readonly Message[]): boolean {
+  const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))
+  const lastCall = messages.findLastIndex(({ role, parts }) => role === 'assistant' && parts.some(({ type }) => type === 'tool-call'))
+  if (lastCall < 0 || lastResult < lastCall) return false
+  if (messages.slice(lastCall + 1).some(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'))) return false
+  let start = lastCall
+  while (start > 0 && messages[start - 1]?.role === 'assistant') start--
+  const first = messages.slice(start, lastCall + 1).flatMap(({ parts }) => parts)[0]
+  return !(first?.type === 'reasoning' && first.signature?.issuer === name)
+}
+
+/** Is thinking asked for? */
+export function isThinking({ thinking }: Partial<Thought>): boolean {
+  return thinking !== undefined && thinking['type'] !== 'disabled'
 }

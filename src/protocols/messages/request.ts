@@ -14,7 +14,7 @@ import { takesMidSystem } from './models.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
-import { encodeReasoningSpec, type Thought } from './reasoning.ts'
+import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeThought, type Thought } from './reasoning.ts'
 import { type MessagesMessage, type MessagesRawBlock, MessagesRequest, type MessagesToolChoice } from './schema.ts'
 import { decodeTool, encodeTool } from './tools.ts'
 import { groupTurns, type Turn } from './turns.ts'
@@ -460,18 +460,6 @@ function encodeTurn({ role, parts }: Turn, writing: RequestWriting, ids: Map<Par
   return known.flatMap(part => encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? id }, role))
 }
 
-/** The last turn has called tools, and the thinking before them did not survive: manual thinking would be refused. */
-function isUnsignedLoop(messages: readonly Message[]): boolean {
-  const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))
-  const lastCall = messages.findLastIndex(({ role, parts }) => role === 'assistant' && parts.some(({ type }) => type === 'tool-call'))
-  if (lastCall < 0 || lastResult < lastCall) return false
-  if (messages.slice(lastCall + 1).some(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'))) return false
-  let start = lastCall
-  while (start > 0 && messages[start - 1]?.role === 'assistant') start--
-  const first = messages.slice(start, lastCall + 1).flatMap(({ parts }) => parts)[0]
-  return !(first?.type === 'reasoning' && first.signature?.issuer === name)
-}
-
 function encodeTools(
   { tools, messages, toolChoice, state }: CanonicalRequest,
   native: boolean,
@@ -597,19 +585,6 @@ function maxTokensFor(model: string | undefined, { defaultMaxTokens: given = def
   return typeof given === 'function' ? given(model) : given
 }
 
-/** Reasoning as this protocol's own client asked for it. */
-function nativeThought(request: CanonicalRequest, forced: boolean, options: MessagesOptions, report: MessagesReport): Partial<Thought> {
-  const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
-  report.rest(rest, undefined, 'reasoning.')
-  if (forced && mode !== undefined && mode !== 'disabled' && options.amForcedToolWithThinking === 'disable-thinking') {
-    report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
-    return defined({ effort })
-  }
-  const thinking = mode === undefined ? undefined : { ...ownUnder(request, 'thinking'), type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
-  if (thinking && options.amPrefixMismatch) Object.assign(thinking, { block_binding: { prefix_mismatch_behavior: options.amPrefixMismatch } })
-  return defined({ thinking, effort })
-}
-
 function encodeFormat(
   output: OutputSpec | undefined,
   report: MessagesReport,
@@ -652,10 +627,6 @@ function encodeOutputConfig(request: CanonicalRequest, effort: string | undefine
   const kept = own?.['format']
   const config = { ...own, ...defined({ effort, format: format && { ...(isObject(kept) && kept), ...format } }) }
   return own || Object.keys(config).length > 0 ? config : undefined
-}
-
-function isThinking({ thinking }: Partial<Thought>): boolean {
-  return thinking !== undefined && thinking['type'] !== 'disabled'
 }
 
 function encodeSampling(
