@@ -1,81 +1,28 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
-import type { Citation, ExtMap, Message, Part, ReasoningPart, RefusalPart, TextPart, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
-import { type Candidate, type Finish, mergeUsage, type Usage } from '../../canonical/response.ts'
+import type { Citation, Part, RefusalPart, TextPart, ToolCallPart } from '../../canonical/message.ts'
+import { type Candidate, mergeUsage } from '../../canonical/response.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { StreamMachine } from '../../protocol.ts'
 import { encodeCall } from './calls.ts'
 import { encodeCitation, encodeLogprob } from './citations.ts'
-import { callIdOf, type Envelope, type Fallbacks, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import { callIdOf, fallbacks, itemIdOf, snapshot } from './envelope.ts'
 import { failureOf, streamError } from './error.ts'
 import { encodeMessage } from './items.ts'
 import { imageItem } from './media.ts'
-import { encodeContainer, encodeContentPart } from './message-item.ts'
+import { encodeContentPart } from './message-item.ts'
+import { addItem, closeMessageItem, endClosing, flushHeld, headOf, hold, messageItem, wholeItem } from './open-items.ts'
 import type { ResponsesOptions } from './options.ts'
 import { ownForm, protocol } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
-import { carrierItem, encodeReasoning } from './reasoning.ts'
+import { carrierItem } from './reasoning.ts'
 import { encodeEnding, failureOrRaw } from './response.ts'
+import { endReasoning, giveReasoning, startReasoning } from './segments.ts'
 import { belongsTo, forwardable } from './status-events.ts'
+import { envelopeOf, type Item, type OpenMessage, type OpenPart, type Out, open, placeOf, type State, write, writing } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
-import { type Options, startWriting, type Writing } from './writing.ts'
-
-type Out = Emit<unknown>
-
-/** An item of the output. `wire`: as it would be in a snapshot taken now. */
-type Item = {
-  wire: JsonObject
-  done: boolean
-  message: number
-  /** Takes no more parts, and ends with the last of those that are open. */
-  closing: boolean
-}
-
-type OpenMessage = {
-  /** Without its parts. */
-  head: Message
-  /** The `message` item that takes its texts. */
-  item: number | undefined
-}
-
-/** A part that has begun, with what was told of it so far. `item` undefined: nothing of it is written before its end. */
-type OpenPart = {
-  message: number
-  value: Part
-  item: number | undefined
-  content: number
-  /** Segments of reasoning that were announced; the last one is open. */
-  segments: number
-  /** Offsets and log probabilities that wait for the text they belong to. */
-  waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
-}
-
-type State = MachineState & {
-  /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */
-  phase: 'before' | 'held' | 'inside' | 'ended'
-  options: Pick<Options, 'truncated' | 'strictEnums' | 'rsMidStreamError' | 'rsSequential' | 'fieldNames'>
-  fallbacks: Fallbacks
-  start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
-  envelope: Envelope | undefined
-  usedIds: string[]
-  usedCalls: string[]
-  sequence: number
-  items: Item[]
-  messages: Record<number, OpenMessage>
-  parts: Record<number, OpenPart>
-  /** The item whose end is not written yet, because a limit may have cut it off. */
-  held: number | undefined
-  finish: Finish | undefined
-  finishExt: ExtMap | undefined
-  blocked: boolean
-  usage: Usage | undefined
-  /** Candidates beyond the first, which were noted. */
-  passedOver: number[]
-  /** With `rsSequential`: the part being written, and the events that wait for its end. */
-  active: number | undefined
-  queue: CanonicalEvent[]
-}
+import { startWriting } from './writing.ts'
 
 /**
  * Canonical events → events, each with its number, and `[DONE]`. Items are opened in the order in which their parts begin
@@ -178,30 +125,6 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
   }
 }
 
-function writing(state: State): Writing {
-  const w = startWriting('output', state.envelope?.own ?? false, state.options, state.notes)
-  w.itemId = (wanted, prefix) => itemIdOf(wanted, prefix, envelopeOf(state), state.usedIds)
-  return w
-}
-
-function envelopeOf(state: State): Envelope {
-  state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
-  return state.envelope
-}
-
-function write(state: State, type: string, payload: JsonObject, emit: Out): void {
-  emit({ type, sequence_number: state.sequence++, ...payload })
-}
-
-/** The first two events, before anything else is written. */
-function open(state: State, emit: Out): void {
-  if (state.phase === 'inside') return
-  state.phase = 'inside'
-  const response = snapshot(envelopeOf(state), { status: 'in_progress', output: [] })
-  write(state, 'response.created', { response }, emit)
-  write(state, 'response.in_progress', { response }, emit)
-}
-
 function passOver(state: State, candidate: number): void {
   if (state.passedOver.includes(candidate)) return
   state.passedOver.push(candidate)
@@ -229,79 +152,6 @@ function startMessage(state: State, { type: _t, candidate: _c, message, ...head 
   const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head, role: 'assistant' }, item: undefined }
   state.messages[message] = opened
   if (ownForm(opened.head)?.['item'] === 'message') messageItem(state, message, emit)
-}
-
-function headOf(state: State, message: number): Message {
-  return state.messages[message]?.head ?? { role: 'assistant', origin: 'message', parts: [] }
-}
-
-/** Adds an item to the output. */
-function addItem(state: State, message: number, wire: JsonObject, emit: Out): number {
-  flushHeld(state, emit)
-  const index = state.items.length
-  state.items.push({ wire, done: false, message, closing: false })
-  write(state, 'response.output_item.added', { output_index: index, item: structuredClone(wire) }, emit)
-  return index
-}
-
-/** An item that is told whole at once. */
-function wholeItem(state: State, message: number, wire: JsonObject, emit: Out): void {
-  const index = addItem(state, message, wire, emit)
-  finishItem(state, index, emit)
-}
-
-function finishItem(state: State, index: number, emit: Out): void {
-  const item = state.items[index]
-  if (!item || item.done) return
-  item.done = true
-  write(state, 'response.output_item.done', { output_index: index, item: structuredClone(item.wire) }, emit)
-}
-
-/** The item is complete, but what comes next tells whether a limit cut it off. */
-function hold(state: State, index: number, emit: Out): void {
-  if (state.held !== index) flushHeld(state, emit)
-  state.held = index
-}
-
-function flushHeld(state: State, emit: Out): void {
-  const { held } = state
-  if (held === undefined) return
-  state.held = undefined
-  const item = state.items[held]
-  const cut = state.finish !== undefined && isIncomplete(state.finish)
-  if (item && cut && !state.envelope?.own && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
-  finishItem(state, held, emit)
-}
-
-const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause'].includes(reason)
-
-/** The `message` item that takes the texts of a message. */
-function messageItem(state: State, message: number, emit: Out): number {
-  const opened = state.messages[message]
-  if (opened?.item !== undefined) return opened.item
-  const head = headOf(state, message)
-  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writing(state)), type: 'message', status: 'in_progress', content: [] }
-  const index = addItem(state, message, wire, emit)
-  if (opened) opened.item = index
-  return index
-}
-
-/** Texts that follow are another item's. */
-function closeMessageItem(state: State, message: number, status: Message['status'], emit: Out): void {
-  const opened = state.messages[message]
-  if (opened?.item === undefined) return
-  const item = state.items[opened.item]
-  if (item) {
-    item.wire = { ...item.wire, status: status ?? 'completed' }
-    item.closing = true
-  }
-  endClosing(state, opened.item, emit)
-  opened.item = undefined
-}
-
-function endClosing(state: State, index: number | undefined, emit: Out): void {
-  if (index === undefined || !state.items[index]?.closing || Object.values(state.parts).some(part => part.item === index)) return
-  hold(state, index, emit)
 }
 
 function startPart(state: State, { message, part, head }: PartStart, emit: Out): void {
@@ -363,23 +213,6 @@ function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, '
 function contentOf(item: Item | undefined): unknown[] {
   const content = item?.wire['content']
   return Array.isArray(content) ? content : []
-}
-
-function placeOf(state: State, part: OpenPart): JsonObject {
-  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
-}
-
-function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit: Out): void {
-  closeMessageItem(state, part.message, undefined, emit)
-  const w = writing(state)
-  const bare = { ...head, segments: [] }
-  delete bare.signature
-  const wire = encodeReasoning(bare, headOf(state, part.message), w)
-  if (!wire) return
-  delete wire['status']
-  part.item = addItem(state, part.message, wire, emit)
-  part.value = { ...head, segments: [] }
-  for (const [segment, { kind, text }] of head.segments.entries()) partGiven(state, part, { kind: 'reasoning', segment, of: kind, text }, emit)
 }
 
 function startCall(state: State, part: OpenPart, head: ToolCallPart, emit: Out): void {
@@ -519,40 +352,6 @@ function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, cita
   write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
 }
 
-function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, delta: Delta & { kind: 'reasoning' }, emit: Out): void {
-  if (delta.segment >= value.segments.length + 64) return
-  addDelta(value, delta)
-  while (part.segments < value.segments.length) {
-    if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
-    startSegment(state, part, value, part.segments++, emit)
-  }
-  const segment = value.segments[delta.segment]
-  if (!segment || delta.text === '') return
-  const type = segment.kind === 'summary' ? 'response.reasoning_summary_text.delta' : 'response.reasoning_text.delta'
-  write(state, type, { ...segmentPlace(state, part, value, delta.segment), delta: delta.text }, emit)
-}
-
-function segmentPlace(state: State, part: OpenPart, { segments }: ReasoningPart, index: number): JsonObject {
-  const kind = segments[index]?.kind
-  const place = segments.slice(0, index).filter(one => one.kind === kind).length
-  return { ...placeOf(state, part), [kind === 'summary' ? 'summary_index' : 'content_index']: place }
-}
-
-function startSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
-  const summary = value.segments[index]?.kind === 'summary'
-  const type = summary ? 'response.reasoning_summary_part.added' : 'response.content_part.added'
-  write(state, type, { ...segmentPlace(state, part, value, index), part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' } }, emit)
-}
-
-function endSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
-  const { kind, text } = value.segments[index] ?? { kind: 'raw', text: '' }
-  const place = segmentPlace(state, part, value, index)
-  const summary = kind === 'summary'
-  write(state, summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done', { ...place, text }, emit)
-  const type = summary ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
-  write(state, type, { ...place, part: { type: summary ? 'summary_text' : 'reasoning_text', text } }, emit)
-}
-
 function endPart(state: State, { part, final }: PartEnd, emit: Out): void {
   const opened = state.parts[part]
   if (!opened) return
@@ -613,22 +412,6 @@ function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, em
 
 function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
-}
-
-function endReasoning(state: State, part: OpenPart, value: ReasoningPart, whole: ReasoningPart, emit: Out): void {
-  if (part.item === undefined) return
-  if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
-  const item = state.items[part.item]
-  const id = item?.wire['id']
-  const w = writing(state)
-  w.itemId = () => String(id)
-  const signature = whole.signature ?? value.signature
-  const head = headOf(state, part.message)
-  // The item has to be what its deltas added up to; other cuts of the same text are no other text.
-  const { segments } = value
-  const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, w)
-  if (item && wire) item.wire = wire
-  hold(state, part.item, emit)
 }
 
 function endCall(state: State, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: Out): void {

@@ -1,0 +1,81 @@
+import type { Message } from '../../canonical/message.ts'
+import type { Finish } from '../../canonical/response.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { encodeContainer } from './message-item.ts'
+import { type Out, type State, write, writing } from './stream-state.ts'
+
+/** A message without its parts. */
+export function headOf(state: State, message: number): Message {
+  return state.messages[message]?.head ?? { role: 'assistant', origin: 'message', parts: [] }
+}
+
+/** Adds an item to the output. */
+export function addItem(state: State, message: number, wire: JsonObject, emit: Out): number {
+  flushHeld(state, emit)
+  const index = state.items.length
+  state.items.push({ wire, done: false, message, closing: false })
+  write(state, 'response.output_item.added', { output_index: index, item: structuredClone(wire) }, emit)
+  return index
+}
+
+/** An item that is told whole at once. */
+export function wholeItem(state: State, message: number, wire: JsonObject, emit: Out): void {
+  const index = addItem(state, message, wire, emit)
+  finishItem(state, index, emit)
+}
+
+function finishItem(state: State, index: number, emit: Out): void {
+  const item = state.items[index]
+  if (!item || item.done) return
+  item.done = true
+  write(state, 'response.output_item.done', { output_index: index, item: structuredClone(item.wire) }, emit)
+}
+
+/** The item is complete, but what comes next tells whether a limit cut it off. */
+export function hold(state: State, index: number, emit: Out): void {
+  if (state.held !== index) flushHeld(state, emit)
+  state.held = index
+}
+
+/** Ends the item that waits for its end. */
+export function flushHeld(state: State, emit: Out): void {
+  const { held } = state
+  if (held === undefined) return
+  state.held = undefined
+  const item = state.items[held]
+  const cut = state.finish !== undefined && isIncomplete(state.finish)
+  if (item && cut && !state.envelope?.own && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+  finishItem(state, held, emit)
+}
+
+const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause'].includes(reason)
+
+/** The `message` item that takes the texts of a message. */
+export function messageItem(state: State, message: number, emit: Out): number {
+  const opened = state.messages[message]
+  if (opened?.item !== undefined) return opened.item
+  const head = headOf(state, message)
+  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writing(state)), type: 'message', status: 'in_progress', content: [] }
+  const index = addItem(state, message, wire, emit)
+  if (opened) opened.item = index
+  return index
+}
+
+/** Texts that follow are another item's. */
+export function closeMessageItem(state: State, message: number, status: Message['status'], emit: Out): void {
+  const opened = state.messages[message]
+  if (opened?.item === undefined) return
+  const item = state.items[opened.item]
+  if (item) {
+    item.wire = { ...item.wire, status: status ?? 'completed' }
+    item.closing = true
+  }
+  endClosing(state, opened.item, emit)
+  opened.item = undefined
+}
+
+/** Ends an item that takes no more parts, when its last part is done. */
+export function endClosing(state: State, index: number | undefined, emit: Out): void {
+  if (index === undefined || !state.items[index]?.closing || Object.values(state.parts).some(part => part.item === index)) return
+  hold(state, index, emit)
+}

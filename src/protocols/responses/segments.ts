@@ -1,0 +1,74 @@
+import { addDelta } from '../../canonical/collect.ts'
+import type { Delta } from '../../canonical/event.ts'
+import type { ReasoningPart } from '../../canonical/message.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { addItem, closeMessageItem, headOf, hold } from './open-items.ts'
+import { encodeReasoning } from './reasoning.ts'
+import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
+
+/** Opens a reasoning item. Its seal is written at the end, when it is whole. */
+export function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit: Out): void {
+  closeMessageItem(state, part.message, undefined, emit)
+  const w = writing(state)
+  const bare = { ...head, segments: [] }
+  delete bare.signature
+  const wire = encodeReasoning(bare, headOf(state, part.message), w)
+  if (!wire) return
+  delete wire['status']
+  part.item = addItem(state, part.message, wire, emit)
+  const value: ReasoningPart = { ...head, segments: [] }
+  part.value = value
+  for (const [segment, { kind, text }] of head.segments.entries()) giveReasoning(state, part, value, { kind: 'reasoning', segment, of: kind, text }, emit)
+}
+
+/** A piece of a segment; segments up to it are announced. */
+export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, delta: Delta & { kind: 'reasoning' }, emit: Out): void {
+  if (delta.segment >= value.segments.length + 64) return
+  addDelta(value, delta)
+  while (part.segments < value.segments.length) {
+    if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
+    startSegment(state, part, value, part.segments++, emit)
+  }
+  const segment = value.segments[delta.segment]
+  if (!segment || delta.text === '') return
+  const type = segment.kind === 'summary' ? 'response.reasoning_summary_text.delta' : 'response.reasoning_text.delta'
+  write(state, type, { ...segmentPlace(state, part, value, delta.segment), delta: delta.text }, emit)
+}
+
+function segmentPlace(state: State, part: OpenPart, { segments }: ReasoningPart, index: number): JsonObject {
+  const kind = segments[index]?.kind
+  const place = segments.slice(0, index).filter(one => one.kind === kind).length
+  return { ...placeOf(state, part), [kind === 'summary' ? 'summary_index' : 'content_index']: place }
+}
+
+function startSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
+  const summary = value.segments[index]?.kind === 'summary'
+  const type = summary ? 'response.reasoning_summary_part.added' : 'response.content_part.added'
+  write(state, type, { ...segmentPlace(state, part, value, index), part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' } }, emit)
+}
+
+function endSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
+  const { kind, text } = value.segments[index] ?? { kind: 'raw', text: '' }
+  const place = segmentPlace(state, part, value, index)
+  const summary = kind === 'summary'
+  write(state, summary ? 'response.reasoning_summary_text.done' : 'response.reasoning_text.done', { ...place, text }, emit)
+  const type = summary ? 'response.reasoning_summary_part.done' : 'response.content_part.done'
+  write(state, type, { ...place, part: { type: summary ? 'summary_text' : 'reasoning_text', text } }, emit)
+}
+
+/** Ends the last segment and the item. */
+export function endReasoning(state: State, part: OpenPart, value: ReasoningPart, whole: ReasoningPart, emit: Out): void {
+  if (part.item === undefined) return
+  if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
+  const item = state.items[part.item]
+  const id = item?.wire['id']
+  const w = writing(state)
+  w.itemId = () => String(id)
+  const signature = whole.signature ?? value.signature
+  const head = headOf(state, part.message)
+  // The item has to be what its deltas added up to; other cuts of the same text are no other text.
+  const { segments } = value
+  const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, w)
+  if (item && wire) item.wire = wire
+  hold(state, part.item, emit)
+}

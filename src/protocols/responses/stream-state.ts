@@ -1,0 +1,98 @@
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
+import type { Finish, Usage } from '../../canonical/response.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import type { Emit, MachineState } from '../../protocol.ts'
+import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
+import { type Options, startWriting, type Writing } from './writing.ts'
+
+/** Where the events go. */
+export type Out = Emit<unknown>
+
+/** An item of the output. `wire`: as it would be in a snapshot taken now. */
+export type Item = {
+  wire: JsonObject
+  done: boolean
+  message: number
+  /** Takes no more parts, and ends with the last of those that are open. */
+  closing: boolean
+}
+
+/** A message that has begun. */
+export type OpenMessage = {
+  /** Without its parts. */
+  head: Message
+  /** The `message` item that takes its texts. */
+  item: number | undefined
+}
+
+/** A part that has begun, with what was told of it so far. `item` undefined: nothing of it is written before its end. */
+export type OpenPart = {
+  message: number
+  value: Part
+  item: number | undefined
+  content: number
+  /** Segments of reasoning that were announced; the last one is open. */
+  segments: number
+  /** Offsets and log probabilities that wait for the text they belong to. */
+  waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
+}
+
+/** What the stream encoder remembers between two events. */
+export type State = MachineState & {
+  /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */
+  phase: 'before' | 'held' | 'inside' | 'ended'
+  options: Pick<Options, 'truncated' | 'strictEnums' | 'rsMidStreamError' | 'rsSequential' | 'fieldNames'>
+  fallbacks: Fallbacks
+  start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
+  envelope: Envelope | undefined
+  usedIds: string[]
+  usedCalls: string[]
+  sequence: number
+  items: Item[]
+  messages: Record<number, OpenMessage>
+  parts: Record<number, OpenPart>
+  /** The item whose end is not written yet, because a limit may have cut it off. */
+  held: number | undefined
+  finish: Finish | undefined
+  finishExt: ExtMap | undefined
+  blocked: boolean
+  usage: Usage | undefined
+  /** Candidates beyond the first, which were noted. */
+  passedOver: number[]
+  /** With `rsSequential`: the part being written, and the events that wait for its end. */
+  active: number | undefined
+  queue: CanonicalEvent[]
+}
+
+/** For the encoders of whole items. */
+export function writing(state: State): Writing {
+  const w = startWriting('output', state.envelope?.own ?? false, state.options, state.notes)
+  w.itemId = (wanted, prefix) => itemIdOf(wanted, prefix, envelopeOf(state), state.usedIds)
+  return w
+}
+
+/** Made when it is first asked for. */
+export function envelopeOf(state: State): Envelope {
+  state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
+  return state.envelope
+}
+
+/** Emits an event with its number. */
+export function write(state: State, type: string, payload: JsonObject, emit: Out): void {
+  emit({ type, sequence_number: state.sequence++, ...payload })
+}
+
+/** The first two events, before anything else is written. */
+export function open(state: State, emit: Out): void {
+  if (state.phase === 'inside') return
+  state.phase = 'inside'
+  const response = snapshot(envelopeOf(state), { status: 'in_progress', output: [] })
+  write(state, 'response.created', { response }, emit)
+  write(state, 'response.in_progress', { response }, emit)
+}
+
+/** Where a content part stands, as every event about it says. */
+export function placeOf(state: State, part: OpenPart): JsonObject {
+  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
+}
