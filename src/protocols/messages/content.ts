@@ -1,9 +1,10 @@
-import type { CacheTtl, Citation, MediaPart, Message, Part, ReasoningPart, Signature, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { CacheTtl, MediaPart, Message, Part, ReasoningPart, Signature, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { wrapInput } from '../../kit/freeform.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { decodeCache, encodeCache, type Mark } from './cache.ts'
+import { decodeCitation, encodeCited } from './citations.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import { isModelled, type MessagesBlock, type MessagesRawBlock } from './schema.ts'
@@ -248,45 +249,6 @@ function decodeOther(block: MessagesRawBlock, at: string): Part {
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
-export function decodeCitation(wire: MessagesRawBlock): Citation {
-  const string = (key: string) => (typeof wire[key] === 'string' ? { [key]: wire[key] } : {})
-  const number = (key: string) => (typeof wire[key] === 'number' ? wire[key] : undefined)
-  const {
-    cited_text: citedText,
-    url,
-    title,
-    document_title,
-    encrypted_index: encrypted,
-    file_id: fileId,
-    source,
-  } = {
-    ...string('cited_text'),
-    ...string('url'),
-    ...string('title'),
-    ...string('document_title'),
-    ...string('encrypted_index'),
-    ...string('file_id'),
-    ...string('source'),
-  } as Record<string, string | undefined>
-  if (wire.type === 'web_search_result_location') return { kind: 'url', ...defined({ url, title, citedText, encrypted }), protocol: name, raw: wire }
-  const span = spans.get(wire.type)
-  if (!span) return { kind: 'opaque', ...defined({ url, title, citedText }), protocol: name, raw: wire }
-  const [unit, counter] = span
-  const document = number(counter)
-  const start = number(`start_${keyOf[unit]}`)
-  const end = number(`end_${keyOf[unit]}`)
-  const place = document === undefined || start === undefined || end === undefined ? undefined : { unit, document, start, end }
-  return { kind: 'document', ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }), protocol: name, raw: wire }
-}
-
-const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
-  ['char_location', ['char', 'document_index']],
-  ['page_location', ['page', 'document_index']],
-  ['content_block_location', ['block', 'document_index']],
-  ['search_result_location', ['block', 'search_result_index']],
-])
-const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
-
 // ---- canonical → wire
 
 /** What writing a part needs to know. */
@@ -421,37 +383,6 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
       ...mark(cache, part, writing),
     },
   ]
-}
-
-/** Another provider's citations name a span of the text; here they cover a block, so the text is cut at their ends. */
-function encodeCited(text: string, own: Citation[], foreign: Citation[], { at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
-  const points = [...text]
-  const spanned = foreign.map(citation => ({ citation, start: citation.start ?? 0, end: Math.min(citation.end ?? points.length, points.length) }))
-  const edges = [...new Set([0, points.length, ...spanned.flatMap(({ start, end }) => [start, end])])]
-    .filter(edge => edge >= 0 && edge <= points.length)
-    .sort((a, b) => a - b)
-  const blocks: MessagesRawBlock[] = []
-  edges.slice(1).forEach((end, index) => {
-    const start = edges[index] ?? 0
-    const citations = [
-      ...own.map(({ raw }) => raw),
-      ...spanned.flatMap(({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
-    ]
-    blocks.push({ type: 'text', text: points.slice(start, end).join(''), citations: citations.length > 0 ? citations : null })
-  })
-  for (const { citation, start, end } of spanned) {
-    if (encodeCitation(citation).length === 0) report.add('citation.foreign', at, 'citations')
-    else if (end <= start) report.add('citation.span', at, 'citations')
-  }
-  if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.no-proof', '/content')
-  return blocks
-}
-
-/** A citation as this wire says it; none: it has no form here. */
-export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): JsonObject[] {
-  if (protocol === name && isObject(raw)) return [raw]
-  if (kind !== 'url' || url === undefined) return []
-  return [{ type: 'web_search_result_location', url, title: title ?? null, cited_text: citedText ?? '', encrypted_index: encrypted ?? '' }]
 }
 
 function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
