@@ -71,7 +71,6 @@ const notInAll: Record<string, string> = {
   'history.ts': 'only responses writes a history as items',
   'envelope.ts': 'only responses repeats the request in its answer',
   'settings.ts': 'only responses groups its settings in objects',
-  'citations.ts': 'only responses and chat-completions have citations beside the text, which count its characters',
   'media.ts': 'only responses names media by file name',
   'status-events.ts': 'only responses has events that tell of progress alone',
   'writing.ts': 'only responses hands one report through as many files',

@@ -117,7 +117,8 @@ function joined(parts: Part[]): Part[] {
   const out: Part[] = []
   for (const part of parts) {
     const last = out.at(-1)
-    if ((part.type === 'text' && last?.type === 'text') || (part.type === 'refusal' && last?.type === 'refusal')) out.splice(-1, 1, { ...last, text: last.text + part.text })
+    if ((part.type === 'text' && last?.type === 'text') || (part.type === 'refusal' && last?.type === 'refusal'))
+      out.splice(-1, 1, { ...last, text: last.text + part.text })
     else if (part.type === 'reasoning' && last?.type === 'reasoning') out.splice(-1, 1, { ...last, segments: [...last.segments, ...part.segments] })
     else out.push(part)
   }

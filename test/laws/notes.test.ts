@@ -174,11 +174,9 @@ describe.each(pairs)('$name', ({ from, to }) => {
         fc.pre(attempt(() => codecs[kind](from).decode(wire)) !== undefined && readable(kind, wire, from))
         const there = cross(kind, wire, from, to)
         fc.pre(there !== undefined)
-        expect(
-          there.notes
-            .filter(note => note.kind !== 'synthesized' && !leadsSomewhere(wire, note.path))
-            .map(({ code, path }) => `${code} ${path}`),
-        ).toEqual([])
+        expect(there.notes.filter(note => note.kind !== 'synthesized' && !leadsSomewhere(wire, note.path)).map(({ code, path }) => `${code} ${path}`)).toEqual(
+          [],
+        )
       }),
       runs(150),
     )

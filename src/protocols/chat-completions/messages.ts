@@ -146,7 +146,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
     type: _,
     callId,
     name,
-    namespace: _namespace,
+    namespace,
     kind: _kind,
     content,
     structured: _structured,
@@ -171,6 +171,8 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   report.ext(ext, messageAt)
 
   const isOwn = own(ext) !== undefined
+  // A call says the name; a result alone would take it along.
+  if (!isOwn && !writing.told?.has(JSON.stringify([namespace, name]))) report.rest({ name, namespace }, at)
   const texts = isOwn ? [...content] : content.filter(inner => inner.type !== 'media')
   if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
   const blocks = encodeParts(texts.map(unmarked(report)), writing)

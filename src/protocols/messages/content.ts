@@ -260,6 +260,8 @@ export type Writing = {
   native: boolean
   callId(id: string, at: string | undefined): string
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
+  /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
+  called?: ReadonlySet<string>
   unsigned: 'drop' | 'text'
   /** Citations of a user's text, and documents of an assistant, are refused by the newest version. */
   newest: boolean
@@ -509,8 +511,7 @@ function encodeResult(part: ToolResultPart, writing: Writing): MessagesRawBlock 
     ext,
     ...rest
   } = part
-  // In a reply there need be no call that says the same.
-  const said = writing.to === 'client' ? defined({ name: called, namespace }) : {}
+  const said = writing.called?.has(callId) ? {} : defined({ name: called, namespace })
   report.rest({ ...rest, ...said, ...(caller !== undefined && { caller }) }, at)
   report.ext(ext, at)
   if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)

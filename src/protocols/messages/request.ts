@@ -282,7 +282,7 @@ type RequestWriting = Omit<Writing, 'native'> & {
   nameTool(called: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
 
-function startWriting({ tools }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
+function startWriting({ tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
   const renamed: NonNullable<EncodingContext['tools']> = {}
   const written = new Map<string, string>()
   const taken = new Set<string>()
@@ -313,6 +313,7 @@ function startWriting({ tools }: CanonicalRequest, options: Options, report: Mes
     callId: id => id,
     toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
     nameTool,
+    called: new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-call' ? [part.id] : [])))),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',
     newest: options.apiVersion === '2026-10-21',

@@ -13,6 +13,7 @@ const corpus = shared === undefined ? '' : join(shared, 'corpus')
 /** Bodies that are read with a note, and why. */
 const noted: Record<string, string> = {
   'tool.schema-normalised': 'strict is the default of this wire, and the schema is not one that strict takes as it is',
+  'reasoning.older-summary': 'the older name of a field is read as the newer one, which other protocols see under that name',
 }
 
 const read = (path: string): unknown => JSON.parse(readFileSync(path, 'utf8'))

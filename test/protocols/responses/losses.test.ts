@@ -25,6 +25,24 @@ describe('what a request loses on its way is told where it stood', () => {
       { input: [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'n', arguments: '{}' }] },
       'tool.namespace /input/0/namespace',
     ],
+    [
+      'the name of a result without its call',
+      'chat-completions',
+      { input: [{ type: 'function_call_output', call_id: 'c', name: 'find', output: 'x' }] },
+      'field.unsupported /input/0/name',
+    ],
+    [
+      'the namespace of a result without its call',
+      'chat-completions',
+      { input: [{ type: 'function_call_output', call_id: 'c', name: 'find', namespace: 'n', output: 'x' }] },
+      'field.unsupported /input/0/namespace',
+    ],
+    [
+      'the namespace of a result without its call',
+      'messages',
+      { input: [{ type: 'function_call_output', call_id: 'c', name: 'find', namespace: 'n', output: 'x' }] },
+      'field.unsupported /input/0/namespace',
+    ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, options(to))
     expect(tell(notes)).toContain(note)

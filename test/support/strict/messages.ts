@@ -404,7 +404,15 @@ export function checkStream(events: unknown[]): string[] {
       case 'message_delta':
         if (phase !== 'blocks') fault('twice')
         // The limit may cut a call in two; its block then has no stop.
-        if (open && !(open.block['type'] === 'tool_use' && !isJsonObject(open.json) && isObject(entry['delta']) && !['end_turn', 'tool_use'].includes(String(entry['delta']['stop_reason']))))
+        if (
+          open &&
+          !(
+            open.block['type'] === 'tool_use' &&
+            !isJsonObject(open.json) &&
+            isObject(entry['delta']) &&
+            !['end_turn', 'tool_use'].includes(String(entry['delta']['stop_reason']))
+          )
+        )
           fault('a block is open')
         if (isObject(entry['delta'])) checkStop(entry['delta'], content, at, faults)
         phase = 'told'
