@@ -70,6 +70,8 @@ function findCall(choice: Choice, { index, id, name, input }: { index: unknown; 
 
 export function readLegacyCall(state: State, choice: Choice, { delta, emit }: Into): void {
   let call = choice.calls[0]
+  // Some servers put an empty call beside every text.
+  if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
   if (!call) {
     call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson() }
     choice.calls.push(call)

@@ -253,3 +253,11 @@ test('fields nobody knows are told once, and a frame nobody knows is noted', () 
   expect(events.filter(event => 'ext' in event)).toHaveLength(1)
   expect(codes(notes)).toEqual(['event.unknown'])
 })
+
+test('an empty legacy call beside every text, as some servers send it, is no call', () => {
+  const nothing = { function_call: { name: '', arguments: '' } }
+  const { events, notes } = decodeStream([chunk({ content: 'hi', ...nothing }), chunk({ ...nothing }, 'stop'), '[DONE]'])
+  expect(said(events)).toEqual(['text:hi'])
+  expect(collect(events)).toMatchObject({ clean: true, response: { candidates: [{ finish: { reason: 'stop' } }] } })
+  expect(notes).toEqual([])
+})
