@@ -70,10 +70,12 @@ const notInAll: Record<string, string> = {
   'raw-items.ts': 'only responses has some twenty kinds of items that no other protocol has',
   'history.ts': 'only responses writes a history as items',
   'envelope.ts': 'only responses repeats the request in its answer',
-  'settings.ts': 'only responses groups its settings in objects',
+  'settings.ts': 'the settings of chat-completions are plain fields; elsewhere they are grouped, or bound to each other',
+  'tool-choice.ts': 'only messages leaves tools out for a choice among them',
+  'conversation.ts': 'only messages has instructions both beside and inside the conversation',
   'media.ts': 'only responses names media by file name',
   'status-events.ts': 'only responses has events that tell of progress alone',
-  'writing.ts': 'only responses hands one report through as many files',
+  'writing.ts': 'what the files that write a request share; chat-completions has it in content.ts',
 }
 
 const source = fileURLToPath(new URL('../src', import.meta.url))

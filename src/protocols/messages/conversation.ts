@@ -1,0 +1,150 @@
+import type { Message, Part } from '../../canonical/message.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { decodeContent, encodeParts } from './content.ts'
+import { takesMidSystem } from './models.ts'
+import type { MessagesReport } from './notes.ts'
+import type { MessagesOptions } from './options.ts'
+import { keep, ownForm, ownKeys } from './own.ts'
+import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
+import { groupTurns, type Turn } from './turns.ts'
+import { malformed, type Options, type RequestWriting } from './writing.ts'
+
+export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport): Message[] {
+  if (system === undefined || system === null) return []
+  const { parts, form } = decodeContent(system, '/system', report)
+  return [{ role: 'system', origin: 'instructions', parts, at: '/system', ...keep({}, {}, { content: form }) }]
+}
+
+export function decodeMessage({ role, content, ...fields }: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
+  if (role === 'system' && midSystem === 'reject') throw malformed(`${at}/role`, 'instructions stand in the field `system`, not in `messages`')
+  const { parts, form } = decodeContent(content, `${at}/content`, report)
+  return { role, origin: 'message', parts, at, ...keep(fields, {}, { content: form }) }
+}
+
+export function encodeMessages(
+  messages: readonly Message[],
+  model: string | undefined,
+  native: boolean,
+  writing: RequestWriting,
+  options: Options,
+  report: MessagesReport,
+): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
+  for (const message of messages) encodeEnvelope(message, report)
+  const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
+  const leading = first < 0 ? messages : messages.slice(0, first)
+  const others = first < 0 ? [] : messages.slice(first)
+  if (leading.some(({ role }) => role === 'developer')) report.once('system.developer-role', leading.find(({ role }) => role === 'developer')?.at, 'role')
+  const system = encodeSystem(leading, native, writing)
+  const wires = native
+    ? others.map(message => encodeNative(message, writing))
+    : encodeTurns(others, model, writing, options, report, blocks => system.push(...blocks))
+  const spelled = leading.length === 1 && leading[0] ? ownForm(leading[0])?.['content'] : undefined
+  const only = system.length === 1 ? system[0] : undefined
+  if (native && leading.length > 0 && system.length === 0) return { system: spelled === 'string' ? '' : [], messages: wires }
+  if (system.length === 0) return { messages: wires }
+  const plain = only && isPlain(only) && spelled !== 'blocks' ? only.text : undefined
+  return { system: plain ?? system, messages: wires }
+}
+
+/** What stands around the parts of a message and has no place here. */
+function encodeEnvelope({ at, ext, name: participant, id, status, phase }: Message, report: MessagesReport): void {
+  report.ext(ext, at)
+  if (participant !== undefined) report.add('message.name', at, 'name')
+  if (id !== undefined || status !== undefined) report.once('message.envelope', at)
+  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+}
+
+function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string } {
+  return block.type === 'text' && Object.keys(block).length === 2
+}
+
+function encodeSystem(leading: readonly Message[], native: boolean, writing: RequestWriting): MessagesRawBlock[] {
+  return leading.flatMap(message =>
+    encodeParts(
+      message.parts.filter(part => isInstruction(part, native, writing.report)),
+      { ...writing, native, place: 'system' },
+      'system',
+    ),
+  )
+}
+
+function isInstruction(part: Part, native: boolean, report: MessagesReport): boolean {
+  if (native || part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
+  report.add('system.not-text', part.at)
+  return false
+}
+
+function encodeNative(message: Message, writing: RequestWriting): JsonObject {
+  const { role, parts } = message
+  const blocks = encodeParts(parts, { ...writing, native: true }, role)
+  const [only] = blocks
+  const string = ownForm(message)?.['content'] === 'string'
+  const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
+  const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
+  return { ...ownKeys(message), role: word, content }
+}
+
+type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
+
+function encodeTurns(
+  messages: readonly Message[],
+  model: string | undefined,
+  writing: RequestWriting,
+  options: Options,
+  report: MessagesReport,
+  hoist: (blocks: MessagesRawBlock[]) => void,
+): JsonObject[] {
+  const { turns, ids } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
+  const wires: Wire[] = []
+  /** Instructions that wait for the head of the next user message. */
+  let waiting: MessagesRawBlock[] = []
+  const asUser = () => {
+    if (waiting.length === 0) return
+    const before = wires.at(-1)
+    if (before?.role === 'user') before.blocks.push(...waiting)
+    else wires.push({ role: 'user', blocks: waiting, own: {} })
+    waiting = []
+  }
+  for (const turn of turns) {
+    const blocks = encodeTurn(turn, writing, ids)
+    const own = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
+    if (turn.role === 'system') {
+      if (blocks.length === 0) continue
+      const at = turn.sources[0]?.at
+      if (turn.sources[0]?.role === 'developer') report.once('system.developer-role', at, 'role')
+      const placement = options.systemPlacement ?? 'auto'
+      const before = wires.at(-1)?.role
+      if (placement === 'hoist') {
+        report.add('system.hoisted', at)
+        hoist(blocks)
+      } else if (placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (before === 'user' || before === 'system')) {
+        if (before === 'system') wires.at(-1)?.blocks.push(...blocks)
+        else wires.push({ role: 'system', blocks, own })
+      } else {
+        report.add('system.mid-conversation-as-user', at)
+        waiting.push(...blocks.map(asTagged))
+      }
+    } else if (turn.role === 'assistant') {
+      asUser()
+      if (blocks.length > 0) wires.push({ role: 'assistant', blocks, own })
+    } else if (blocks.length > 0) {
+      const results = blocks.findLastIndex(({ type }) => type === 'tool_result') + 1
+      wires.push({ role: 'user', blocks: [...blocks.slice(0, results), ...waiting, ...blocks.slice(results)], own })
+      waiting = []
+    }
+  }
+  asUser()
+  return wires.map(({ role, blocks, own }) => {
+    const [only] = blocks
+    return { ...own, role, content: blocks.length === 1 && only && isPlain(only) ? only.text : blocks }
+  })
+}
+
+function asTagged(block: MessagesRawBlock): MessagesRawBlock {
+  return block.type === 'text' ? { ...block, text: `<system>${String(block['text'])}</system>` } : block
+}
+
+function encodeTurn({ role, parts }: Turn, writing: RequestWriting, ids: Map<Part, string>): MessagesRawBlock[] {
+  const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
+  return known.flatMap(part => encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? id }, role))
+}

@@ -1,0 +1,207 @@
+import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashHex } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { encodeCache, settleMarks, takeMarks } from './cache.ts'
+import type { MessagesReport } from './notes.ts'
+import { defaultMaxTokens, type MessagesOptions } from './options.ts'
+import { ownUnder } from './own.ts'
+import type { MessagesRawBlock } from './schema.ts'
+import { name, requestTier } from './vocabulary.ts'
+import { type Options, type RequestWriting, refuse } from './writing.ts'
+
+/** A format, and what is unknown of it: all of it, when its kind is. */
+export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject } {
+  const { type, schema, ...rest } = wire
+  if (type !== 'json_schema' || !isObject(schema)) return { unknown: wire }
+  return { format: { type: 'schema', schema }, ...(Object.keys(rest).length > 0 && { unknown: rest }) }
+}
+
+export function maxTokensFor(model: string | undefined, { defaultMaxTokens: given = defaultMaxTokens }: MessagesOptions): number {
+  return typeof given === 'function' ? given(model) : given
+}
+
+export function encodeFormat(
+  output: OutputSpec | undefined,
+  report: MessagesReport,
+  { amJsonMode }: Options,
+  conversation: { system?: string | MessagesRawBlock[] },
+): JsonObject | undefined {
+  if (!output) return undefined
+  const { format, modalities, ...rest } = output
+  report.rest(rest, undefined, 'output.')
+  if (modalities?.some(kind => kind.toLowerCase() !== 'text')) report.add('field.unsupported', undefined, 'output.modalities')
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return undefined
+    case 'json': {
+      if (amJsonMode !== 'instruct') {
+        report.add('field.unsupported', undefined, 'output.format')
+        return undefined
+      }
+      report.add('output.json-instructed', '/system')
+      const line = { type: 'text', text: 'Answer with one JSON object and nothing else.' }
+      const { system } = conversation
+      conversation.system = system === undefined ? line.text : [...(typeof system === 'string' ? [{ type: 'text', text: system }] : system), line]
+      return undefined
+    }
+    case 'schema':
+      if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
+      return { type: 'json_schema', schema: format.schema }
+    case 'opaque':
+      if (format.protocol === name && isObject(format.raw)) return format.raw
+      report.add('field.unsupported', undefined, 'output.format')
+      return undefined
+    default:
+      return format satisfies never
+  }
+}
+
+export function encodeOutputConfig(request: CanonicalRequest, effort: string | undefined, format: JsonObject | undefined): JsonObject | undefined {
+  const own = ownUnder(request, 'output_config')
+  const kept = own?.['format']
+  const config = { ...own, ...defined({ effort, format: format && { ...(isObject(kept) && kept), ...format } }) }
+  return own || Object.keys(config).length > 0 ? config : undefined
+}
+
+export function encodeSampling(
+  sampling: Sampling | undefined,
+  { native, thinks }: { native: boolean; thinks: boolean },
+  { apiVersion, amSamplingWithThinking }: Options,
+  report: MessagesReport,
+): JsonObject {
+  if (!sampling) return {}
+  const { temperature, topP, topK, ...rest } = sampling
+  report.rest(rest, undefined, 'sampling.')
+  if (apiVersion === '2026-10-21') {
+    for (const [key, value] of Object.entries({ temperature, topP, topK }))
+      if (value !== undefined) report.add('sampling.version', undefined, `sampling.${key}`)
+    return {}
+  }
+  if (thinks && amSamplingWithThinking !== 'keep') {
+    if (temperature !== undefined && temperature !== 1) report.add('sampling.with-thinking', undefined, 'sampling.temperature')
+    if (topP !== undefined && topP !== 1) report.add('sampling.with-thinking', undefined, 'sampling.topP')
+    if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
+    return {}
+  }
+  const hot = temperature !== undefined && temperature > 1 && !native
+  if (hot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
+  return defined({ temperature: hot ? 1 : temperature, top_p: topP, top_k: topK })
+}
+
+const userLimit = 512
+
+export function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, report: MessagesReport): JsonObject | undefined {
+  const own = ownUnder(request, 'metadata')
+  const { safetyId, user: named, ...rest } = user ?? {}
+  report.rest(rest, undefined, 'user.')
+  if (safetyId !== undefined && named !== undefined && named !== safetyId) report.add('field.unsupported', undefined, 'user.user')
+  const id = safetyId ?? named
+  if (id === undefined) return own
+  const fits = id.length <= userLimit || own !== undefined
+  if (!fits) report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
+  return { ...own, user_id: fits ? id : hashHex(id, 64) }
+}
+
+export function encodeTier(
+  serviceTier: CanonicalRequest['serviceTier'],
+  { fastIsSpeed }: Options,
+  { native, spelled }: { native: boolean; spelled: unknown },
+  report: MessagesReport,
+): JsonObject {
+  if (!serviceTier) return {}
+  const { tier, speed, ...rest } = serviceTier
+  report.rest(rest, undefined, 'serviceTier.')
+  const own = defined({ speed })
+  if (tier === undefined) return own
+  const word = spelled === tier ? tier : requestTier.toWire(tier)
+  if (word !== undefined) return { service_tier: word, ...own }
+  if (native) return { service_tier: tier, ...own }
+  if (tier === 'fast' && fastIsSpeed) {
+    report.add('tier.fast-as-speed', undefined, 'serviceTier.tier')
+    return { speed: 'fast', ...own }
+  }
+  if (tier === 'priority') {
+    report.add('tier.nearest', undefined, 'serviceTier.tier')
+    return { service_tier: 'auto', ...own }
+  }
+  report.add('field.unsupported', undefined, 'serviceTier.tier')
+  return own
+}
+
+export function encodeCaching(
+  cache: CacheSpec | undefined,
+  request: CanonicalRequest,
+  options: Options,
+  native: boolean,
+  report: MessagesReport,
+  { marks }: RequestWriting,
+): JsonObject {
+  const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
+  // Marks are all there is here, and without any nothing is cached.
+  const known = mode === undefined || mode === 'implicit' || mode === 'explicit'
+  report.rest({ ...rest, ...(!known && { mode }), ...(!native && defined({ diagnostics })) }, undefined, 'cache.')
+  if (contentRef !== undefined) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
+  const own = native ? defined({ diagnostics }) : {}
+  if (auto) {
+    return { ...own, cache_control: encodeCache(auto, ownUnder(request, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
+  }
+  if (!native && options.amAutoCache && marks.length < 4) {
+    report.add('cache.auto', '/cache_control')
+    return { ...own, cache_control: { type: 'ephemeral' } }
+  }
+  return own
+}
+
+export function encodeState(state: StateSpec | undefined, native: boolean, options: Options, report: MessagesReport, limited: boolean): JsonObject {
+  if (!state) return {}
+  const {
+    store,
+    previousId,
+    conversation,
+    background,
+    prompt,
+    include,
+    truncation,
+    contextManagement,
+    maxToolCalls,
+    container,
+    thread,
+    continuationToken,
+    ...rest
+  } = state
+  const refer = (field: string, value: unknown) => {
+    if (value !== undefined && value !== null) refuse(`/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`, options, report)
+  }
+  refer('state.previousId', previousId)
+  refer('state.conversation', conversation)
+  refer('state.prompt', prompt)
+  refer('state.continuationToken', continuationToken)
+  if (background) refer('state.background', background)
+  report.rest(rest, undefined, 'state.')
+  if (store) report.add('field.unsupported', undefined, 'state.store')
+  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
+  if (include?.some(feature => !consumed.has(feature))) report.add('field.unsupported', undefined, 'state.include')
+  if (native) return defined({ container, context_management: contextManagement, thread })
+  refer('state.thread', thread)
+  report.rest(defined({ container, contextManagement }), undefined, 'state.')
+  if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
+  return {}
+}
+
+/** Features that this protocol gives without being asked, or that are noted by their own fields. */
+const consumed = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
+
+export function settle(
+  { marks }: RequestWriting,
+  tools: readonly JsonObject[] | undefined,
+  { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
+  report: MessagesReport,
+): void {
+  const gone = settleMarks(marks, report)
+  if (gone.size === 0) return
+  takeMarks(tools ?? [], gone)
+  if (Array.isArray(system)) takeMarks(system, gone)
+  takeMarks(messages, gone)
+}

@@ -1,0 +1,154 @@
+import type { Message } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { Tool, ToolChoice } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { MessagesReport } from './notes.ts'
+import { ownUnder } from './own.ts'
+import type { MessagesToolChoice } from './schema.ts'
+import { encodeTool } from './tools.ts'
+import { name } from './vocabulary.ts'
+import { malformed, type Options, type RequestWriting } from './writing.ts'
+
+export function decodeChoice(wire: MessagesToolChoice): ToolChoice {
+  switch (wire.type) {
+    case 'auto':
+      return { mode: 'auto' }
+    case 'any':
+      return { mode: 'required' }
+    case 'none':
+      return { mode: 'none' }
+    case 'tool':
+      if (wire.name === undefined) throw malformed('/tool_choice/name', 'a chosen tool has a name')
+      return { mode: 'tool', kind: 'function', name: wire.name }
+    default:
+      return { mode: 'opaque', protocol: name, raw: wire }
+  }
+}
+
+export function unknownOfChoice({ type, name: _, disable_parallel_tool_use: __, ...rest }: MessagesToolChoice): JsonObject {
+  return ['auto', 'any', 'none', 'tool'].includes(type) ? rest : {}
+}
+
+// ---- canonical → wire
+
+export function encodeTools(
+  { tools, messages, toolChoice, state }: CanonicalRequest,
+  native: boolean,
+  writing: RequestWriting,
+  options: Options,
+  report: MessagesReport,
+): { tools?: JsonObject[]; limited: boolean } {
+  const late = messages.flatMap(({ parts }) =>
+    parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])),
+  )
+  for (const { part } of late) report.add('tool.added-late', part.at)
+  // A tool that is there already needs no second entry, and a server takes none.
+  const all = [...(tools ?? [])]
+  for (const { tools: added } of late) for (const tool of added) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
+  const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
+  const server: number[] = []
+  const wires: JsonObject[] = []
+  for (const tool of all) {
+    if (allowed && !allowed.has(tool)) continue
+    const wire = encodeTool(tool, { report, options, toolName: writing.nameTool, marks: writing.marks })
+    if (!wire) continue
+    if (tool.type === 'server' && !tool.clientExecuted) server.push(wires.length)
+    wires.push(wire)
+  }
+  if (wires.length === 0 && all.length > 0 && all.every(({ type }) => type === 'server') && !native) {
+    if (options.onUnresolvable !== 'note')
+      throw new TranslationError(
+        { code: 'inexpressible', protocol: name, path: all[0]?.at ?? '/tools', notes: report.notes },
+        'the only tools are ones that another provider runs',
+      )
+  }
+  const [only] = server
+  const limited = !native && state?.maxToolCalls !== undefined && server.length === 1 && only !== undefined
+  if (limited) {
+    wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
+    report.add('tool.max-uses', undefined, 'state.maxToolCalls')
+  }
+  return { ...(tools && (wires.length > 0 || native) ? { tools: wires } : wires.length > 0 && { tools: wires }), limited }
+}
+
+function isNamedAlike(one: Tool, other: Tool): boolean {
+  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
+  return one.name === other.name && one.namespace === other.namespace
+}
+
+/** The tools that may be called; undefined: all are sent. */
+function callable(
+  choice: Extract<ToolChoice, { mode: 'allowed' }>,
+  tools: readonly Tool[],
+  messages: readonly Message[],
+  { amAllowedTools }: Options,
+  report: MessagesReport,
+): Set<Tool> | undefined {
+  const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === name))
+  const names = new Set(choice.tools.map(({ name: called }) => called))
+  const listed = tools.filter(tool => 'name' in tool && tool.name !== undefined && names.has(tool.name))
+  if (listed.length === tools.length) return undefined
+  if (choice.require && listed.length === 1) return undefined
+  if (amAllowedTools === 'keep' || (amAllowedTools === undefined && signed)) {
+    report.add('tool_choice.subset-not-enforced', undefined, 'toolChoice')
+    return undefined
+  }
+  report.add('tool_choice.subset-filtered', undefined, 'toolChoice')
+  return new Set(listed)
+}
+
+export function encodeChoice(
+  choice: ToolChoice | undefined,
+  parallel: boolean | undefined,
+  hasTools: boolean,
+  request: CanonicalRequest,
+  native: boolean,
+  writing: RequestWriting,
+  report: MessagesReport,
+): JsonObject | undefined {
+  if (!choice && parallel !== false) return undefined
+  if (!hasTools && !native) {
+    if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
+    if (parallel === false) report.add('tool_choice.without-tools', undefined, 'parallelToolCalls')
+    return undefined
+  }
+  const word = choice ? encodeMode(choice, request, writing, report) : { type: 'auto' }
+  if (!word) return undefined
+  const single = parallel === false && word['type'] !== 'none' ? { disable_parallel_tool_use: true } : {}
+  return { ...ownUnder(request, 'tool_choice'), ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
+}
+
+function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, report: MessagesReport): JsonObject | undefined {
+  switch (choice.mode) {
+    case 'auto':
+      return { type: 'auto' }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any' }
+    case 'tool': {
+      const { name: called, namespace, kind } = choice
+      const exists = tools?.some(tool => tool.type === 'server' && tool.protocol === name && tool.name === called)
+      if (kind === 'server' && !exists) {
+        report.add('tool.server', undefined, 'toolChoice')
+        return undefined
+      }
+      const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === called)
+      const space = namespace ?? (owner && 'namespace' in owner ? owner.namespace : undefined)
+      return { type: 'tool', name: writing.nameTool(called, space, undefined, kind === 'freeform') }
+    }
+    case 'allowed': {
+      const [only] = choice.tools
+      if (choice.require && choice.tools.length === 1 && only)
+        return { type: 'tool', name: writing.nameTool(only.name, undefined, undefined, only.kind === 'freeform') }
+      return { type: choice.require ? 'any' : 'auto' }
+    }
+    case 'opaque':
+      if (choice.protocol === name && isObject(choice.raw)) return choice.raw
+      report.add('field.unsupported', undefined, 'toolChoice')
+      return undefined
+    default:
+      return choice satisfies never
+  }
+}
