@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator } from '../../src/translate/stream.ts'
+import { runs } from '../support/arbitrary.ts'
+import { cleanEvents } from '../support/events.ts'
+import { encodeStream, framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all, pairs } from '../support/wires.ts'
+
+/** A clean stream as bytes, and a byte of it after which nothing comes. */
+const cutBytes = fc.tuple(cleanEvents, fc.nat(1_000_000))
+
+const cut = (bytes: Uint8Array, at: number) => bytes.slice(0, at % bytes.length)
+
+describe.each(pairs)('$name', ({ from, to }) => {
+  test('cut after any byte, the stream is legal and fails, unless the whole reply was there', () => {
+    const strict = strictOf(to.name)
+    fc.assert(
+      fc.property(cutBytes, ([events, at]) => {
+        const translator = createStreamTranslator(from, to, {})
+        const text = translator.push(cut(new TextEncoder().encode(encodeStream(from, events).text), at)) + translator.end()
+        const wires = framesOf(text).map(({ wire }) => wire)
+        expect(strict.checkStream(wires)).toEqual([])
+        expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
+      }),
+      runs(200),
+    )
+  })
+})
+
+describe.each(all)('$name → $name', protocol => {
+  test('cut after any byte, what came passes as it is, and a failure follows unless the whole reply was there', () => {
+    fc.assert(
+      fc.property(cutBytes, ([events, at]) => {
+        const bytes = cut(new TextEncoder().encode(encodeStream(protocol, events).text), at)
+        const translator = createStreamTranslator(protocol, protocol, {})
+        const text = translator.push(bytes) + translator.end()
+        const came = new TextDecoder().decode(bytes)
+        expect(text.startsWith(came)).toBe(true)
+        expect(text.length > came.length).toBe(!translator.finished)
+      }),
+      runs(200),
+    )
+  })
+})
