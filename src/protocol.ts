@@ -108,7 +108,7 @@ export type Frames = {
   /** What keeps an idle connection open and means nothing. */
   ping: string
   /** Frames that end a stream of this protocol as failed, whatever it has said before. */
-  failure?(error: CanonicalError): string
+  failure(error: CanonicalError): string
 }
 
 /** A model as a listing shows it. Absent means not known. */

@@ -159,7 +159,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
       complete(refusal)
       throw refusal
     }
-    const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end()) : failureOf(protocol, refusal.error)
+    const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end()) : protocol.frames.failure(refusal.error)
     complete(refusal)
     return refusal.error.kind === 'cancelled' ? '' : owed
   }
@@ -216,20 +216,6 @@ const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'th
 /** Whatever a connection breaks with, unless it was broken by us. */
 function broken(error: unknown): never {
   throw error instanceof Refusal ? error : new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
-}
-
-/** A stream that fails before the upstream has said anything. */
-export function failureOf({ streamEncoder, frames }: Protocol, error: CanonicalError): string {
-  if (frames.failure) return frames.failure(error)
-  const state = streamEncoder.initial()
-  let text = ''
-  const write = (wire: unknown) => {
-    text += frames.write(wire)
-  }
-  streamEncoder.step(state, { type: 'error', error }, write)
-  streamEncoder.step(state, { type: 'end', clean: false }, write)
-  streamEncoder.end(state, write)
-  return text
 }
 
 const ping = Symbol('ping')

@@ -168,7 +168,7 @@ function passThrough(protocol: Protocol, { model, ...options }: Settings): Strea
       const { clean, error } = reader.seen
       if (clean || error?.protocol === protocol.name) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
-      return `${rest}\n\n${frames.failure?.(failure) ?? ''}`
+      return `${rest}\n\n${frames.failure(failure)}`
     },
     ping: () => frames.ping,
     get notes() {
