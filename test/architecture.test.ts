@@ -51,12 +51,10 @@ const notInAll: Record<string, string> = {
   'serialize.ts': 'the hot path to JSON text stands only where the bench pays for it',
   'assistant.ts': 'only chat-completions has one message with a slot for each kind of part',
   'messages.ts': 'only chat-completions has a message for each result of a tool',
-  'calls.ts': 'chat-completions has two generations of calls, responses has them as items; to messages they are blocks like others',
   'call-queue.ts': 'only readers of chat-completions take a call for whole when another begins',
   'stream-calls.ts': 'only streams of chat-completions leave open which call a delta is of',
   'open-parts.ts': 'only streams of chat-completions announce no parts, so their decoder opens and closes them',
   'part-deltas.ts': 'only chat-completions has one field of a delta for all parts of a kind',
-  'stream-state.ts': 'only the stream encoders of chat-completions and responses are in several files, which share their state',
   'part-queue.ts': 'parts wait for their turn only where a stream tells one after the other',
   'stream-signatures.ts': 'only where a signature in a stream comes apart from what it signs',
   'turns.ts': 'only messages wants all results of a turn in one message',
@@ -73,9 +71,11 @@ const notInAll: Record<string, string> = {
   'settings.ts': 'the settings of chat-completions are plain fields; elsewhere they are grouped, or bound to each other',
   'tool-choice.ts': 'only messages leaves tools out for a choice among them',
   'conversation.ts': 'only messages has instructions both beside and inside the conversation',
-  'media.ts': 'only responses names media by file name',
+  'media.ts': 'chat-completions has a part for each kind of media; elsewhere kind and source are told apart',
+  'thinking.ts': 'only messages has blocks of thinking, and blocks that only carry a signature',
+  'open-block.ts': 'only streams of messages have one open block that all deltas are of',
   'status-events.ts': 'only responses has events that tell of progress alone',
-  'writing.ts': 'what the files that write a request share; chat-completions has it in content.ts',
+  'writing.ts': 'what the files that write parts share; chat-completions has it in content.ts',
 }
 
 const source = fileURLToPath(new URL('../src', import.meta.url))

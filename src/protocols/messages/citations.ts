@@ -2,6 +2,7 @@ import type { Citation, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
+import { nulls } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
 
@@ -74,4 +75,21 @@ export function encodeCitation({ kind, url, title, citedText, protocol, raw, enc
   if (protocol === name && isObject(raw)) return [raw]
   if (kind !== 'url' || url === undefined) return []
   return [{ type: 'web_search_result_location', url, title: title ?? null, cited_text: citedText ?? '', encrypted_index: encrypted ?? '' }]
+}
+
+type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
+
+/** Whether an answer may cite this; unknown keys stand under the name of the object. */
+export function decodeEnabled(citations: Enabled | null | undefined): {
+  known: { citations?: { enabled?: boolean } }
+  fields: JsonObject
+  nothing: JsonObject
+} {
+  if (!citations) return { known: {}, fields: {}, nothing: nulls({ citations }) }
+  const { enabled, ...rest } = citations
+  return {
+    known: { citations: defined({ enabled: enabled ?? undefined }) },
+    fields: Object.keys(rest).length > 0 ? { citations: rest } : {},
+    nothing: enabled === null ? { citations: { enabled } } : {},
+  }
 }

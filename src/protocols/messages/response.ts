@@ -7,7 +7,7 @@ import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded } from '../../protocol.ts'
-import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
@@ -15,6 +15,7 @@ import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { MessagesResponse } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { name, nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
+import type { Writing } from './writing.ts'
 
 type Options = CodecOptions & MessagesOptions
 

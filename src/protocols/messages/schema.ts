@@ -66,6 +66,7 @@ const known = [text, image, document, searchResult, thinking, redactedThinking, 
 /** A block of a kind that is modelled field by field. */
 export type MessagesBlock = z.infer<(typeof known)[number]>
 export const MessagesBlock = open(known)
+export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<MessagesBlock, { type: Type }>
 
 const knownTypes = new Set<string>(known.map(shape => shape.shape.type.value))
 

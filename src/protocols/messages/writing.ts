@@ -1,15 +1,45 @@
+import type { CacheTtl, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { TranslationError } from '../../errors.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
-import type { Writing } from './content.ts'
+import { encodeCache, type Mark } from './cache.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
+import { ownUnder } from './own.ts'
 import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & MessagesOptions
 
-// ---- wire → canonical
+/** What writing a part needs to know. */
+export type Writing = {
+  report: MessagesReport
+  /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
+  to: 'provider' | 'client'
+  /** The message came from this protocol, and its blocks are written as they stood. */
+  native: boolean
+  callId(id: string, at: string | undefined): string
+  toolName(name: string, namespace: string | undefined, at: string | undefined): string
+  /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
+  called?: ReadonlySet<string>
+  unsigned: 'drop' | 'text'
+  /** Citations of a user's text, and documents of an assistant, are refused by the newest version. */
+  newest: boolean
+  unresolvable(part: Part, field?: string): void
+  marks: Mark[]
+  place: Mark['place']
+}
+
+/** The cache mark of a part, which the limit on marks may take back later. */
+export function mark(cache: { ttl?: CacheTtl } | undefined, node: Part, { report, marks, place }: Writing): { cache_control?: JsonObject } {
+  if (!cache) return {}
+  const holder = { cache_control: encodeCache(cache, ownUnder(node, 'cache_control'), () => report.add('cache.ttl', node.at, 'cache.ttl')) }
+  marks.push({ wire: holder.cache_control, at: node.at, place })
+  return holder
+}
+
+// ---- for requests
 
 export type RequestWriting = Omit<Writing, 'native'> & {
   renamed: NonNullable<EncodingContext['tools']>

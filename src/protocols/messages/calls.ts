@@ -1,0 +1,174 @@
+import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { wrapInput } from '../../kit/freeform.ts'
+import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { decodeCache } from './cache.ts'
+import type { MessagesReport } from './notes.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
+import { name } from './vocabulary.ts'
+import { mark, type Writing } from './writing.ts'
+
+/** Calls of the client's own tools, and their results. */
+
+// ---- wire → canonical
+
+export function decodeCall(
+  { type: _, id, name: called, input, caller, toolset_name, cache_control, ...fields }: MessagesBlockOf<'tool_use'>,
+  at: string,
+): ToolCallPart {
+  const cache = decodeCache(cache_control)
+  const direct = isDirect(caller)
+  const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
+  return {
+    type: 'tool-call',
+    id,
+    idOrigin: 'wire',
+    name: called,
+    kind: 'function',
+    input: input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    ...defined({ caller: direct ? undefined : (caller ?? undefined), toolset: toolset_name ?? undefined }),
+    ...cache.known,
+    at,
+    ...keep(
+      { ...fields, ...cache.fields },
+      { ...nulls({ caller, toolset_name }), ...(direct && { caller }), ...cache.nothing },
+      { ...(spelled && { input: spelled }) },
+    ),
+  }
+}
+
+/** Called by the model itself, which is what an absent caller means. */
+function isDirect(caller: unknown): boolean {
+  return isObject(caller) && caller['type'] === 'direct' && Object.keys(caller).length === 1
+}
+
+/** `parts`: its content, and `form`: how that was spelled. */
+export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
+  const { type: _, tool_use_id: callId, content, is_error, toolset_name, cache_control, ...fields } = block
+  const cache = decodeCache(cache_control)
+  return {
+    type: 'tool-result',
+    callId,
+    kind: 'function',
+    content: parts,
+    ...defined({ isError: is_error ?? undefined, toolset: toolset_name ?? undefined }),
+    ...cache.known,
+    at,
+    ...keep(
+      { ...fields, ...cache.fields },
+      { ...nulls({ is_error, toolset_name, content }), ...cache.nothing },
+      { content: content == null ? 'absent' : form },
+    ),
+  }
+}
+
+// ---- canonical → wire
+
+export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
+  const { report, native, to } = writing
+  const {
+    type: _,
+    id,
+    idOrigin: __,
+    itemId,
+    name: called,
+    namespace,
+    kind,
+    input,
+    caller,
+    async,
+    toolset,
+    status,
+    cache,
+    signature: ___,
+    at,
+    ext,
+    ...rest
+  } = part
+  report.rest({ ...rest, ...(async !== undefined && { async }) }, at)
+  report.ext(ext, at)
+  if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
+  const own = isObject(ownForm(part)) ? ownForm(part)?.['input'] : undefined
+  const foreignCaller = caller !== undefined && !ext?.[name] && !native
+  if (foreignCaller) report.add('field.unsupported', at, 'caller')
+  return {
+    ...(!native && to === 'client' && { caller: { type: 'direct' } }),
+    ...ownKeys(part),
+    type: 'tool_use',
+    id: writing.callId(id, at),
+    name: writing.toolName(called, namespace, at),
+    ...(own === 'absent' && !input ? {} : { input: own === 'string' ? input : own === 'value' ? parseValue(input) : encodeInput(part, kind, report) }),
+    ...(caller !== undefined && !foreignCaller && { caller }),
+    ...(toolset !== undefined && { toolset_name: toolset }),
+    ...mark(cache, part, writing),
+  }
+}
+
+function parseValue(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+/** Arguments as the object that this wire demands. */
+function encodeInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], report: MessagesReport): JsonObject {
+  if (kind === 'freeform') {
+    report.add('freeform.wrapped', at)
+    return parseObject(wrapInput(input)) ?? {}
+  }
+  if (!input.trim()) return {}
+  const object = parseObject(input)
+  if (object) return object
+  report.add('tool-call.input', at, 'input')
+  return isNull(input) ? {} : { __raw: input }
+}
+
+/** Some models say `null` for no arguments. */
+export function isNull(input: string): boolean {
+  return input.trim() === 'null'
+}
+
+/** `blocks`: its content, written. */
+export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], writing: Writing): MessagesRawBlock {
+  const { report, native } = writing
+  const {
+    type: _,
+    callId,
+    name: called,
+    namespace,
+    kind: __,
+    content: ____,
+    structured: ___,
+    isError,
+    itemId,
+    caller,
+    toolset,
+    status,
+    cache,
+    signature: _____,
+    at,
+    ext,
+    ...rest
+  } = part
+  const said = writing.called?.has(callId) ? {} : defined({ name: called, namespace })
+  report.rest({ ...rest, ...said, ...(caller !== undefined && { caller }) }, at)
+  report.ext(ext, at)
+  if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
+  const spelled = ownForm(part)?.['content']
+  const only = blocks.length === 1 ? blocks[0] : undefined
+  const plain = only?.type === 'text' && Object.keys(only).length === 2 && typeof only['text'] === 'string' ? only['text'] : undefined
+  const written =
+    blocks.length === 0 ? (spelled === 'string' ? '' : spelled === 'blocks' ? [] : undefined) : spelled !== 'blocks' && plain !== undefined ? plain : blocks
+  return {
+    ...ownKeys(part),
+    type: 'tool_result',
+    tool_use_id: writing.callId(callId, native ? undefined : at),
+    ...(written !== undefined && { content: written }),
+    ...(isError !== undefined && (isError || ext?.[name]) && { is_error: isError }),
+    ...(toolset !== undefined && { toolset_name: toolset }),
+    ...mark(cache, part, writing),
+  }
+}

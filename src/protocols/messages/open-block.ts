@@ -1,0 +1,287 @@
+import type { Delta } from '../../canonical/event.ts'
+import type { Part, Signature } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { wrapSignature } from '../../kit/envelope.ts'
+import { advanceJson, isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { isNull } from './calls.ts'
+import { encodeCitation } from './citations.ts'
+import { encodeParts } from './content.ts'
+import { ownKeys } from './own.ts'
+import { replyCallId, replyToolName, replyWriting } from './response.ts'
+import type { MessagesRawBlock } from './schema.ts'
+import { type Block, type Emitting, type EncoderState, fail, report } from './stream-state.ts'
+import { encodeCarrier } from './thinking.ts'
+import { name } from './vocabulary.ts'
+
+/** The one open block of a stream: its start, its deltas and its end. */
+
+export function openBlock(state: EncoderState, block: Block, emit: Emitting): void {
+  state.open = block
+  const { head } = block
+  const log = report(state)
+  if (head.type === 'tool-call') {
+    if (head.signature) writeWhole(state, encodeCarrier(head.signature, 'next'), emit)
+    if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
+    if (head.itemId !== undefined || head.status !== undefined) log.once('message.envelope', head.at)
+    log.ext(head.ext, head.at)
+    const { caller = { type: 'direct' }, toolset } = head
+    startBlock(
+      state,
+      block,
+      {
+        ...ownKeys(head),
+        type: 'tool_use',
+        id: replyCallId(head.id, head.at, log),
+        name: replyToolName(head.name, head.namespace, head.at, log),
+        input: {},
+        caller: head.ext?.[name] || isObject(caller) ? caller : { type: 'direct' },
+        ...defined({ toolset_name: toolset }),
+      },
+      emit,
+    )
+    if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
+  } else if (head.type === 'media') log.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
+  else if (block.kind === 'text' || block.kind === 'thinking') log.ext(head.ext, head.at)
+}
+
+/** `content_block_start`, once. */
+function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: Emitting): void {
+  if (block.index !== undefined) return
+  block.index = state.nextIndex++
+  emit({ type: 'content_block_start', index: block.index, content_block: content })
+}
+
+function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting): void {
+  emit({ type: 'content_block_delta', index, delta })
+}
+
+export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitting): void {
+  const index = state.nextIndex++
+  emit({ type: 'content_block_start', index, content_block: content })
+  emit({ type: 'content_block_stop', index })
+}
+
+/** A delta of the open block. */
+export function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting): void {
+  const { kind } = block
+  switch (delta.kind) {
+    case 'text':
+      if (kind === 'text' && delta.text) {
+        if (block.index === undefined) startBlock(state, block, textStart(block), emit)
+        block.text += delta.text
+        writeDelta(block, { type: 'text_delta', text: delta.text }, emit)
+      }
+      return
+    case 'citation':
+      if (kind === 'text') writeCitation(state, block, delta.citation, emit)
+      return
+    case 'reasoning':
+      if (kind === 'redacted' && delta.text) block.kind = 'thinking'
+      if (block.kind === 'thinking') writeReasoning(state, block, delta, emit)
+      return
+    case 'input':
+      if (kind === 'freeform') {
+        block.text += delta.text
+        if (delta.text) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify(delta.text).slice(1, -1) }, emit)
+      } else if (kind === 'call') writeInput(state, block, delta.text, emit)
+      return
+    case 'signature':
+      block.signature = delta.signature
+      return
+    case 'logprobs':
+      report(state).once('field.unsupported', block.head.at, 'logprobs')
+      return
+    case 'media':
+      return
+    default:
+      delta satisfies never
+  }
+}
+
+function textStart({ head }: Block): JsonObject {
+  return { ...(head.type === 'text' && ownKeys(head)), type: 'text', text: '', citations: null }
+}
+
+function writeCitation(state: EncoderState, block: Block, citation: Parameters<typeof encodeCitation>[0], emit: Emitting): void {
+  const [wire] = encodeCitation(citation)
+  const log = report(state)
+  block.citations++
+  if (!wire) {
+    log.add('citation.foreign', block.head.at, 'citations')
+    return
+  }
+  if (citation.protocol !== name) {
+    if (citation.start !== undefined || citation.end !== undefined) log.once('citation.span', block.head.at, 'citations')
+    log.once('citation.no-proof', '/content')
+  }
+  startBlock(state, block, textStart(block), emit)
+  writeDelta(block, { type: 'citations_delta', citation: wire }, emit)
+}
+
+function writeReasoning(state: EncoderState, block: Block, { segment, text }: Extract<Delta, { kind: 'reasoning' }>, emit: Emitting): void {
+  const { lengths } = block
+  const before = lengths.length
+  while (lengths.length <= segment) lengths.push(0)
+  const joint = '\n\n'.repeat(before === 0 ? lengths.length - 1 : lengths.length - before)
+  lengths[segment] = (lengths[segment] ?? 0) + text.length
+  const added = joint + text
+  if (!added) return
+  if (block.index === undefined) startThinking(state, block, emit)
+  block.text += added
+  writeDelta(block, { type: 'thinking_delta', thinking: added }, emit)
+}
+
+function startThinking(state: EncoderState, block: Block, emit: Emitting): void {
+  startBlock(state, block, { ...ownKeys(block.head), type: 'thinking', thinking: '', signature: '' }, emit)
+}
+
+/** Input is streamed once it is seen to begin as an object; anything else is held, and wrapped at its end. */
+function writeInput(state: EncoderState, block: Block, text: string, emit: Emitting): void {
+  if (block.progress.whole && block.streams) {
+    if (text.trim()) report(state).once('stream.trailing-arguments', block.head.at, 'input')
+    return
+  }
+  block.text += text
+  advanceJson(block.progress, text)
+  if (!text) return
+  if (block.streams) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit)
+  else if (block.text.trimStart().startsWith('{')) {
+    block.streams = true
+    writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit)
+  }
+}
+
+/** What the end of a part knows beyond its deltas. */
+export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: Emitting): void {
+  if (!final) return
+  if (final.signature) block.signature = final.signature
+  const rest = (whole: string): string | undefined => {
+    if (whole.startsWith(block.text)) return whole.slice(block.text.length)
+    if (whole.trim() !== block.text.trim()) report(state).add('stream.final-differs', block.head.at)
+    return undefined
+  }
+  switch (final.type) {
+    case 'text':
+    case 'refusal': {
+      const text = rest(final.text)
+      if (final.type === 'text')
+        for (const citation of (final.citations ?? []).slice(block.citations)) write(state, block, { kind: 'citation', citation }, emit)
+      if (text) write(state, block, { kind: 'text', text }, emit)
+      return
+    }
+    case 'tool-call': {
+      const text = rest(final.input)
+      if (text) write(state, block, { kind: 'input', text }, emit)
+      return
+    }
+    case 'reasoning': {
+      block.head = final
+      const text = rest(final.segments.map(segment => segment.text).join('\n\n'))
+      if (text) {
+        startThinking(state, block, emit)
+        block.text += text
+        writeDelta(block, { type: 'thinking_delta', thinking: text }, emit)
+      }
+      block.lengths = final.segments.map(segment => segment.text.length)
+      return
+    }
+    default:
+      block.head = final
+  }
+}
+
+/** Ends the open block with all that is still owed for it. */
+export function closeOpen(state: EncoderState, emit: Emitting): void {
+  const block = state.open
+  if (!block) return
+  const { head, signature } = block
+  state.open = undefined
+  block.closed = true
+  switch (block.kind) {
+    case 'text':
+      if (head.type === 'refusal') {
+        state.seen.refusal = block.text
+        if (block.text) report(state).add('refusal.as-text', head.at)
+      }
+      stop(block, emit)
+      if (signature) writeWhole(state, encodeCarrier(signature, block.index === undefined ? undefined : 'prev'), emit)
+      return
+    case 'thinking':
+      closeThinking(state, block, emit)
+      return
+    case 'redacted':
+      if (signature) writeWhole(state, { ...ownKeys(head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
+      else report(state).add('reasoning.unsigned', head.at)
+      return
+    case 'call':
+      closeCall(state, block, emit)
+      return
+    case 'freeform':
+      writeDelta(block, { type: 'input_json_delta', partial_json: '"}' }, emit)
+      stop(block, emit)
+      if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
+      return
+    case 'whole':
+      for (const content of encodeParts([signature ? { ...head, signature } : head], replyWriting(report(state), false), 'assistant'))
+        writeRaw(state, content, emit)
+      return
+    case 'none':
+      return
+    default:
+      block.kind satisfies never
+  }
+}
+
+function stop({ index }: Block, emit: Emitting): void {
+  if (index !== undefined) emit({ type: 'content_block_stop', index })
+}
+
+function sealed({ head, lengths }: Block, signature: Signature): string {
+  const id = head.type === 'reasoning' ? head.id : undefined
+  const cut = lengths.length > 1 ? lengths : undefined
+  return signature.issuer === name && !cut && id === undefined ? signature.value : wrapSignature({ signature, ...defined({ id, lengths: cut }) })
+}
+
+function closeThinking(state: EncoderState, block: Block, emit: Emitting): void {
+  const { signature, lengths, head } = block
+  if (signature && block.index === undefined && head.type === 'reasoning' && head.redacted) {
+    writeWhole(state, { ...ownKeys(head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
+    return
+  }
+  if (signature) {
+    startThinking(state, block, emit)
+    writeDelta(block, { type: 'signature_delta', signature: sealed(block, signature) }, emit)
+  } else if (block.index !== undefined) {
+    report(state).once('reasoning.signature-empty', '/content')
+    if (lengths.length > 1) report(state).add('reasoning.joined', head.at)
+  }
+  stop(block, emit)
+}
+
+function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
+  const { head, signature } = block
+  const text = block.text.trim()
+  if (text && !text.startsWith('{')) {
+    report(state).add('tool-call.input', head.at, 'input')
+    if (!isNull(text)) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify({ __raw: block.text }) }, emit)
+  } else if (text && !parseObject(text)) {
+    fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not JSON' }, emit)
+    return
+  }
+  stop(block, emit)
+  state.closed[block.key] = { ...block, text: '' }
+  if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
+}
+
+/** A block that comes whole; the input of a tool that the provider ran is streamed like that of any other. */
+function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: Emitting): void {
+  const { input } = content
+  if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {
+    writeWhole(state, content, emit)
+    return
+  }
+  const index = state.nextIndex++
+  emit({ type: 'content_block_start', index, content_block: { ...content, input: {} } })
+  emit({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } })
+  emit({ type: 'content_block_stop', index })
+}

@@ -1,0 +1,144 @@
+import type { Delta } from '../../canonical/event.ts'
+import type { Part, Signature } from '../../canonical/message.ts'
+import { startJson } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import { notes } from './notes.ts'
+import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
+import { replyCallId } from './response.ts'
+import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, report } from './stream-state.ts'
+import { encodeCarrier } from './thinking.ts'
+import { name } from './vocabulary.ts'
+
+/** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
+
+export function startPart(state: EncoderState, key: string, head: Part, emit: Emitting): void {
+  const block: Block = {
+    key,
+    kind: kindOf(head),
+    head,
+    text: '',
+    lengths: [],
+    streams: false,
+    citations: 0,
+    progress: startJson(),
+    ended: false,
+    closed: false,
+  }
+  if (head.type === 'tool-call') state.seen.calls = true
+  const first = firstDeltas(head)
+  if (state.open && isCall(state.open) && isComplete(state.open)) closeOpen(state, emit)
+  if (isDone(state)) return
+  if (state.open || state.queue.length > 0) {
+    state.queue.push({ block, deltas: first })
+    return
+  }
+  openBlock(state, block, emit)
+  for (const delta of first) write(state, block, delta, emit)
+}
+
+function kindOf(head: Part): BlockKind {
+  switch (head.type) {
+    case 'text':
+    case 'refusal':
+      return 'text'
+    case 'reasoning':
+      return head.redacted ? 'redacted' : 'thinking'
+    case 'tool-call':
+      return head.kind === 'freeform' ? 'freeform' : 'call'
+    case 'media':
+      return head.kind === 'audio' ? 'text' : 'none'
+    default:
+      return 'whole'
+  }
+}
+
+/** What a head already holds, as if it had been streamed. */
+function firstDeltas(head: Part): Delta[] {
+  const deltas: Delta[] = []
+  if (head.signature) deltas.push({ kind: 'signature', signature: head.signature })
+  if (head.type === 'text') for (const citation of head.citations ?? []) deltas.push({ kind: 'citation', citation })
+  if ((head.type === 'text' || head.type === 'refusal') && head.text) deltas.push({ kind: 'text', text: head.text })
+  if (head.type === 'media' && head.transcript) deltas.push({ kind: 'text', text: head.transcript })
+  if (head.type === 'reasoning') for (const [segment, { kind, text }] of head.segments.entries()) deltas.push({ kind: 'reasoning', segment, of: kind, text })
+  if (head.type === 'tool-call' && head.input) deltas.push({ kind: 'input', text: head.input })
+  return deltas
+}
+
+export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: Emitting): void {
+  const { open } = state
+  if (open?.key === key) {
+    write(state, open, delta, emit)
+    if (isComplete(open) && state.queue.length > 0) {
+      closeOpen(state, emit)
+      promote(state, emit)
+    }
+    return
+  }
+  const waiting = state.queue.find(({ block }) => block.key === key)
+  if (waiting) {
+    waiting.deltas.push(delta)
+    return
+  }
+  const closed = Object.hasOwn(state.closed, key) ? state.closed[key] : undefined
+  if (!closed) return
+  if (delta.kind === 'signature') lateSignature(state, closed, delta.signature, emit)
+  else if (delta.kind === 'input' && delta.text.trim()) report(state).once('stream.trailing-arguments', closed.head.at, 'input')
+}
+
+/** A signature for a call that is closed already stands in a block that names the call. */
+function lateSignature(state: EncoderState, { head }: Block, signature: Signature, emit: Emitting): void {
+  if (head.type !== 'tool-call') return
+  const attach = `c:${replyCallId(head.id, head.at, createReport(name, notes))}`
+  if (!state.open) writeWhole(state, encodeCarrier(signature, attach), emit)
+  else state.queue.push({ block: carrierBlock(signature, attach), deltas: [] })
+}
+
+function carrierBlock(signature: Signature, attach: string): Block {
+  return {
+    key: '',
+    kind: 'whole',
+    head: { type: 'opaque', protocol: name, raw: encodeCarrier(signature, attach) },
+    text: '',
+    lengths: [],
+    streams: false,
+    citations: 0,
+    progress: startJson(),
+    ended: true,
+    closed: false,
+  }
+}
+
+export function endPart(state: EncoderState, key: string, final: Part | undefined, emit: Emitting): void {
+  const { open } = state
+  if (open?.key === key) {
+    finalize(state, open, final, emit)
+    open.ended = true
+    if (isCall(open) && !isWhole(open)) return
+    closeOpen(state, emit)
+    promote(state, emit)
+    return
+  }
+  const waiting = state.queue.find(({ block }) => block.key === key)
+  if (waiting) {
+    waiting.block.ended = true
+    if (final) waiting.final = final
+    return
+  }
+  const closed = Object.hasOwn(state.closed, key) ? state.closed[key] : undefined
+  if (closed && final?.signature && !closed.signature) lateSignature(state, closed, final.signature, emit)
+}
+
+/** The next parts that waited, until one of them is still open. */
+export function promote(state: EncoderState, emit: Emitting): void {
+  while (!state.open && !isDone(state)) {
+    const next = state.queue.shift()
+    if (!next) return
+    const { block, deltas, final } = next
+    openBlock(state, block, emit)
+    for (const delta of deltas) write(state, block, delta, emit)
+    if (block.ended) finalize(state, block, final, emit)
+    const due = block.ended ? !isCall(block) || isWhole(block) : isComplete(block) && state.queue.length > 0
+    if (!due) return
+    closeOpen(state, emit)
+  }
+}

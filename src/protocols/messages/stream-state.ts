@@ -1,0 +1,84 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { ExtMap, Part, Signature } from '../../canonical/message.ts'
+import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
+import { type JsonProgress, parseObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import { encodeErrorBody } from './error.ts'
+import { type MessagesReport, notes } from './notes.ts'
+import { name } from './vocabulary.ts'
+
+/** What the files of the stream encoder share: its state, and what can be asked of it. */
+
+/** How a part is written. `none`: it has no form here, and its deltas are passed over. */
+export type BlockKind = 'text' | 'thinking' | 'redacted' | 'call' | 'freeform' | 'whole' | 'none'
+
+export type Block = {
+  key: string
+  kind: BlockKind
+  head: Part
+  /** Set once `content_block_start` is written, which waits until there is something to say. */
+  index?: number
+  /** What was taken in so far: text, reasoning or input. */
+  text: string
+  /** Of reasoning: lengths of its segments. */
+  lengths: number[]
+  /** Of a call: its input is seen to be an object, and goes out as it comes. */
+  streams: boolean
+  citations: number
+  progress: JsonProgress
+  signature?: Signature
+  /** The part has ended. A call whose input is not whole is held open until the reply says how it ended. */
+  ended: boolean
+  closed: boolean
+}
+
+export type Waiting = { block: Block; deltas: Delta[]; final?: Part }
+
+export type EncoderState = MachineState & {
+  fieldNames: FieldNames
+  truncated: 'error' | 'length'
+  fallback: { id: string; model?: string }
+  phase: 'held' | 'begun' | 'done'
+  start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
+  nextIndex: number
+  /** One block is open at a time: clients address the newest one. */
+  open: Block | undefined
+  queue: Waiting[]
+  /** Calls that were closed as soon as their input was whole. */
+  closed: Record<string, Block>
+  /** What finish and refusals need to know of the parts. */
+  seen: { calls: boolean; refusal?: string }
+  finish: Finish | undefined
+  usage: Usage | undefined
+  promptBlocked: CanonicalResponse['promptBlocked']
+  ext: ExtMap | undefined
+}
+
+export type Emitting = Emit<unknown>
+
+export function report({ notes: into, fieldNames }: EncoderState): MessagesReport {
+  return createReport(name, notes, fieldNames, into)
+}
+
+/** `isDone` keeps the narrowing of `phase` from outliving a call that changes it. */
+export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
+
+export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
+  state.phase = 'done'
+  emit(encodeErrorBody(error))
+}
+
+export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
+
+/** Only white space can follow: the call may be closed before its end. */
+export const isComplete = ({ kind, progress, streams }: Block): boolean => kind === 'call' && progress.whole && streams
+
+/** The call has ended and its input is an object, or nothing, or something that can be wrapped into one. */
+export function isWhole(block: Block): boolean {
+  if (block.kind === 'freeform') return block.ended
+  if (!block.ended && !isComplete(block)) return false
+  const text = block.text.trim()
+  return !text.startsWith('{') || parseObject(text) !== undefined
+}

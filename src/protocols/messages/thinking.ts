@@ -1,0 +1,107 @@
+import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { keep, ownKeys } from './own.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
+import { name } from './vocabulary.ts'
+import type { Writing } from './writing.ts'
+
+/** Blocks of thinking, and blocks that only carry the signature of another part. */
+
+// ---- wire → canonical
+
+export function decodeThinking({ type: _, thinking, signature, ...fields }: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
+  return { ...decodeReasoning(thinking, signature ?? ''), at, ...keep(fields, signature ? {} : defined({ signature })) }
+}
+
+export function decodeRedacted({ type: _, data, ...fields }: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
+  const envelope = unwrapSignature(data)
+  const signature: Signature = envelope?.signature ?? { value: data, issuer: name, form: 'redacted' }
+  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, {}) }
+}
+
+/** Text and signature of a thinking block; an envelope tells where joined segments are to be cut again. */
+export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
+  const envelope = signature ? unwrapSignature(signature) : undefined
+  const segments = cut(thinking, envelope?.lengths).map(text => ({ kind: 'summary' as const, text }))
+  const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: name, form: 'thinking' } : undefined)
+  return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
+}
+
+const between = '\n\n'
+
+function cut(text: string, lengths: readonly number[] | undefined): string[] {
+  if (!text) return []
+  if (!lengths || lengths.reduce((sum, length) => sum + length, 0) + between.length * (lengths.length - 1) !== text.length) return [text]
+  let start = 0
+  return lengths.map(length => {
+    const piece = text.slice(start, start + length)
+    start += length + between.length
+    return piece
+  })
+}
+
+/** A block that stands in for the signature of a part that has no place for one. */
+export function carrierOf(block: MessagesRawBlock): { signature: Signature; attach: string } | undefined {
+  if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
+  const { signature, attach } = unwrapSignature(block['data']) ?? {}
+  return signature && attach !== undefined ? { signature, attach } : undefined
+}
+
+/** `prev`: the part before; `r2`: the third reasoning part; `c:<id>`: a call by its id. */
+export function ownerOf(attach: string, parts: readonly Part[]): Part | undefined {
+  if (attach === 'prev') return parts.at(-1)
+  if (attach.startsWith('c:')) return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
+  return /^r\d+$/.test(attach) ? parts.filter(part => part.type === 'reasoning')[Number(attach.slice(1))] : undefined
+}
+
+// ---- canonical → wire
+
+export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
+  const { report, to } = writing
+  const { type: _, segments, redacted, id, signature, cache, at, ext, ...rest } = part
+  report.rest({ ...rest, ...(cache && { cache }) }, at)
+  report.ext(ext, at)
+  const text = segments.map(segment => segment.text).join(between)
+  const own = signature?.issuer === name
+  if (to === 'provider') {
+    if (id !== undefined && own) report.once('message.envelope', at, 'id')
+    if (own && signature) {
+      if (segments.length > 1) report.add('reasoning.joined', at)
+      return redacted && !text
+        ? [{ ...ownKeys(part), type: 'redacted_thinking', data: signature.value }]
+        : [{ ...ownKeys(part), type: 'thinking', thinking: text, signature: signature.value }]
+    }
+    if (!signature && writing.native) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
+    if (!signature && !text) return []
+    if (writing.unsigned === 'text' && text) {
+      report.add('reasoning.as-text', at)
+      if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+      return [{ type: 'text', text: `<thinking>${text}</thinking>` }]
+    }
+    report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
+    return []
+  }
+  if (!signature && !text && !writing.native) {
+    report.rest({ itemId: id }, at)
+    return []
+  }
+  const lengths = segments.length > 1 ? segments.map(segment => segment.text.length) : undefined
+  const value = !signature ? undefined : own && !lengths && id === undefined ? signature.value : wrapSignature({ signature, ...defined({ id, lengths }) })
+  if (redacted && !text && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]
+  if (lengths && value === undefined) report.add('reasoning.joined', at)
+  if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
+  return [{ ...(!writing.native && { signature: '' }), ...ownKeys(part), type: 'thinking', thinking: text, ...(value !== undefined && { signature: value }) }]
+}
+
+/** A signature on a part without a place for it travels in a block of its own, toward clients. */
+export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev') => MessagesRawBlock) | undefined {
+  if (!signature) return undefined
+  if (to === 'client') return attach => encodeCarrier(signature, attach)
+  report.add('reasoning.foreign-signature', at, 'signature')
+  return undefined
+}
+
+export function encodeCarrier(signature: Signature, attach?: string): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach }) }) }
+}
