@@ -2,7 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { encodeContainer } from './message-item.ts'
-import { type Out, type State, write, writing } from './stream-state.ts'
+import { type Item, type Out, type State, write, writing } from './stream-state.ts'
 
 /** A message without its parts. */
 export function headOf(state: State, message: number): Message {
@@ -59,6 +59,12 @@ export function messageItem(state: State, message: number, emit: Out): number {
   const index = addItem(state, message, wire, emit)
   if (opened) opened.item = index
   return index
+}
+
+/** The content of a `message` item, to be added to. */
+export function contentOf(item: Item | undefined): unknown[] {
+  const content = item?.wire['content']
+  return Array.isArray(content) ? content : []
 }
 
 /** Texts that follow are another item's. */

@@ -87,6 +87,11 @@ export function carrierItem(signature: Signature, attach: 'next' | 'prev', w: Wr
   return { type: 'reasoning', id: w.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach }) }
 }
 
+/** A part whose signature is told elsewhere. */
+export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
+  return part as P
+}
+
 export type Carrier = { attach: Attachment; signature: Signature; at?: string; before: Message | undefined }
 
 /** Puts carried signatures back on their parts. Changes the messages, which nobody else has seen yet. */

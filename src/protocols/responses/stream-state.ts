@@ -38,6 +38,11 @@ export type OpenPart = {
   waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
 }
 
+export function startPartState(message: number, head: Part): OpenPart {
+  const waiting = { citations: [], logprobs: [], annotations: 0 }
+  return { message, value: structuredClone(head), item: undefined, content: 0, segments: 0, waiting }
+}
+
 /** What the stream encoder remembers between two events. */
 export type State = MachineState & {
   /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */

@@ -1,0 +1,51 @@
+import type { ToolCallPart } from '../../canonical/message.ts'
+import { encodeCall } from './calls.ts'
+import { callIdOf } from './envelope.ts'
+import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
+import { carrierItem, unsigned } from './reasoning.ts'
+import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
+import { startWriting } from './writing.ts'
+
+/** Opens the item of a call; its signature is told in an item before it. */
+export function startCall(state: State, part: OpenPart, head: ToolCallPart, emit: Out): void {
+  closeMessageItem(state, part.message, undefined, emit)
+  const w = writing(state)
+  if (head.signature) wholeItem(state, part.message, carrierItem(head.signature, 'next', w), emit)
+  const { signature: _, input, ...call } = head
+  const muted = startWriting('output', w.own, state.options)
+  if (w.itemId) muted.itemId = w.itemId
+  const wire = { ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted), status: 'in_progress', [inputKey(head)]: '' }
+  wire.call_id = callIdOf(String(wire.call_id) || `call_${String(wire.id)}`, state.usedCalls, head.at, w.report)
+  part.item = addItem(state, part.message, wire, emit)
+  part.value = { ...call, input: '' }
+  giveInput(state, part, part.value, input, emit)
+}
+
+/** Where the input of a call stands in its item. */
+export const inputKey = ({ kind }: ToolCallPart) => (kind === 'freeform' ? 'input' : 'arguments')
+
+export function giveInput(state: State, part: OpenPart, value: ToolCallPart, text: string, emit: Out): void {
+  if (text === '') return
+  value.input += text
+  const type = value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
+  write(state, type, { ...placeOf(state, part), delta: text }, emit)
+}
+
+export function endCall(state: State, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: Out): void {
+  if (part.item === undefined) return
+  const item = state.items[part.item]
+  const before = item?.wire ?? {}
+  const head = headOf(state, part.message)
+  const w = writing(state)
+  w.itemId = () => String(before['id'])
+  const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, w)
+  const input = String(wire[inputKey(value)] ?? '')
+  if (value.input === '') giveInput(state, part, value, input, emit)
+  const place = placeOf(state, part)
+  if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
+  else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)
+  if (item) item.wire = { ...wire, call_id: before['call_id'], status: wire['status'] ?? 'completed' }
+  const late = whole.signature ?? value.signature
+  hold(state, part.item, emit)
+  if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writing(state)), emit)
+}

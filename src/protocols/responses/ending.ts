@@ -1,0 +1,134 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { RefusalPart } from '../../canonical/message.ts'
+import type { Candidate } from '../../canonical/response.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { inputKey } from './call-items.ts'
+import { snapshot } from './envelope.ts'
+import { failureOf, streamError } from './error.ts'
+import { closeMessageItem, contentOf, flushHeld } from './open-items.ts'
+import { encodeEnding, failureOrRaw } from './response.ts'
+import { endReasoning } from './segments.ts'
+import { envelopeOf, type Item, type OpenPart, type Out, open, type State, startPartState, write, writing } from './stream-state.ts'
+import { endText, startText } from './text-parts.ts'
+import { encodeUsage } from './usage.ts'
+
+/** The last events: how the answer ended, or that it failed. `clean`: the source came to its own end. */
+export function conclude(state: State, clean: boolean, emit: Out): void {
+  const complete = clean && (state.finish !== undefined || state.blocked)
+  if (!complete) {
+    if (state.options.truncated === 'length') endAsLength(state, emit)
+    else fail(state, truncation, emit)
+    return
+  }
+  if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
+    if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', '', 'finish.reason')
+    fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
+    return
+  }
+  open(state, emit)
+  terminate(state, emit)
+}
+
+const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
+
+/** An `error` event, then a failed response with what was told so far. */
+export function fail(state: State, error: CanonicalError, emit: Out): void {
+  open(state, emit)
+  if (state.options.rsMidStreamError !== 'failed-only') write(state, 'error', streamError(error), emit)
+  const raw = failureOrRaw(error)
+  const failure = isObject(raw) && typeof raw['message'] === 'string' ? raw : failureOf(error)
+  const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failure, usage: usageOf(state) })
+  write(state, 'response.failed', { response }, emit)
+  done(state, emit)
+}
+
+function done(state: State, emit: Out): void {
+  state.phase = 'ended'
+  emit('[DONE]')
+}
+
+/** The items as they are now; those that are not done are incomplete. */
+function outputOf(state: State): JsonObject[] {
+  for (const part of Object.values(state.parts)) takeSoFar(state, part)
+  return state.items.map(({ wire, done }, index) => {
+    const unfinished = !done && index !== state.held && wire['type'] !== 'reasoning' && 'status' in wire
+    return structuredClone(unfinished ? { ...wire, status: 'incomplete' } : wire)
+  })
+}
+
+/** What an open part has told so far, without a word about its end. */
+function takeSoFar(state: State, { value, item: index, content }: OpenPart): void {
+  const item = index === undefined ? undefined : state.items[index]
+  if (!item) return
+  if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
+  else if (value.type === 'text') contentOf(item)[content] = { type: 'output_text', text: value.text, annotations: [], logprobs: [] }
+  else if (value.type === 'refusal') contentOf(item)[content] = { type: 'refusal', refusal: value.text }
+  else if (value.type === 'reasoning') {
+    const of = (kind: 'summary' | 'raw', type: string) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
+    const raws = of('raw', 'reasoning_text')
+    item.wire = { ...item.wire, summary: of('summary', 'summary_text'), ...(raws.length > 0 && { content: raws }) }
+  }
+}
+
+function usageOf(state: State): JsonObject | null {
+  return state.usage ? encodeUsage(state.usage, writing(state).report) : null
+}
+
+/** Texts end where they were cut; a call without its end is not presented as one. */
+function endAsLength(state: State, emit: Out): void {
+  open(state, emit)
+  for (const [part, opened] of Object.entries(state.parts)) {
+    const { value } = opened
+    if (value.type !== 'text' && value.type !== 'refusal' && value.type !== 'reasoning') continue
+    const item = opened.item === undefined ? undefined : state.items[opened.item]
+    if (typeof item?.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+    delete state.parts[Number(part)]
+    if (value.type === 'reasoning') endReasoning(state, opened, value, value, emit)
+    else endText(state, opened, value, emit)
+  }
+  for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
+  flushHeld(state, emit)
+  writing(state).report.add('finish.truncated-as-length', '', 'finish')
+  const response = snapshot(envelopeOf(state), {
+    status: 'incomplete',
+    output: outputOf(state),
+    incomplete: { reason: 'max_output_tokens' },
+    usage: usageOf(state),
+  })
+  write(state, 'response.incomplete', { response }, emit)
+  done(state, emit)
+}
+
+function terminate(state: State, emit: Out): void {
+  flushHeld(state, emit)
+  const w = writing(state)
+  const candidate: Candidate = { index: 0, messages: [], ...(state.finish && { finish: state.finish }), ...(state.finishExt && { ext: state.finishExt }) }
+  const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
+  if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
+  const { status, details } = ending
+  const usage = usageOf(state)
+  const response = snapshot(envelopeOf(state), {
+    status,
+    output: outputOf(state),
+    ...(details !== undefined && { incomplete: details }),
+    ...(usage && { usage }),
+  })
+  write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
+  done(state, emit)
+}
+
+const said = ({ wire }: Item) => wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].length > 0
+
+/** The explanation of a refusal, where nothing else was said. */
+function explain(state: State, text: string, emit: Out): void {
+  writing(state).report.add('refusal.synthesized', '/output')
+  const message = Object.keys(state.messages).length + state.items.length
+  state.messages[message] = { head: { role: 'assistant', origin: 'item', parts: [] }, item: undefined }
+  const refusal: RefusalPart = { type: 'refusal', text }
+  const part = startPartState(message, refusal)
+  startText(state, part, refusal, emit)
+  endText(state, part, refusal, emit)
+  closeMessageItem(state, message, undefined, emit)
+  delete state.messages[message]
+  flushHeld(state, emit)
+}

@@ -1,0 +1,95 @@
+import { addDelta } from '../../canonical/collect.ts'
+import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../canonical/message.ts'
+import { encodeCitation, encodeLogprob } from './citations.ts'
+import { encodeContentPart } from './message-item.ts'
+import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
+import { protocol } from './own.ts'
+import { carrierItem, unsigned } from './reasoning.ts'
+import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
+import { startWriting } from './writing.ts'
+
+/** Opens a text or a refusal in the `message` item of its message. */
+export function startText(state: State, part: OpenPart, { text, ...head }: TextPart | RefusalPart, emit: Out): void {
+  part.item = messageItem(state, part.message, emit)
+  const item = state.items[part.item]
+  const content = contentOf(item)
+  part.content = content.length
+  const wire = head.type === 'refusal' ? { type: 'refusal', refusal: '' } : { type: 'output_text', text: '', annotations: [], logprobs: [] }
+  content.push(wire)
+  part.value = head.type === 'refusal' ? { ...head, type: 'refusal', text: '' } : withoutLists(head)
+  write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  if (head.type === 'text') for (const citation of head.citations ?? []) takeCitation(state, part, citation, emit)
+  if (text && isText(part.value)) giveText(state, part, part.value, text, emit)
+  if (head.logprobs) takeLogprobs(part, head.logprobs)
+}
+
+/** What the head lists already is given as deltas. */
+function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, 'text'>): TextPart {
+  return { ...head, text: '' }
+}
+
+const isText = (part: Part): part is TextPart | RefusalPart => part.type === 'text' || part.type === 'refusal'
+
+/** Nearly all of a stream: written in one literal, because every spread would be paid for each delta. */
+export function giveText(state: State, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: Out): void {
+  if (text === '') return
+  value.text += text
+  const { item: output_index, content: content_index, waiting } = part
+  const item_id = output_index === undefined ? undefined : state.items[output_index]?.wire['id']
+  const sequence_number = state.sequence++
+  if (value.type === 'refusal') {
+    emit({ type: 'response.refusal.delta', sequence_number, item_id, output_index, content_index, delta: text })
+    return
+  }
+  const logprobs = waiting.logprobs.length > 0 ? waiting.logprobs.map(one => encodeLogprob(one, false)) : []
+  if (waiting.logprobs.length > 0) waiting.logprobs = []
+  emit({ type: 'response.output_text.delta', sequence_number, item_id, output_index, content_index, delta: text, logprobs })
+}
+
+/** They are written beside the next text. */
+export function takeLogprobs(part: OpenPart, logprobs: TokenLogprob[]): void {
+  addDelta(part.value, { kind: 'logprobs', logprobs })
+  part.waiting.logprobs.push(...logprobs)
+}
+
+/** Written at once where its place is known, else at the end of the text. */
+export function takeCitation(state: State, part: OpenPart, citation: Citation, emit: Out): void {
+  const { value } = part
+  if (value.type !== 'text') return
+  addDelta(value, { kind: 'citation', citation })
+  if (placed(citation)) giveCitation(state, part, value, citation, emit)
+  else part.waiting.citations.push(citation)
+}
+
+/** Offsets are known: the citation need not wait for the end of the text. */
+const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocol || kind !== 'url' || (start !== undefined && end !== undefined)
+
+function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: Out): void {
+  const annotation = encodeCitation(citation, text, writing(state).report, at)
+  if (!annotation) return
+  const place = { ...placeOf(state, part), content_index: part.content, annotation_index: part.waiting.annotations++ }
+  write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
+}
+
+/** Ends the part, and tells its signature in an item after it. */
+export function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, emit: Out): void {
+  const { value } = part
+  if (whole.type === 'text' && value.type === 'text')
+    for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
+  const w = writing(state)
+  const muted = startWriting('output', w.own, state.options)
+  const wire = encodeContentPart(unsigned(whole), 'assistant', muted) ?? {}
+  w.report.ext(whole.ext, whole.at)
+  if (whole.cache) w.report.add('cache.place', whole.at, 'cache')
+  const place = { ...placeOf(state, part), content_index: part.content }
+  if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
+  else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: wire['logprobs'] ?? [] }, emit)
+  write(state, 'response.content_part.done', { ...place, part: wire }, emit)
+  const item = part.item === undefined ? undefined : state.items[part.item]
+  contentOf(item)[part.content] = wire
+  endClosing(state, part.item, emit)
+  const signature = whole.signature ?? value.signature
+  if (!signature) return
+  closeMessageItem(state, part.message, undefined, emit)
+  wholeItem(state, part.message, carrierItem(signature, 'prev', w), emit)
+}

@@ -1,0 +1,107 @@
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { itemIdOf } from './envelope.ts'
+import { encodeMessage } from './items.ts'
+import { imageItem } from './media.ts'
+import { encodeContentPart } from './message-item.ts'
+import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
+import { ownForm, protocol } from './own.ts'
+import { encodeRaw } from './raw-items.ts'
+import { belongsTo, forwardable } from './status-events.ts'
+import { envelopeOf, type OpenPart, type Out, open, placeOf, type State, write, writing } from './stream-state.ts'
+
+/** Items that only this protocol has: known whole, or growing until their end. */
+export function startRaw(state: State, part: OpenPart, emit: Out): void {
+  const { value } = part
+  const head = headOf(state, part.message)
+  if (value.type === 'opaque' && ownForm(head)?.['item'] === 'message') {
+    const wire = encodeContentPart(value, 'assistant', writing(state))
+    if (!wire) return
+    part.item = messageItem(state, part.message, emit)
+    const content = contentOf(state.items[part.item])
+    part.content = content.length
+    content.push(wire)
+    write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+    return
+  }
+  const wire = rawItem(state, value)
+  if (!wire) return
+  closeMessageItem(state, part.message, undefined, emit)
+  part.item = addItem(state, part.message, wire, emit)
+}
+
+/** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: it is not one. */
+function rawItem(state: State, value: Part): JsonObject | undefined {
+  if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
+  const raw = isObject(value.raw) ? value.raw : undefined
+  const type = raw?.['type']
+  if (value.protocol !== protocol || !raw || typeof type !== 'string' || modelled.has(type)) {
+    const w = writing(state)
+    const items = value.protocol === protocol ? [] : encodeRaw(value, w)
+    if (value.protocol === protocol) w.report.add('part.unknown', value.at)
+    return items[0]
+  }
+  const id = itemIdOf(typeof raw['id'] === 'string' ? raw['id'] : undefined, prefixOf(type), { ...envelopeOf(state), own: true }, state.usedIds)
+  const call = needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '') ? { call_id: `call_${id}` } : {}
+  return { ...raw, id, ...call }
+}
+
+/** Items that are written from canonical parts, never as they came. */
+const modelled = new Set(['message', 'function_call', 'custom_tool_call'])
+const needsCallId = new Set(['shell_call', 'shell_call_output'])
+
+function prefixOf(type: string): string {
+  const prefixes: Record<string, string> = {
+    web_search_call: 'ws_',
+    file_search_call: 'fs_',
+    code_interpreter_call: 'ci_',
+    image_generation_call: 'ig_',
+    reasoning: 'rs_',
+  }
+  return Object.hasOwn(prefixes, type) ? (prefixes[type] ?? 'item_') : 'item_'
+}
+
+export function endRaw(state: State, part: OpenPart, final: Part | undefined, emit: Out): void {
+  if (part.item === undefined) return
+  const item = state.items[part.item]
+  const raw = final && 'raw' in final && isObject(final.raw) ? final.raw : undefined
+  if (item?.wire['type'] === 'message') {
+    const wire = raw ?? contentOf(item)[part.content]
+    contentOf(item)[part.content] = wire
+    write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+    endClosing(state, part.item, emit)
+    return
+  }
+  if (item && raw && raw['type'] === item.wire['type']) {
+    const { id, call_id: call } = item.wire
+    item.wire = { ...raw, id, ...(call !== undefined && { call_id: call }) }
+  }
+  hold(state, part.item, emit)
+}
+
+/** What is written in one piece at its end. */
+export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): void {
+  const w = writing(state)
+  const image = whole.type === 'media' ? imageItem(whole, w) : undefined
+  const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
+  if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
+  for (const item of items) wholeItem(state, part.message, item, emit)
+}
+
+/** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */
+export function forward(state: State, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: Out): void {
+  const event = of === protocol && isObject(raw) ? raw : undefined
+  const type = event?.['type']
+  const index =
+    typeof type === 'string' && forwardable.has(type)
+      ? state.items.findIndex(({ wire, done }) => !done && wire['id'] === event?.['item_id'] && belongsTo(type, wire['type']))
+      : -1
+  if (!event || index < 0) {
+    writing(state).report.once('event.unknown', undefined)
+    return
+  }
+  open(state, emit)
+  const { type: _type, sequence_number: _number, ...payload } = event
+  write(state, String(type), { ...payload, output_index: index }, emit)
+}
