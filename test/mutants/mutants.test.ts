@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { fileOf, mutants } from './mutants.ts'
+
+test('every fault of the list can still be planted, and is named once', () => {
+  const faults = mutants.flatMap(mutant => {
+    try {
+      fileOf(mutant)
+      return mutant.replace === mutant.find ? [`«${mutant.fault}» changes nothing`] : []
+    } catch (error) {
+      return [String(error)]
+    }
+  })
+  expect(faults).toEqual([])
+  expect(new Set(mutants.map(({ fault }) => fault)).size).toBe(mutants.length)
+})
