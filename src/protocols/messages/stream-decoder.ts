@@ -95,7 +95,6 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
   else if (typeof type === 'string') {
     begin(state, {}, emit)
-    report(state.notes).once('event.unknown', undefined)
     emit({ type: 'opaque', protocol: name, raw: wire })
   } else throw fault('/type', 'expected the type of an event')
 }

@@ -14,6 +14,11 @@ function heard({ choices: [choice] }: ChatCompletion): Heard {
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
+function foldStream(text: string) {
+  const openai = connect('http://test', answering(text, 'text/event-stream'))
+  return openai.chat.completions.stream({ model: 'm', messages: [], n: 8 }).finalChatCompletion()
+}
+
 export const client: Client = {
   async converse(base, { model, ask, tools, schema, stream }, runTool) {
     const openai = connect(base)
@@ -34,9 +39,9 @@ export const client: Client = {
     }
   },
   async readStream(text) {
-    const openai = connect('http://test', answering(text, 'text/event-stream'))
-    return heard(await openai.chat.completions.stream({ model: 'm', messages: [], n: 8 }).finalChatCompletion())
+    return heard(await foldStream(text))
   },
+  foldStream,
   async readResponse(body) {
     const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await openai.chat.completions.create({ model: 'm', messages: [] }))

@@ -17,6 +17,8 @@ export type Client = {
   converse(base: string, question: Question, runTool?: (name: string, input: unknown) => string): Promise<Heard & { rounds: number }>
   /** What the official accumulator makes of a stream's text; rejects when it does not like it. */
   readStream(text: string): Promise<Heard>
+  /** The reply that the official accumulator makes of a stream's text, in its own protocol. */
+  foldStream(text: string): Promise<unknown>
   /** What the official client makes of a whole reply. */
   readResponse(body: unknown): Promise<Heard>
 }

@@ -14,6 +14,11 @@ function heard({ content, stop_reason: stop }: Message): Heard {
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
+function foldStream(text: string) {
+  const anthropic = connect('http://test', answering(text, 'text/event-stream'))
+  return anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+}
+
 export const client: Client = {
   async converse(base, { model, ask, tools, schema, stream }, runTool) {
     const anthropic = connect(base)
@@ -37,9 +42,9 @@ export const client: Client = {
     }
   },
   async readStream(text) {
-    const anthropic = connect('http://test', answering(text, 'text/event-stream'))
-    return heard(await anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage())
+    return heard(await foldStream(text))
   },
+  foldStream,
   async readResponse(body) {
     const anthropic = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] }))

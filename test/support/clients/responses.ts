@@ -20,6 +20,11 @@ function heard({ output, status, incomplete_details: incomplete, error }: Respon
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
+function foldStream(text: string) {
+  const openai = connect('http://test', answering(text, 'text/event-stream'))
+  return openai.responses.stream({ model: 'm', input: '' }).finalResponse()
+}
+
 export const client: Client = {
   async converse(base, { model, ask, tools, schema, stream }, runTool) {
     const openai = connect(base)
@@ -40,9 +45,9 @@ export const client: Client = {
     }
   },
   async readStream(text) {
-    const openai = connect('http://test', answering(text, 'text/event-stream'))
-    return heard(await openai.responses.stream({ model: 'm', input: '' }).finalResponse())
+    return heard(await foldStream(text))
   },
+  foldStream,
   async readResponse(body) {
     const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await openai.responses.create({ model: 'm', input: '' }))

@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator } from '../../src/api.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { begun, chunk, done, ended, messageItem, others, responsesReply, responsesStream, tell, textBlock, textEvents } from './support.ts'
+
+const words = 'Grüße 世界 👩‍🚀!'
+
+const streams: Record<ProtocolName, unknown[]> = {
+  'chat-completions': [chunk({ role: 'assistant', content: words }), chunk({}, 'stop'), done],
+  responses: responsesStream(textEvents(0, words), responsesReply([messageItem(words)])),
+  messages: [begun(), ...textBlock(0, words), ...ended('end_turn')],
+}
+
+/** The frames as JSON texts with the name of each. */
+const frames = (protocol: ProtocolName) =>
+  streams[protocol].map(wire => ({
+    name: protocols[protocol].frames.named ? (wire as { type: string }).type : undefined,
+    data: wire === done ? done : JSON.stringify(wire),
+  }))
+
+const framed = (protocol: ProtocolName, write: (frame: { name: string | undefined; data: string }) => string) => frames(protocol).map(write).join('')
+
+const plain = (protocol: ProtocolName) => framed(protocol, ({ name, data }) => `${name ? `event: ${name}\n` : ''}data: ${data}\n\n`)
+
+const heardText = async (from: ProtocolName, to: ProtocolName, text: string) => JSON.stringify(await tell(text, { from, to }).reply())
+
+describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('text of $from for a client of $to', ({ from, to }) => {
+  test('is the same at any split of the bytes: no letter is broken', () => {
+    const bytes = new TextEncoder().encode(plain(from))
+    const whole = tell([bytes], { from, to }).text
+    expect(whole).toContain(words)
+    for (let at = 1; at < bytes.length; at++) {
+      const translator = createStreamTranslator({ from, to, now: 1_760_000_000 })
+      const text = translator.push(bytes.subarray(0, at)) + translator.push(bytes.subarray(at)) + translator.end()
+      if (text !== whole) expect.fail(`split after ${at} of ${bytes.length} bytes`)
+    }
+    expect(
+      tell(
+        [...bytes].map(byte => Uint8Array.of(byte)),
+        { from, to },
+      ).text,
+    ).toBe(whole)
+  })
+
+  test.each<[what: string, text: string]>([
+    ['lines that end in CRLF', plain(from).replaceAll('\n', '\r\n')],
+    ['lines that end in CR', plain(from).replaceAll('\n', '\r')],
+    ['no blank after the colon', plain(from).replaceAll('data: ', 'data:').replaceAll('event: ', 'event:')],
+    ['a byte order mark', `\uFEFF${plain(from)}`],
+    ['comments between the frames', plain(from).replaceAll('\n\n', '\n\n: still here\n\n')],
+    ['fields that nobody asked for', plain(from).replaceAll('data: ', 'id: 7\nretry: 100\nx-odd: 1\ndata: ')],
+    ['data in several lines', framed(from, ({ name, data }) => `${name ? `event: ${name}\n` : ''}data: ${data.replace(/^\{/, '{\ndata: ')}\n\n`)],
+    ['blank lines before and between', `\n\n${plain(from).replaceAll('\n\n', '\n\n\n\n')}`],
+    ['a last frame without the blank line', plain(from).trimEnd()],
+    ['no names on its frames', framed(from, ({ data }) => `data: ${data}\n\n`)],
+  ])('is whole with %s', async (_, text) => {
+    expect(await heardText(from, to, text)).toContain(words)
+  })
+
+  test('is whole when a frame is no JSON, and a note tells of the frame', async () => {
+    const { reply, notes } = tell(plain(from).replace('\n\n', '\n\ndata: <html>\n\n'), { from, to })
+    expect(JSON.stringify(await reply())).toContain(words)
+    expect(notes.map(({ code }) => code)).toContain('stream.unreadable-frame')
+  })
+})
+
+describe.each(protocolNames)('text of %s for a client of the same', protocol => {
+  test('passes byte by byte, also where a letter is split', () => {
+    const bytes = new TextEncoder().encode(plain(protocol))
+    expect(
+      tell(
+        [...bytes].map(byte => Uint8Array.of(byte)),
+        { from: protocol, to: protocol },
+      ).text,
+    ).toBe(plain(protocol))
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator } from '../../src/api.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import {
+  begun,
+  callEvents,
+  callItem,
+  chunk,
+  done,
+  ended,
+  messageItem,
+  others,
+  piece,
+  responsesReply,
+  responsesStream,
+  tell,
+  textBlock,
+  textEvents,
+  told,
+  toolBlock,
+} from './support.ts'
+
+const opening = chunk({ role: 'assistant', content: '' })
+const call = callItem('call_q', 'pay', '{"sum":100}')
+
+/** How streams end. Sold as an answer: only what said itself that it had come to its end. */
+const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed', ...wires: unknown[]][]> = {
+  'chat-completions': [
+    ['a finish reason and [DONE]', 'success', opening, chunk({ content: 'Half' }), chunk({}, 'stop'), done],
+    ['a finish reason without [DONE], as many servers do', 'success', opening, chunk({ content: 'Half' }), chunk({}, 'stop')],
+    ['nothing after its text', 'failed', opening, chunk({ content: 'Half' })],
+    ['nothing after its first chunk', 'failed', opening],
+    ['nothing in the middle of a call', 'failed', opening, piece(0, '{"sum":10', { id: 'call_q', name: 'pay' })],
+    ['nothing after a whole call', 'failed', opening, piece(0, '{"sum":100}', { id: 'call_q', name: 'pay' })],
+    ['nothing at all', 'failed'],
+  ],
+  responses: [
+    ['response.completed', 'success', ...responsesStream(textEvents(0, 'Half'), responsesReply([messageItem('Half')]))],
+    ['nothing after a whole text', 'failed', ...responsesStream(textEvents(0, 'Half'), undefined)],
+    ['nothing after half a text', 'failed', ...responsesStream(textEvents(0, 'Half').slice(0, 3), undefined)],
+    ['nothing in the middle of a call', 'failed', ...responsesStream(callEvents(0, call, '{"sum":10').slice(0, 2), undefined)],
+    ['nothing after a whole call', 'failed', ...responsesStream(callEvents(0, call, '{"sum":100}'), undefined)],
+    ['[DONE] in the place of its end', 'failed', ...responsesStream(textEvents(0, 'Half').slice(0, 3), undefined), done],
+    ['nothing at all', 'failed'],
+  ],
+  messages: [
+    ['message_stop', 'success', begun(), ...textBlock(0, 'Half'), ...ended('end_turn')],
+    ['nothing after a whole block', 'failed', begun(), ...textBlock(0, 'Half')],
+    ['nothing after half a block', 'failed', begun(), ...textBlock(0, 'Half').slice(0, 2)],
+    ['nothing after its start', 'failed', begun()],
+    ['nothing in the middle of a call', 'failed', begun(), ...toolBlock(0, 'toolu_q', 'pay', '{"sum":10').slice(0, 2)],
+    ['nothing after a whole call', 'failed', begun(), ...toolBlock(0, 'toolu_q', 'pay', '{"sum":100}')],
+    ['nothing at all', 'failed'],
+  ],
+}
+
+describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('an answer of $from for a client of $to', ({ from, to }) => {
+  test.each(endings[from])('that ends with %s: %s', async (_, outcome, ...wires) => {
+    const { outcome: is, reply, events, notes } = tell(wires, { from, to })
+    expect(is).toBe(outcome)
+    if (outcome === 'success') expect(await reply()).toBeDefined()
+    else {
+      await expect(reply()).rejects.toThrow()
+      // Neither a normal end nor a call that a client would run.
+      expect(JSON.stringify(events)).not.toMatch(/"finish_reason":"|"message_stop"|"response\.completed"|"response\.incomplete"/)
+      expect(told(notes).filter(note => note.includes('finish'))).toEqual([])
+    }
+  })
+
+  test('that is cut off inside the arguments of a call never closes the call', () => {
+    const [, , ...wires] = endings[from].find(([what]) => what.includes('middle of a call')) ?? []
+    const text = JSON.stringify(tell(wires, { from, to }).events)
+    expect(text).toContain('sum')
+    expect(text).not.toMatch(/"content_block_stop"|function_call_arguments\.done|"status":"completed"|"finish_reason":"tool_calls"/)
+  })
+
+  test('that is cut off can be told as the length limit, for those who ask, with a note', async () => {
+    const [, , ...wires] = endings[from].find(([what]) => /^nothing after (its text|half)/.test(what)) ?? []
+    const { reply, notes, outcome } = tell(wires, { from, to, truncated: 'length' })
+    expect(outcome).toBe('success')
+    const limits = {
+      'chat-completions': { choices: [{ finish_reason: 'length' }] },
+      responses: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+      messages: { stop_reason: 'max_tokens' },
+    }
+    expect(await reply()).toMatchObject(limits[to])
+    expect(notes.map(({ code }) => code)).toContain('finish.truncated-as-length')
+  })
+})
+
+describe.each(protocolNames)('an answer of %s for a client of the same', protocol => {
+  test.each(endings[protocol])('that ends with %s: %s', (_, outcome, ...wires) => {
+    const translator = createStreamTranslator({ from: protocol, to: protocol })
+    const came = wires.map(wire => (wire === done ? 'data: [DONE]\n\n' : protocols[protocol].frames.write(wire))).join('')
+    const text = translator.push(came) + translator.end()
+    expect(text.slice(0, came.length)).toBe(came)
+    if (outcome === 'success') expect(text).toBe(came)
+    else expect(strictOf(protocol).outcome(framesOf(text).map(({ wire }) => wire))).toBe('failed')
+  })
+})
+
+describe('the end that servers of chat completions mean', () => {
+  test.each(others('chat-completions'))(
+    '[DONE] without a finish reason ends the answer for a client of %s, and a note says that the reason is a guess',
+    async to => {
+      const { outcome, notes, reply } = tell([opening, chunk({ content: 'All of it.' }), done], { from: 'chat-completions', to })
+      expect(outcome).toBe('success')
+      expect(await reply()).toBeDefined()
+      expect(notes.map(({ code }) => code)).toContainEqual(expect.stringMatching(/^finish\.(missing|approximated)$/))
+    },
+  )
+
+  test.each(others('chat-completions'))('[DONE] without a finish reason is a failure for a client of %s where that is asked for', async to => {
+    const { outcome, reply } = tell([opening, chunk({ content: 'All of it.' }), done], { from: 'chat-completions', to, ccDoneWithoutFinish: 'error' })
+    expect(outcome).toBe('failed')
+    await expect(reply()).rejects.toThrow()
+  })
+})

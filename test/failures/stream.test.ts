@@ -1,0 +1,412 @@
+import { describe, expect, test } from 'vitest'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import {
+  begun,
+  block,
+  callEvents,
+  callItem,
+  chunk,
+  done,
+  ended,
+  messageItem,
+  others,
+  pairs,
+  piece,
+  responsesReply,
+  responsesStream,
+  tell,
+  textBlock,
+  textEvents,
+  told,
+  toolBlock,
+  typesOf,
+  usageChunk,
+} from './support.ts'
+
+const opening = chunk({ role: 'assistant', content: '' })
+
+/** A reply with this text and nothing else, in the words of each protocol's client. */
+const says: Record<ProtocolName, (text: string) => object> = {
+  'chat-completions': content => ({ choices: [expect.objectContaining({ finish_reason: 'stop', message: expect.objectContaining({ content }) })] }),
+  responses: text => ({
+    status: 'completed',
+    output: [expect.objectContaining({ type: 'message', content: [expect.objectContaining({ type: 'output_text', text })] })],
+  }),
+  messages: text => ({ stop_reason: 'end_turn', content: [expect.objectContaining({ type: 'text', text })] }),
+}
+
+/** A reply with these calls, whatever was said before them. */
+const calls: Record<ProtocolName, (...calls: [id: string, name: string, input: object][]) => object> = {
+  'chat-completions': (...list) => ({
+    choices: [
+      expect.objectContaining({
+        finish_reason: 'tool_calls',
+        message: expect.objectContaining({
+          tool_calls: list.map(([id, name, input]) =>
+            expect.objectContaining({ id, type: 'function', function: expect.objectContaining({ name, arguments: JSON.stringify(input) }) }),
+          ),
+        }),
+      }),
+    ],
+  }),
+  responses: (...list) => ({
+    status: 'completed',
+    output: expect.arrayContaining(
+      list.map(([call_id, name, input]) => expect.objectContaining({ type: 'function_call', call_id, name, arguments: JSON.stringify(input) })),
+    ),
+  }),
+  messages: (...list) => ({
+    stop_reason: 'tool_use',
+    content: expect.arrayContaining(list.map(([id, name, input]) => expect.objectContaining({ type: 'tool_use', id, name, input }))),
+  }),
+}
+
+describe('what servers of chat completions do', () => {
+  describe.each(others('chat-completions'))('for a client of %s', to => {
+    const heard = (...wires: unknown[]) => tell(wires, { from: 'chat-completions', to })
+
+    test('text beside an empty list of calls is text, and no call appears', async () => {
+      const { reply, events, notes } = heard(
+        chunk({ role: 'assistant', content: '', tool_calls: [] }),
+        chunk({ content: 'Good ', tool_calls: [] }),
+        chunk({ content: 'day', tool_calls: [] }),
+        chunk({ tool_calls: [] }, 'stop'),
+        done,
+      )
+      expect(await reply()).toMatchObject(says[to]('Good day'))
+      expect(JSON.stringify(events)).not.toMatch(/input_json_delta|function_call/)
+      expect(told(notes).filter(note => note.includes('tool'))).toEqual([])
+    })
+
+    test('calls that arrive mixed are two calls, each with its own arguments', async () => {
+      const { reply, notes } = heard(
+        opening,
+        piece(0, '', { id: 'call_n', name: 'north' }),
+        piece(1, '', { id: 'call_s', name: 'south' }),
+        piece(0, '{"km"'),
+        piece(1, '{"km":'),
+        piece(0, ':1}'),
+        piece(1, '22}'),
+        chunk({}, 'tool_calls'),
+        done,
+      )
+      expect(await reply()).toMatchObject(calls[to](['call_n', 'north', { km: 1 }], ['call_s', 'south', { km: 22 }]))
+      expect(told(notes.filter(({ kind }) => kind !== 'synthesized'))).toEqual(to === 'messages' ? ['dropped /created field.unsupported'] : [])
+    })
+
+    test.each<[what: string, ...wires: object[]]>([
+      [
+        'have no index',
+        chunk({ tool_calls: [{ id: 'call_a', type: 'function', function: { name: 'find', arguments: '{"q":' } }] }),
+        chunk({ tool_calls: [{ function: { arguments: '"x"}' } }] }),
+        chunk({ tool_calls: [{ id: 'call_b', type: 'function', function: { name: 'open', arguments: '{"n":2}' } }] }),
+      ],
+      [
+        'begin at a later index',
+        piece(3, '', { id: 'call_a', name: 'find' }),
+        piece(3, '{"q":"x"}'),
+        piece(7, '', { id: 'call_b', name: 'open' }),
+        piece(7, '{"n":2}'),
+      ],
+      ['all have the same index', piece(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), piece(0, '{"n":2}', { id: 'call_b', name: 'open' })],
+      [
+        'get their names after their arguments have begun',
+        chunk({ tool_calls: [{ index: 0, id: 'call_a', function: { arguments: '{"q"' } }] }),
+        chunk({ tool_calls: [{ index: 0, type: 'function', function: { name: 'find', arguments: ':"x"}' } }] }),
+        piece(1, '{"n":2}', { id: 'call_b', name: 'open' }),
+      ],
+      [
+        'repeat their name and id in every piece',
+        piece(0, '{"q":', { id: 'call_a', name: 'find' }),
+        piece(0, '"x"}', { id: 'call_a', name: 'find' }),
+        piece(1, '', { id: 'call_b', name: 'open' }),
+        piece(1, '{"n":2}', { id: 'call_b', name: 'open' }),
+      ],
+      [
+        'have null for a type and an empty id after the first piece',
+        chunk({ tool_calls: [{ index: 0, id: 'call_a', type: null, function: { name: 'find', arguments: '{"q"' } }] }),
+        chunk({ tool_calls: [{ index: 0, id: '', type: null, function: { name: '', arguments: ':"x"}' } }] }),
+        chunk({ tool_calls: [{ index: 1, id: 'call_b', type: null, function: { name: 'open', arguments: '{"n":2}' } }] }),
+      ],
+      [
+        'go on after the finish reason',
+        piece(0, '{"q":"x"}', { id: 'call_a', name: 'find' }),
+        piece(1, '{"n":', { id: 'call_b', name: 'open' }),
+        chunk({}, 'tool_calls'),
+        piece(1, '2}'),
+      ],
+      ['end with «stop»', piece(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), piece(1, '{"n":2}', { id: 'call_b', name: 'open' }), chunk({}, 'stop')],
+    ])('calls that %s arrive whole all the same', async (_, ...wires) => {
+      const finished = JSON.stringify(wires).includes('"finish_reason":"')
+      const { reply } = heard(opening, ...wires, ...(finished ? [] : [chunk({}, 'tool_calls')]), done)
+      expect(await reply()).toMatchObject(calls[to](['call_a', 'find', { q: 'x' }], ['call_b', 'open', { n: 2 }]))
+    })
+
+    test('what is sent after the end is not appended, and there is one end', async () => {
+      const { reply, events } = heard(opening, chunk({ content: 'All.' }), chunk({}, 'stop'), done, chunk({ content: ' GHOST' }), chunk({}, 'stop'), done)
+      expect(await reply()).toMatchObject(says[to]('All.'))
+      expect(JSON.stringify(events)).not.toContain('GHOST')
+      expect(events.filter(event => /message_stop|response\.completed/.test(JSON.stringify(event)))).toHaveLength(1)
+    })
+
+    test('a first chunk without any choice does not break the start, and the names come from the next', async () => {
+      const filter = [{ prompt_index: 0, content_filter_results: {} }]
+      const { reply, events } = heard(
+        { ...chunk({}), id: '', created: 0, model: '', choices: [], prompt_filter_results: filter },
+        opening,
+        chunk({ content: 'Hi' }),
+        chunk({}, 'stop'),
+        done,
+      )
+      expect(await reply()).toMatchObject({ ...says[to]('Hi'), model: 'm-7' })
+      if (to === 'messages')
+        expect(events[0]).toMatchObject({
+          type: 'message_start',
+          message: { id: expect.stringMatching(/./), type: 'message', role: 'assistant', content: [], stop_reason: null, stop_sequence: null },
+        })
+    })
+
+    test('counts in every chunk are not added up', async () => {
+      const count = (completion: number) => ({ usage: { prompt_tokens: 9, completion_tokens: completion, total_tokens: 9 + completion } })
+      const { reply } = heard(
+        chunk({ role: 'assistant', content: 'One' }, null, count(1)),
+        chunk({ content: ' two' }, null, count(2)),
+        chunk({}, 'stop', count(3)),
+        done,
+      )
+      expect(await reply()).toMatchObject({ usage: { input_tokens: 9, output_tokens: 3 } })
+    })
+
+    test('reasoning, text and a call in one chunk stay three things', async () => {
+      const { reply } = heard(
+        chunk({
+          role: 'assistant',
+          reasoning_content: 'plan',
+          content: 'Now.',
+          tool_calls: [{ index: 0, id: 'call_w', type: 'function', function: { name: 'w', arguments: '{"q":1}' } }],
+        }),
+        chunk({}, 'tool_calls'),
+        done,
+      )
+      const answer = await reply()
+      expect(answer).toMatchObject(calls[to](['call_w', 'w', { q: 1 }]))
+      const items = (answer['output'] ?? answer['content']) as { type: string }[]
+      expect(items.map(({ type }) => type)).toEqual(to === 'responses' ? ['reasoning', 'message', 'function_call'] : ['thinking', 'text', 'tool_use'])
+      expect(JSON.stringify(items[1])).not.toContain('plan')
+    })
+  })
+})
+
+describe('what servers of messages do', () => {
+  describe.each(others('messages'))('for a client of %s', to => {
+    const heard = (...wires: unknown[]) => tell(wires, { from: 'messages', to })
+
+    test('a ping and an event of tomorrow do not break the answer; the event is noted', async () => {
+      const { reply, notes } = heard(
+        begun(),
+        { type: 'ping' },
+        { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+        { type: 'weather_event', sky: 'blue' },
+        { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hi' } },
+        { type: 'ping' },
+        { type: 'content_block_stop', index: 0 },
+        ...ended('end_turn'),
+      )
+      expect(await reply()).toMatchObject(says[to]('Hi'))
+      expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual([to === 'responses' ? 'event.unknown' : 'stream.event'])
+    })
+
+    test('a second reply spliced into the first is an error, and none of it is told', async () => {
+      const { reply, events, outcome } = heard(
+        begun(),
+        ...textBlock(0, 'First'),
+        begun({ input_tokens: 12, output_tokens: 1 }, 'msg_8'),
+        ...textBlock(0, 'SECOND'),
+        ...ended('end_turn'),
+      )
+      expect(outcome).toBe('failed')
+      expect(JSON.stringify(events)).not.toContain('SECOND')
+      await expect(reply()).rejects.toThrow()
+    })
+
+    test('the same start sent twice is told once', async () => {
+      const { reply, events } = heard(begun(), begun(), ...textBlock(0, 'Hi'), ...ended('end_turn'))
+      expect(await reply()).toMatchObject(says[to]('Hi'))
+      expect(events.filter(event => JSON.stringify(event).includes('response.created') || JSON.stringify(event).includes('"role"'))).toHaveLength(
+        to === 'responses' ? events.filter(event => JSON.stringify(event).includes('"role"')).length + 1 : 1,
+      )
+    })
+
+    test('a tool that the provider runs does not break the answer, and is noted', async () => {
+      const result = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
+      const { reply, notes } = heard(
+        begun(),
+        ...block(
+          0,
+          { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: {} },
+          { type: 'input_json_delta', partial_json: '{"query":"tides"}' },
+        ),
+        ...block(1, result),
+        ...textBlock(2, 'High at noon.'),
+        ...ended('end_turn'),
+      )
+      expect(await reply()).toMatchObject(says[to]('High at noon.'))
+      expect(told(notes).filter(note => /server-tool|part\.unsupported/.test(note))).toHaveLength(2)
+    })
+
+    test('arguments of a block that never began are passed over with a note, and the answer goes on', async () => {
+      const { reply, notes } = heard(
+        begun(),
+        { type: 'content_block_delta', index: 4, delta: { type: 'input_json_delta', partial_json: '{"query":' } },
+        ...textBlock(0, 'Still here.'),
+        ...ended('end_turn'),
+      )
+      expect(await reply()).toMatchObject(says[to]('Still here.'))
+      expect(told(notes)).toContainEqual(expect.stringMatching(/^dropped \S* stream\.stray-delta$/))
+    })
+  })
+
+  test.each<[what: string, ...blocks: object[][]]>([
+    ['after text', textBlock(0, 'Looking.'), toolBlock(1, 'toolu_a', 'find', '', '{"q":', '"x"}'), toolBlock(2, 'toolu_b', 'open', '{"n":2}')],
+    [
+      'after thinking and text',
+      block(0, { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: 'hm' }),
+      textBlock(1, 'Looking.'),
+      toolBlock(2, 'toolu_a', 'find', '{"q":"x"}'),
+      toolBlock(3, 'toolu_b', 'open', '{"n":2}'),
+    ],
+    ['at once', toolBlock(0, 'toolu_a', 'find', '{"q":"x"}'), toolBlock(1, 'toolu_b', 'open', '{"n":2}')],
+  ])('calls %s are counted from 0, without holes', async (_, ...blocks) => {
+    const { reply, events } = tell([begun(), ...blocks.flat(), ...ended('tool_use')], { from: 'messages', to: 'chat-completions' })
+    const indices = events.flatMap(event => ((event as ReturnType<typeof chunk>).choices?.[0]?.delta as { tool_calls?: { index: number }[] })?.tool_calls ?? [])
+    expect([...new Set(indices.map(({ index }) => index))]).toEqual([0, 1])
+    expect(await reply()).toMatchObject(calls['chat-completions'](['toolu_a', 'find', { q: 'x' }], ['toolu_b', 'open', { n: 2 }]))
+  })
+})
+
+describe('what servers of responses do', () => {
+  const call = callItem('call_q', 'find', '{"q":"x"}')
+
+  describe.each(others('responses'))('for a client of %s', to => {
+    const heard = (...wires: unknown[]) => tell(wires, { from: 'responses', to })
+
+    test('arguments that come only when they are done arrive', async () => {
+      const { reply, notes } = heard(...responsesStream(callEvents(0, call), responsesReply([call])))
+      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      const lost = notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)
+      // What has no place there is named; neither the call nor its arguments are among it.
+      expect(lost).toEqual(to === 'messages' ? ['field.unsupported', 'message.envelope'] : ['message.ids'])
+    })
+
+    test('an item that comes only when it is done arrives', async () => {
+      const { reply } = heard(...responsesStream(callEvents(0, call).slice(-1), responsesReply([call])))
+      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+    })
+
+    test('items that come only with the whole reply arrive', async () => {
+      const { reply } = heard(...responsesStream([], responsesReply([call])))
+      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+    })
+
+    test('an item whose id changes with every event is one call', async () => {
+      const rotating = callEvents(0, call, '{"q":', '"x"}').map((event, i) =>
+        'item_id' in event ? { ...event, item_id: `fc_x${i}` } : { ...event, item: { ...event.item, id: `fc_x${i}` } },
+      )
+      const { reply } = heard(...responsesStream(rotating, responsesReply([{ ...call, id: 'fc_last' }])))
+      const answer = await reply()
+      expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      expect(JSON.stringify(answer).match(/call_q/g)).toHaveLength(1)
+    })
+
+    test('events without numbers and without the mark of the end are an answer all the same', async () => {
+      const wires = responsesStream(textEvents(0, 'Fine.'), responsesReply([messageItem('Fine.')])).map(({ sequence_number: _, ...event }) => event)
+      expect(await heard(...wires).reply()).toMatchObject(says[to]('Fine.'))
+    })
+  })
+})
+
+describe('what a client of responses must be told', () => {
+  test('every event of a text, in order and numbered, and the whole answer at the end', async () => {
+    const { events, reply } = tell(
+      [
+        opening,
+        chunk({ content: 'Bon' }),
+        chunk({ content: 'jour' }),
+        chunk({}, 'stop'),
+        usageChunk({ prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }),
+        done,
+      ],
+      { from: 'chat-completions', to: 'responses' },
+    )
+    expect(typesOf(events)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.content_part.added',
+      'response.output_text.delta',
+      'response.output_text.done',
+      'response.content_part.done',
+      'response.output_item.done',
+      'response.completed',
+      done,
+    ])
+    const numbered = events.filter(event => event !== done) as { sequence_number: number }[]
+    expect(numbered.map(event => event.sequence_number)).toEqual(numbered.map((_, i) => i))
+    expect(numbered.at(-1)).toMatchObject({
+      response: {
+        status: 'completed',
+        output: [{ type: 'message', content: [{ text: 'Bonjour' }] }],
+        usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
+      },
+    })
+    expect(await reply()).toMatchObject(says.responses('Bonjour'))
+  })
+
+  test('every event of a call, with the name and the arguments where clients look for them', () => {
+    const { events } = tell([begun(), ...toolBlock(0, 'toolu_a', 'find', '{"q":', '"x"}'), ...ended('tool_use')], { from: 'messages', to: 'responses' })
+    expect(typesOf(events)).toEqual([
+      'response.created',
+      'response.in_progress',
+      'response.output_item.added',
+      'response.function_call_arguments.delta',
+      'response.function_call_arguments.done',
+      'response.output_item.done',
+      'response.completed',
+      done,
+    ])
+    const item = { type: 'function_call', id: expect.stringMatching(/^fc_/), call_id: 'toolu_a', name: 'find' }
+    expect(events[2]).toMatchObject({ output_index: 0, item: { ...item, arguments: '', status: 'in_progress' } })
+    expect(events.at(-3)).toMatchObject({ output_index: 0, item: { ...item, arguments: '{"q":"x"}', status: 'completed' } })
+    expect(events.at(-2)).toMatchObject({ response: { output: [{ ...item, arguments: '{"q":"x"}', status: 'completed' }] } })
+  })
+})
+
+describe.each(pairs.filter(({ to }) => to === 'messages'))('what a client of messages must be told of $from', ({ from }) => {
+  const wires =
+    from === 'responses'
+      ? responsesStream(textEvents(0, 'Hi'), responsesReply([messageItem('Hi')]))
+      : [opening, chunk({ content: 'Hi' }), chunk({}, 'stop'), done]
+
+  test('each event of its life once and in order, the last one message_stop, and no foreign mark after it', async () => {
+    const { events, text, reply } = tell(wires, { from, to: 'messages' })
+    expect(typesOf(events)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
+    expect(text).not.toContain('[DONE]')
+    expect(await reply()).toMatchObject(says.messages('Hi'))
+  })
+
+  test('a start that clients can read: empty content, no stop reason yet, counts that are numbers', () => {
+    const { events } = tell(wires, { from, to: 'messages' })
+    expect(events[0]).toMatchObject({
+      type: 'message_start',
+      message: {
+        type: 'message',
+        role: 'assistant',
+        model: 'm-7',
+        content: [],
+        stop_reason: null,
+        stop_sequence: null,
+        usage: { input_tokens: expect.any(Number), output_tokens: expect.any(Number) },
+      },
+    })
+  })
+})
