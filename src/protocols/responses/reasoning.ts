@@ -115,6 +115,7 @@ function ownerOf(messages: Message[], index: number, attach: Attachment): Part |
   return reasoning[Number(nth)]
 }
 
-function accepts(part: Part | undefined): Part | undefined {
+/** The part, where it may have a signature that stands beside it. */
+export function accepts(part: Part | undefined): Part | undefined {
   return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined
 }

@@ -1,0 +1,61 @@
+import { addDelta } from '../../canonical/collect.ts'
+import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { Signature } from '../../canonical/message.ts'
+import { createReport } from '../../kit/report.ts'
+import { responsesNotes } from './notes.ts'
+import { protocol } from './own.ts'
+import type { Carried, OpenItem, State, Tell } from './reading.ts'
+import { type Attachment, accepts } from './reasoning.ts'
+
+/** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
+export function patient(state: State, emit: Tell): Tell {
+  return event => {
+    if (event.type === 'part.end' || (event.type === 'message.end' && state.ending.length > 0)) {
+      state.ending.push(event)
+      return
+    }
+    if (state.ending.length > 0 && event.type !== 'ping' && event.type !== 'opaque') {
+      const { ending } = state
+      state.ending = []
+      for (const end of ending) emit(end)
+    }
+    emit(event)
+  }
+}
+
+/** Gives a signature that came in an item of its own to the part before or after it. */
+export function carry(state: State, attach: Attachment, carried: Carried): void {
+  if (attach === 'next') {
+    orphan(state, state.carried)
+    state.carried = carried
+  } else if (attach !== 'prev' || !giveBack(state, carried)) orphan(state, carried)
+}
+
+/** False: the part before has no place for it, or has been told to its end. */
+function giveBack({ items, ending }: State, { signature, index }: Carried): boolean {
+  let before = index - 1
+  while (items[before]?.carrier) before--
+  const last = Object.values(items[before]?.parts ?? {}).at(-1)
+  const place = ending.findLastIndex(event => event.type === 'part.end' && event.part === last?.part)
+  const end = ending[place]
+  if (!last || !accepts(last.value) || end?.type !== 'part.end') return false
+  const delta: Delta = { kind: 'signature', signature }
+  addDelta(last.value, delta)
+  const events: CanonicalEvent[] = [{ type: 'part.delta', candidate: 0, part: last.part, delta }]
+  ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, signature } } : end)
+  return true
+}
+
+/** The signature that was on its way to the first part of an item. */
+export function arrived(state: State, item: OpenItem, accepted: boolean): Signature | undefined {
+  const { carried } = item
+  delete item.carried
+  if (accepted) return carried?.signature
+  orphan(state, carried)
+  return undefined
+}
+
+/** Notes: the part that a signature belongs to never came. */
+export function orphan({ notes }: State, carried: Carried | undefined): void {
+  if (carried) createReport(protocol, responsesNotes, {}, notes).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
+}

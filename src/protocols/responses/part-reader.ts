@@ -1,0 +1,108 @@
+import type { ReasoningSegment } from '../../canonical/message.ts'
+import { check } from '../../kit/check.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeCitation, decodeLogprob } from './citations.ts'
+import { decodeContent } from './content.ts'
+import { completeContent, give, giveSegment, itemFor, missing, openPart, segmentText } from './item-reader.ts'
+import { protocol } from './own.ts'
+import { indexOf, malformed, type OpenPart, placeOf, type State, type Tell, textOf } from './reading.ts'
+import { ResponsesContent } from './schema.ts'
+
+function contentOf(event: JsonObject): ResponsesContent {
+  return check(protocol, ResponsesContent, event['part'])
+}
+
+export function addContent(state: State, event: JsonObject, emit: Tell): void {
+  const { part } = event
+  if (isObject(part) && part['type'] === 'reasoning_text') return
+  const place = `c${placeOf(event, 'content_index')}`
+  const item = itemFor(state, event, 'message', emit)
+  if (!item || item.parts[place]) return
+  const at = `/output/${indexOf(state, event) ?? 0}/content/${place.slice(1)}`
+  openPart(state, item, place, decodeContent(contentOf(event), at, 'assistant'), emit)
+}
+
+export function finishContent(state: State, event: JsonObject, emit: Tell): void {
+  const { part } = event
+  if (isObject(part) && part['type'] === 'reasoning_text') return
+  const index = placeOf(event, 'content_index')
+  const item = itemFor(state, event, 'message', emit)
+  if (item) completeContent(state, item, index, decodeContent(contentOf(event), `/output/${indexOf(state, event) ?? 0}/content/${index}`, 'assistant'), emit)
+}
+
+function textPart(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): OpenPart | undefined {
+  const item = itemFor(state, event, 'message', emit)
+  if (!item) return undefined
+  const index = placeOf(event, 'content_index')
+  const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
+  const open =
+    item.parts[`c${index}`] ?? openPart(state, item, `c${index}`, type === 'refusal' ? { type: 'refusal', text: '', at } : { type: 'text', text: '', at }, emit)
+  return open.ended || open.value.type !== (type === 'refusal' ? 'refusal' : 'text') ? undefined : open
+}
+
+export function textDelta(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): void {
+  const text = textOf(event, 'delta')
+  const open = textPart(state, event, type, emit)
+  if (!open) return
+  const { logprobs } = event
+  if (Array.isArray(logprobs) && logprobs.length > 0) give(open, { kind: 'logprobs', logprobs: logprobs.map(decodeLogprob) }, emit)
+  if (text) give(open, { kind: 'text', text }, emit)
+}
+
+export function textDone(state: State, event: JsonObject, type: 'output_text' | 'refusal', key: 'text' | 'refusal', emit: Tell): void {
+  const whole = textOf(event, key)
+  const open = textPart(state, event, type, emit)
+  if (!open || (open.value.type !== 'text' && open.value.type !== 'refusal')) return
+  const text = missing(open.value.text, whole)
+  if (text) give(open, { kind: 'text', text }, emit)
+}
+
+export function addAnnotation(state: State, event: JsonObject, emit: Tell): void {
+  if (!isObject(event['annotation'])) throw malformed('/annotation', 'expected an annotation')
+  const open = textPart(state, event, 'output_text', emit)
+  if (open) give(open, { kind: 'citation', citation: decodeCitation(event['annotation']) }, emit)
+}
+
+function callPart(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: Tell): OpenPart | undefined {
+  const open = itemFor(state, event, type, emit)?.parts['']
+  return open && !open.ended && open.value.type === 'tool-call' ? open : undefined
+}
+
+export function inputDelta(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: Tell): void {
+  const text = textOf(event, 'delta')
+  const open = callPart(state, event, type, emit)
+  if (open && text) give(open, { kind: 'input', text }, emit)
+}
+
+export function inputDone(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', key: 'arguments' | 'input', emit: Tell): void {
+  const whole = textOf(event, key)
+  const open = callPart(state, event, type, emit)
+  if (open?.value.type !== 'tool-call') return
+  const text = missing(open.value.input, whole)
+  if (text) give(open, { kind: 'input', text }, emit)
+}
+
+/** A summary is announced: there will be something to read. */
+export function beginReasoning(state: State, event: JsonObject, emit: Tell): void {
+  itemFor(state, event, 'reasoning', emit)
+}
+
+export function reasoningDelta(state: State, event: JsonObject, of: ReasoningSegment['kind'], emit: Tell): void {
+  const text = textOf(event, 'delta')
+  const item = itemFor(state, event, 'reasoning', emit)
+  const open = item?.parts['']
+  if (item && open && !open.ended && text) giveSegment(item, open, segmentPlace(event, of), of, text, emit)
+}
+
+export function reasoningDone(state: State, event: JsonObject, of: ReasoningSegment['kind'], emit: Tell): void {
+  const whole = textOf(event, 'text')
+  const item = itemFor(state, event, 'reasoning', emit)
+  const open = item?.parts['']
+  if (!item || !open || open.ended || open.value.type !== 'reasoning') return
+  const place = segmentPlace(event, of)
+  const text = missing(segmentText(item, open, place), whole)
+  if (text) giveSegment(item, open, place, of, text, emit)
+}
+
+const segmentPlace = (event: JsonObject, of: ReasoningSegment['kind']) =>
+  of === 'summary' ? `s${placeOf(event, 'summary_index')}` : `c${placeOf(event, 'content_index')}`

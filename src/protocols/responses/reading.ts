@@ -1,0 +1,85 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { Message, Part, Signature } from '../../canonical/message.ts'
+import { TranslationError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Emit, MachineState } from '../../protocol.ts'
+import { protocol } from './own.ts'
+
+/** Where canonical events go. */
+export type Tell = Emit<CanonicalEvent>
+
+/** A part that has begun. `value`: what has been told of it so far. */
+export type OpenPart = { part: number; value: Part; ended: boolean }
+
+export type OpenItem = {
+  message: number
+  /** The item's `type` on the wire. */
+  type: string
+  id: string | undefined
+  /** By place: `c0` is the first content part, `` the item itself where it is one part. */
+  parts: Record<string, OpenPart>
+  /** Where segments of reasoning stand, by place: `s0` the first of the summary, `c0` the first of the content. */
+  segments: Record<string, number>
+  done: boolean
+  /** Without its parts; at the end, whole. */
+  whole: Message
+  /** Announced without a word, and not told of yet: it may be nothing but the signature of a neighbour. */
+  waiting?: JsonObject
+  /** It was the signature of a neighbour, and nothing else. */
+  carrier?: boolean
+  /** The signature of its first part, which has not begun. */
+  carried?: Carried
+}
+
+/** A signature on its way to the part it belongs to. `index`: the item that it came in. */
+export type Carried = { signature: Signature; index: number }
+
+export type State = MachineState & {
+  phase: 'before' | 'inside' | 'ended'
+  items: Record<number, OpenItem>
+  messages: number
+  parts: number
+  model: string | undefined
+  /** Held back until `response.failed` has added what it knows. */
+  error: CanonicalError | undefined
+  /** Ends of parts, told with the next event: until then their signature may follow in an item of its own. */
+  ending: CanonicalEvent[]
+  /** What belongs to the item that comes next. */
+  carried: Carried | undefined
+}
+
+export function malformed(path: string, message: string): TranslationError {
+  return new TranslationError({ code: 'malformed', protocol, path }, message)
+}
+
+/** The text of a field that an event cannot do without. */
+export function textOf(event: JsonObject, key: string): string {
+  const value = event[key]
+  if (typeof value !== 'string') throw malformed(`/${key}`, 'expected a string')
+  return value
+}
+
+/** Which item an event is about: by `output_index`, else by id, else the one that was opened last. */
+export function indexOf(state: State, event: JsonObject): number | undefined {
+  const index = event['output_index']
+  if (index !== undefined && index !== null) {
+    if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed('/output_index', 'expected a place in the output')
+    return index
+  }
+  const item = event['item']
+  const id = event['item_id'] ?? (isObject(item) ? item['id'] : undefined)
+  const open = Object.entries(state.items).filter(([, { done }]) => !done)
+  const found = open.find(([, one]) => typeof id === 'string' && one.id === id) ?? (id === undefined ? open.at(-1) : undefined)
+  return found && Number(found[0])
+}
+
+export function nextIndex({ items }: State): number {
+  return Object.keys(items).reduce((next, index) => Math.max(next, Number(index) + 1), 0)
+}
+
+export function placeOf(event: JsonObject, key: 'content_index' | 'summary_index'): number {
+  const index = event[key] ?? 0
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed(`/${key}`, 'expected a place')
+  return index
+}
