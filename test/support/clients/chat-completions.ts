@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { answering, type Client, type Heard, parse } from './index.ts'
+import { answering, type Body, type Client, type Heard, parse } from './index.ts'
 
 function heard({ choices: [choice] }: ChatCompletion): Heard {
   const { message, finish_reason: stop } = choice ?? {}
@@ -45,5 +45,37 @@ export const client: Client = {
   async readResponse(body) {
     const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await openai.chat.completions.create({ model: 'm', messages: [] }))
+  },
+  open: ({ model, ask, tools = [] }) => ({
+    model,
+    messages: [{ role: 'user', content: ask }],
+    tools: tools.map(({ name, schema: parameters }) => ({ type: 'function', function: { name, parameters } })),
+  }),
+  async receive(reply) {
+    if ('text' in reply) {
+      const openai = connect('http://test', answering(reply.text, 'text/event-stream'))
+      return (await openai.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion()).choices[0]?.message
+    }
+    const openai = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
+    return (await openai.chat.completions.create({ model: 'm', messages: [] })).choices[0]?.message
+  },
+  goOn({ messages, ...rest }, received, { runTool, ask, echo = 'received' }) {
+    const message = received as ChatCompletion['choices'][0]['message']
+    const calls = message.tool_calls ?? []
+    const known = {
+      role: 'assistant',
+      content: message.content,
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(call =>
+          call.type === 'function'
+            ? { id: call.id, type: call.type, function: { name: call.function.name, arguments: call.function.arguments } }
+            : { id: call.id, type: call.type, custom: { name: call.custom.name, input: call.custom.input } },
+        ),
+      }),
+    }
+    const results = calls.map(call => ({ role: 'tool', tool_call_id: call.id, content: runTool(call.type === 'function' ? call.function.name : '') }))
+    const next = results.length > 0 ? results : [{ role: 'user', content: ask }]
+    // As it goes over the wire.
+    return JSON.parse(JSON.stringify({ ...rest, messages: [...(messages as unknown[]), echo === 'rebuilt' ? known : message, ...next] })) as Body
   },
 }

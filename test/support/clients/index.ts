@@ -21,7 +21,19 @@ export type Client = {
   foldStream(text: string): Promise<unknown>
   /** What the official client makes of a whole reply. */
   readResponse(body: unknown): Promise<Heard>
+
+  /** The first request of a conversation. */
+  open(question: Omit<Question, 'stream' | 'schema'>): Body
+  /** The reply as a program holds it: the object that the official client gives for a body, or for the text of a stream. */
+  receive(reply: Reply): Promise<unknown>
+  /** The request after it, as the client's handbook says: all that was received, then the results of its calls, else `ask`. */
+  goOn(before: Body, received: unknown, more: { runTool(name: string): string; ask: string; echo?: Echo }): Body
 }
+
+export type Body = Record<string, unknown>
+export type Reply = { body: unknown } | { text: string }
+/** `rebuilt`: the program copies the fields it knows into a message of its own. Not every wire has such programs. */
+export type Echo = 'received' | 'rebuilt'
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
 

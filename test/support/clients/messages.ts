@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { answering, type Client, type Heard } from './index.ts'
+import { answering, type Body, type Client, type Heard } from './index.ts'
 
 function heard({ content, stop_reason: stop }: Message): Heard {
   let text = ''
@@ -48,5 +48,29 @@ export const client: Client = {
   async readResponse(body) {
     const anthropic = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] }))
+  },
+  open: ({ model, ask, tools = [] }) => ({
+    model,
+    max_tokens: 20_000,
+    messages: [{ role: 'user', content: ask }],
+    tools: tools.map(({ name, schema }) => ({ name, input_schema: { type: 'object', ...schema } })),
+  }),
+  async receive(reply) {
+    if ('text' in reply) {
+      const anthropic = connect('http://test', answering(reply.text, 'text/event-stream'))
+      return anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
+    }
+    const anthropic = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
+    return anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] })
+  },
+  goOn({ messages, ...rest }, received, { runTool, ask }) {
+    const { content } = received as Message
+    const results = content.flatMap(block => (block.type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: block.id, content: runTool(block.name) }] : []))
+    const next = [
+      { role: 'assistant', content },
+      { role: 'user', content: results.length > 0 ? results : ask },
+    ]
+    // As it goes over the wire.
+    return JSON.parse(JSON.stringify({ ...rest, messages: [...(messages as unknown[]), ...next] })) as Body
   },
 }

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
-import { answering, type Client, type Heard, parse } from './index.ts'
+import { answering, type Body, type Client, type Heard, parse } from './index.ts'
 
 function heard({ output, status, incomplete_details: incomplete, error }: Response): Heard {
   if (status === 'failed') throw new Error(error?.message ?? 'failed')
@@ -51,5 +51,29 @@ export const client: Client = {
   async readResponse(body) {
     const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await openai.responses.create({ model: 'm', input: '' }))
+  },
+  open: ({ model, ask, tools = [] }) => ({
+    model,
+    store: false,
+    input: [{ role: 'user', content: ask }],
+    tools: tools.map(({ name, schema: parameters }) => ({ type: 'function', name, parameters, strict: false })),
+  }),
+  async receive(reply) {
+    if ('text' in reply) {
+      const openai = connect('http://test', answering(reply.text, 'text/event-stream'))
+      return openai.responses.stream({ model: 'm', input: '' }).finalResponse()
+    }
+    const openai = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
+    return openai.responses.create({ model: 'm', input: '' })
+  },
+  goOn({ input, ...rest }, received, { runTool, ask }) {
+    const { output } = received as Response
+    const results = output.flatMap(item => {
+      if (item.type === 'function_call') return [{ type: 'function_call_output', call_id: item.call_id, output: runTool(item.name) }]
+      return item.type === 'custom_tool_call' ? [{ type: 'custom_tool_call_output', call_id: item.call_id, output: runTool(item.name) }] : []
+    })
+    const next = results.length > 0 ? results : [{ role: 'user', content: ask }]
+    // As it goes over the wire.
+    return JSON.parse(JSON.stringify({ ...rest, input: [...(input as unknown[]), ...output, ...next] })) as Body
   },
 }

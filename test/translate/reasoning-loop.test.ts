@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
+import { type Body, clientOf, type Echo } from '../support/clients/index.ts'
+import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { pairs } from '../support/wires.ts'
+
+const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
+
+type Loop = { client: ProtocolName; upstream: ProtocolName; shape: Shape; streamed: boolean; echo?: Echo; options?: object }
+
+/** Three turns: the client sends back what its official library gave it. Gives what the upstream was asked each time, and the client's last request. */
+async function converse({ client, upstream, shape, streamed, echo, options = {} }: Loop): Promise<{ asked: unknown[]; last: Body }> {
+  const { open, receive, goOn } = clientOf(client)
+  const thinker = thinkerOf(upstream)
+  const asked: unknown[] = []
+  let body = open(question)
+  for (let turn = 1; turn <= 4; turn++) {
+    const { body: request, context } = translateRequest(body, { from: client, to: upstream, ...options })
+    asked.push(JSON.parse(JSON.stringify(request)))
+    if (turn === 4) break
+    const answer = shape.answer(turn)
+    const settings = { from: upstream, to: client, context: JSON.parse(JSON.stringify(context)) as typeof context, ...options }
+    const received = await receive(streamed ? { text: streamText(thinker.stream(answer), settings) } : translateResponse(answer, settings))
+    body = goOn(body, received, { runTool: name => `result of ${name} in ${turn}`, ask: 'And then?', ...(echo && { echo }) })
+  }
+  return { asked, last: body }
+}
+
+function streamText(source: string, settings: Parameters<typeof createStreamTranslator>[0]): string {
+  const translator = createStreamTranslator(settings)
+  let text = ''
+  for (let at = 0; at < source.length; at += 41) text += translator.push(source.slice(at, at + 41))
+  return text + translator.end()
+}
+
+const forms = [
+  { streamed: false, form: 'whole' },
+  { streamed: true, form: 'streamed' },
+]
+
+/** Chat servers are shown older reasoning only when it is said so. */
+const keepAll = { ccReasoningInHistory: 'always' as const }
+
+describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
+  'a $client client of a $upstream upstream',
+  ({ client, upstream }) => {
+    const thinker = thinkerOf(upstream)
+    describe.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
+      test('comes back to the upstream as it was, for three turns', async () => {
+        const { asked } = await converse({ client, upstream, shape, streamed, options: keepAll })
+        for (const [turns, request] of asked.entries()) {
+          expect(strictOf(upstream).checkRequest(request)).toEqual([])
+          expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+        }
+      })
+    })
+  },
+)
