@@ -1,4 +1,4 @@
-import type { Signature } from '../canonical/message.ts'
+import type { ReasoningSegment, Signature } from '../canonical/message.ts'
 import { defined } from './defined.ts'
 import { isObject } from './json.ts'
 
@@ -7,14 +7,24 @@ const prefix = 'xs1.'
 
 /**
  * A signature together with who made it, in a form that fits any opaque field of any wire: `xs1.` + base64url of JSON.
- * `id`: the reasoning item's own id. `lengths`: where joined segments are to be cut again, in UTF-16 units.
+ * `id`: the reasoning item's own id. `lengths`: where joined segments are to be cut again, in UTF-16 units; `kinds`: what
+ * each of them is, where a wire tells no kinds.
  * `attach`: the signature belongs to the `next` or `prev` part, for which this stands in.
  */
-export type Envelope = { signature: Signature; id?: string; lengths?: number[]; attach?: 'next' | 'prev' | (string & {}) }
+export type Envelope = {
+  signature: Signature
+  id?: string
+  lengths?: number[]
+  kinds?: ReasoningSegment['kind'][]
+  attach?: 'next' | 'prev' | (string & {})
+}
 
-export function wrapSignature({ signature, id, lengths, attach }: Envelope): string {
+export function wrapSignature({ signature, id, lengths, kinds, attach }: Envelope): string {
   const { issuer, model, form, value } = signature
-  return prefix + toBase64Url(JSON.stringify(defined({ i: issuer, m: model, f: form, id, s: lengths, a: attach, v: value })))
+  return (
+    prefix +
+    toBase64Url(JSON.stringify(defined({ i: issuer, m: model, f: form, id, s: lengths, k: kinds?.map(kind => kind.charAt(0)).join(''), a: attach, v: value })))
+  )
 }
 
 /** Undefined: not one of ours, or damaged. */
@@ -23,13 +33,14 @@ export function unwrapSignature(text: string): Envelope | undefined {
   try {
     const wire: unknown = JSON.parse(fromBase64Url(text.slice(prefix.length)))
     if (!isObject(wire)) return undefined
-    const { i: issuer, m: model, f: form, id, s: lengths, a: attach, v: value } = wire
+    const { i: issuer, m: model, f: form, id, s: lengths, k: kinds, a: attach, v: value } = wire
     if (typeof issuer !== 'string' || typeof value !== 'string') return undefined
     const signature = defined({ value, issuer, model: asString(model), form: asString(form) as Signature['form'] })
     return defined({
       signature,
       id: asString(id),
       lengths: Array.isArray(lengths) ? lengths.filter(n => typeof n === 'number') : undefined,
+      kinds: typeof kinds === 'string' ? [...kinds].map(letter => (letter === 'r' ? ('raw' as const) : ('summary' as const))) : undefined,
       attach: asString(attach),
     })
   } catch {

@@ -8,7 +8,7 @@ import { attachCitations, decodeAnnotation, encodeCitations } from './citations.
 import { decodeContent, encodeParts, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
-import { decodeReasoning, encodeDetails, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
+import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { originalName } from './tools.ts'
 
@@ -299,7 +299,7 @@ function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { repo
   const { signature, ...rest } = part
   if (!signature) return part
   if (towards === 'client' && options.ccSignature !== 'none') return part
-  if (towards === 'server' && signature.issuer === protocolName) return part
+  if (towards === 'server' && isOwnIssuer(signature.issuer)) return part
   report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, 'signature')
   return rest
 }

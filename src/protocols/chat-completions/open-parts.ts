@@ -1,5 +1,6 @@
+import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
-import type { Part } from '../../canonical/message.ts'
+import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import type { Emit } from '../../protocol.ts'
 import type { Choice } from './stream-decoder.ts'
 
@@ -11,7 +12,9 @@ export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>)
 
 export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
   if (!choice.open) return
-  emit({ type: 'part.end', candidate: choice.candidate, part: choice.open.part })
+  const { part, thought } = choice.open
+  // The id of reasoning comes last, when its part has long begun.
+  emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: thought }) })
   choice.open = undefined
 }
 
@@ -19,11 +22,14 @@ export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
 export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: Emit<CanonicalEvent>): number {
   if (choice.open?.kind === kind) return choice.open.part
   closePart(choice, emit)
+  const thought: ReasoningPart | undefined = kind === 'reasoning' ? { type: kind, segments: [] } : undefined
   const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
-  choice.open = { kind, part }
+  choice.open = { kind, part, ...(thought && { thought }) }
   return part
 }
 
 export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: Emit<CanonicalEvent> }): void {
+  const { thought, part: current } = choice.open ?? {}
+  if (thought && part === current) addDelta(thought, delta)
   emit({ type: 'part.delta', candidate: choice.candidate, part, delta })
 }

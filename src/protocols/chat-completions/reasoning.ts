@@ -14,6 +14,17 @@ export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details
 /** Written into `format` of every entry of `reasoning_details` that was made here. */
 const format = 'xs1'
 
+/**
+ * Servers of this wire resell models of many vendors and tell in `format` whose proof it is; none takes another's. The
+ * vendor is part of the issuer, so that it is neither lost nor mixed up on the way through another protocol.
+ */
+const issuerOf = (told: unknown): string => (typeof told === 'string' && told ? `${protocolName}/${told}` : protocolName)
+
+/** Made by a server of this wire? */
+export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)
+
+const formatOf = (issuer: string): string | undefined => issuer.slice(protocolName.length + 1) || undefined
+
 /** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
   const carriers: JsonObject = {}
@@ -57,9 +68,9 @@ export function decodeReasoning(carriers: JsonObject, at: string): DecodedReason
   return { ...decoded, parts }
 }
 
-function readSignature(value: string, form: Signature['form']): { signature: Signature; id?: string; attach?: string } {
+function readSignature(value: string, form: Signature['form'], told?: unknown): { signature: Signature; id?: string; attach?: string } {
   const envelope = unwrapSignature(value)
-  return envelope ?? { signature: defined({ value, issuer: protocolName, form }) }
+  return envelope ?? { signature: defined({ value, issuer: issuerOf(told), form }) }
 }
 
 function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
@@ -106,7 +117,7 @@ function decodeDetails(details: readonly unknown[], at: string): DecodedReasonin
   for (const part of decoded.parts) {
     if (part.segments.length === 0 && part.signature && part.signature.form !== 'thinking') part.redacted = true
     // A thinking block shows a summary, whatever the entry that carried it is called.
-    if (part.signature?.form === 'thinking' && part.signature.issuer !== protocolName) for (const segment of part.segments) segment.kind = 'summary'
+    if (part.signature?.form === 'thinking' && !isOwnIssuer(part.signature.issuer)) for (const segment of part.segments) segment.kind = 'summary'
   }
   decoded.parts = decoded.parts.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
   return decoded
@@ -121,7 +132,7 @@ export function decodeDetail(entry: JsonObject): Detail {
   const opaque = typeof proof === 'string' && proof ? proof : typeof data === 'string' && data ? data : undefined
   const detail: Detail = { kind: type === 'reasoning.summary' ? 'summary' : 'raw', text: told }
   if (opaque !== undefined) {
-    const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking')
+    const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
     if ((signature.form as string | undefined) === 'layout') return { ...detail, layout: readLayout(signature.value) }
     Object.assign(detail, defined({ signature, id: inner, attach }))
   }
@@ -161,7 +172,7 @@ export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined
   return defined({
     ...block,
     thinking: [{ type: 'text', text: reasoningText([part]) }],
-    signature: signature?.issuer === protocolName ? signature.value : undefined,
+    signature: signature && isOwnIssuer(signature.issuer) ? signature.value : undefined,
   })
 }
 
@@ -184,17 +195,20 @@ export function encodeDetails({ parts, textSignature, layout }: DetailsOf): Json
     const { segments, signature, id } = part
     const proof = signature && seal(signature, id)
     // What another server made is written back as it came, without our mark.
-    const rest = defined({ id, format: signature?.issuer === protocolName ? undefined : format, index })
+    const ours = signature !== undefined && isOwnIssuer(signature.issuer)
+    const rest = defined({ format: ours ? formatOf(signature.issuer) : format, index })
+    const named = defined({ id })
     // Only a thinking block's signature belongs to its text; others are blobs of their own.
     const onText = signature?.form === 'thinking'
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1
-      if (kind === 'raw' || onText) entries.push(defined({ type: 'reasoning.text', text, signature: last ? proof : undefined, ...rest }))
-      else entries.push({ type: 'reasoning.summary', summary: text, ...rest })
+      const told = !ours || last ? named : {}
+      if (kind === 'raw' || onText) entries.push(defined({ type: 'reasoning.text', text, signature: last ? proof : undefined, ...told, ...rest }))
+      else entries.push({ type: 'reasoning.summary', summary: text, ...told, ...rest })
     })
-    if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...rest })
+    if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...named, ...rest })
     else if (segments.length === 0 && (proof !== undefined || id !== undefined))
-      entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...rest }))
+      entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...named, ...rest }))
   })
   if (textSignature)
     entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature: textSignature, attach: 'prev' }), format, index: parts.length })
@@ -206,7 +220,7 @@ export function encodeDetails({ parts, textSignature, layout }: DetailsOf): Json
 }
 
 function seal(signature: Signature, id: string | undefined): string {
-  return signature.issuer === protocolName ? signature.value : wrapSignature(defined({ signature, id }))
+  return isOwnIssuer(signature.issuer) ? signature.value : wrapSignature(defined({ signature, id }))
 }
 
 /** A signature on a tool call, as the provider that puts one there spells it in this protocol. */

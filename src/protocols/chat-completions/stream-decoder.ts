@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { TokenLogprob } from '../../canonical/message.ts'
+import type { ReasoningPart, TokenLogprob } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
@@ -11,9 +11,9 @@ import { createChatReport } from './notes.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { kept, protocolName, same } from './own.ts'
-import { decodeDetail } from './reasoning.ts'
 import { decodeLogprobs, readTime } from './response.ts'
 import { type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
+import { appendPlain, appendReasoning, isDetailed, readDetails } from './stream-reasoning.ts'
 import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
@@ -21,7 +21,7 @@ export type Choice = {
   candidate: number
   nextPart: number
   /** The part that text of its kind goes to. Only calls stay open beside it. */
-  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number } | undefined
+  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; thought?: ReasoningPart } | undefined
   audio: number | undefined
   calls: Call[]
   /** Index on the wire → place in `calls`. */
@@ -224,6 +224,7 @@ function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>):
 }
 
 function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
+  const detailed = isDetailed(choice, delta)
   for (const key in delta) {
     const value = delta[key]
     if (value === null || value === undefined || value === '') continue
@@ -233,11 +234,11 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
         appendText(choice, 'text', { text: value, emit })
         break
       case 'reasoning_content':
-        if (typeof value === 'string') appendPlain(choice, value, emit)
+        if (typeof value === 'string' && !detailed) appendPlain(choice, value, emit)
         break
       case 'reasoning':
         // Both names with one text.
-        if (typeof value === 'string' && !isText(delta['reasoning_content'])) appendPlain(choice, value, emit)
+        if (typeof value === 'string' && !detailed && !isText(delta['reasoning_content'])) appendPlain(choice, value, emit)
         break
       case 'refusal':
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
@@ -272,15 +273,6 @@ function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { 
   }
 }
 
-function appendPlain(choice: Choice, text: string, emit: Emit<CanonicalEvent>): void {
-  choice.plain = true
-  appendReasoning(choice, { text, of: 'raw', emit })
-}
-
-function appendReasoning(choice: Choice, { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: Emit<CanonicalEvent> }): void {
-  add(choice, opened(choice, 'reasoning', emit), { delta: { kind: 'reasoning', segment: 0, of, text }, emit })
-}
-
 /** Servers that send content as blocks put reasoning among them. */
 function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>): void {
   const { type, text, thinking } = block
@@ -294,34 +286,6 @@ function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>
   } else {
     closePart(choice, emit)
     const part = openPart(choice, { type: 'opaque', protocol: protocolName, raw: block }, emit)
-    emit({ type: 'part.end', candidate: choice.candidate, part })
-  }
-}
-
-/**
- * Details carry signatures. Their text counts only where no plain field carries it, now or before: servers send both, and
- * some repeat all of it at the end.
- */
-function readDetails(choice: Choice, details: readonly unknown[], emit: Emit<CanonicalEvent>): void {
-  for (const entry of details) {
-    if (!isObject(entry)) continue
-    const { kind, text, signature, id, layout, attach } = decodeDetail(entry)
-    if (layout || attach) continue
-    if (text && !choice.plain) {
-      const index = typeof entry['index'] === 'number' ? entry['index'] : 0
-      if (choice.open?.kind === 'reasoning' && choice.detail !== index) closePart(choice, emit)
-      choice.detail = index
-      appendReasoning(choice, { text, of: kind, emit })
-    }
-    if (!signature) continue
-    if (choice.open?.kind === 'reasoning') {
-      add(choice, choice.open.part, { delta: { kind: 'signature', signature }, emit })
-      continue
-    }
-    // Its text was ended by what followed; only a part of its own can hold it now.
-    const redacted = signature.form === 'thinking' ? {} : { redacted: true }
-    closePart(choice, emit)
-    const part = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
     emit({ type: 'part.end', candidate: choice.candidate, part })
   }
 }

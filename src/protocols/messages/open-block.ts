@@ -1,7 +1,6 @@
 import type { Delta } from '../../canonical/event.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { wrapSignature } from '../../kit/envelope.ts'
 import { advanceJson, isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { isNull } from './calls.ts'
 import { encodeCitation } from './citations.ts'
@@ -10,7 +9,7 @@ import { ownKeys } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { type Block, type Emitting, type EncoderState, fail, report } from './stream-state.ts'
-import { encodeCarrier } from './thinking.ts'
+import { encodeCarrier, lengthOf, seal } from './thinking.ts'
 import { name } from './vocabulary.ts'
 
 /** The one open block of a stream: its start, its deltas and its end. */
@@ -118,12 +117,13 @@ function writeCitation(state: EncoderState, block: Block, citation: Parameters<t
   writeDelta(block, { type: 'citations_delta', citation: wire }, emit)
 }
 
-function writeReasoning(state: EncoderState, block: Block, { segment, text }: Extract<Delta, { kind: 'reasoning' }>, emit: Emitting): void {
-  const { lengths } = block
-  const before = lengths.length
-  while (lengths.length <= segment) lengths.push(0)
-  const joint = '\n\n'.repeat(before === 0 ? lengths.length - 1 : lengths.length - before)
-  lengths[segment] = (lengths[segment] ?? 0) + text.length
+function writeReasoning(state: EncoderState, block: Block, { segment, of, text }: Extract<Delta, { kind: 'reasoning' }>, emit: Emitting): void {
+  const { segments } = block
+  const before = segments.length
+  while (segments.length <= segment) segments.push({ kind: of, length: 0 })
+  const joint = '\n\n'.repeat(before === 0 ? segments.length - 1 : segments.length - before)
+  const told = segments[segment]
+  if (told) told.length += text.length
   const added = joint + text
   if (!added) return
   if (block.index === undefined) startThinking(state, block, emit)
@@ -182,7 +182,7 @@ export function finalize(state: EncoderState, block: Block, final: Part | undefi
         block.text += text
         writeDelta(block, { type: 'thinking_delta', thinking: text }, emit)
       }
-      block.lengths = final.segments.map(segment => segment.text.length)
+      block.segments = final.segments.map(lengthOf)
       return
     }
     default:
@@ -236,14 +236,12 @@ function stop({ index }: Block, emit: Emitting): void {
   if (index !== undefined) emit({ type: 'content_block_stop', index })
 }
 
-function sealed({ head, lengths }: Block, signature: Signature): string {
-  const id = head.type === 'reasoning' ? head.id : undefined
-  const cut = lengths.length > 1 ? lengths : undefined
-  return signature.issuer === name && !cut && id === undefined ? signature.value : wrapSignature({ signature, ...defined({ id, lengths: cut }) })
+function sealed({ head, segments }: Block, signature: Signature): string {
+  return seal(signature, head.type === 'reasoning' ? head.id : undefined, segments)
 }
 
 function closeThinking(state: EncoderState, block: Block, emit: Emitting): void {
-  const { signature, lengths, head } = block
+  const { signature, segments, head } = block
   if (signature && block.index === undefined && head.type === 'reasoning' && head.redacted) {
     writeWhole(state, { ...ownKeys(head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
     return
@@ -253,7 +251,7 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
     writeDelta(block, { type: 'signature_delta', signature: sealed(block, signature) }, emit)
   } else if (block.index !== undefined) {
     report(state).once('reasoning.signature-empty', '/content')
-    if (lengths.length > 1) report(state).add('reasoning.joined', head.at)
+    if (segments.length > 1) report(state).add('reasoning.joined', head.at)
   }
   stop(block, emit)
 }

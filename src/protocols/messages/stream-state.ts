@@ -7,6 +7,7 @@ import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
+import type { SegmentLength } from './thinking.ts'
 import { name } from './vocabulary.ts'
 
 /** What the files of the stream encoder share: its state, and what can be asked of it. */
@@ -22,8 +23,8 @@ export type Block = {
   index?: number
   /** What was taken in so far: text, reasoning or input. */
   text: string
-  /** Of reasoning: lengths of its segments. */
-  lengths: number[]
+  /** Of reasoning: what its segments are and how long. */
+  segments: SegmentLength[]
   /** Of a call: its input is seen to be an object, and goes out as it comes. */
   streams: boolean
   citations: number

@@ -1,4 +1,4 @@
-import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { keep, ownKeys } from './own.ts'
@@ -23,7 +23,7 @@ export function decodeRedacted({ type: _, data, ...fields }: MessagesBlockOf<'re
 /** Text and signature of a thinking block; an envelope tells where joined segments are to be cut again. */
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
-  const segments = cut(thinking, envelope?.lengths).map(text => ({ kind: 'summary' as const, text }))
+  const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
   const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: name, form: 'thinking' } : undefined)
   return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
 }
@@ -86,12 +86,26 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
     report.rest({ itemId: id }, at)
     return []
   }
-  const lengths = segments.length > 1 ? segments.map(segment => segment.text.length) : undefined
-  const value = !signature ? undefined : own && !lengths && id === undefined ? signature.value : wrapSignature({ signature, ...defined({ id, lengths }) })
+  const value = signature && seal(signature, id, segments.map(lengthOf))
   if (redacted && !text && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]
-  if (lengths && value === undefined) report.add('reasoning.joined', at)
+  if (segments.length > 1 && value === undefined) report.add('reasoning.joined', at)
   if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
   return [{ ...(!writing.native && { signature: '' }), ...ownKeys(part), type: 'thinking', thinking: text, ...(value !== undefined && { signature: value }) }]
+}
+
+/** How long a segment is, in UTF-16 units. */
+export type SegmentLength = { kind: ReasoningSegment['kind']; length: number }
+
+export const lengthOf = ({ kind, text }: ReasoningSegment): SegmentLength => ({ kind, length: text.length })
+
+/** A signature as a client gets it: wrapped with all that its block cannot say, bare when there is nothing of that. */
+export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {
+  const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
+  const own = signature.issuer === name
+  if (own && !lengths && id === undefined) return signature.value
+  // What this protocol's thinking shows is a summary.
+  const kinds = !own && segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
+  return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
 /** A signature on a part without a place for it travels in a block of its own, toward clients. */

@@ -8,6 +8,20 @@ import type { Writing } from './writing.ts'
 /** Where a signature belongs that stands in an item of its own: the part after or before it. */
 export type Attachment = 'next' | 'prev' | (string & {})
 
+/**
+ * Takes away an id that was made up for a client, because this wire demands one: beside an envelope without an id. The
+ * same protocol still writes it. Changes the message, which nobody else has seen yet.
+ */
+export function forgetMadeUpId(message: Message, { encrypted_content: encrypted }: JsonObject): void {
+  const [part] = message.parts
+  const form = ownForm(message)
+  if (part?.type !== 'reasoning' || part.id === undefined || !form || typeof encrypted !== 'string') return
+  const envelope = unwrapSignature(encrypted)
+  if (!envelope || envelope.id !== undefined) return
+  form['id'] = part.id
+  delete part.id
+}
+
 type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment }
 
 /** Undefined: it has something that reasoning has not, and is kept whole. `model`: who made it, where that is known. */
@@ -54,7 +68,8 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   report.ext(ext, at)
   if (cache) report.add('cache.place', at, 'cache')
   const own = ownForm(message)?.['item'] === 'reasoning'
-  const said = id ?? (own && ownForm(message)?.['emptyId'] ? '' : undefined)
+  const form = own ? ownForm(message) : undefined
+  const said = id ?? (typeof form?.['id'] === 'string' ? form['id'] : form?.['emptyId'] ? '' : undefined)
   if (target === 'input') {
     if (signature && signature.issuer !== protocol) {
       report.add('reasoning.foreign-signature', at)

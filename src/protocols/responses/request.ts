@@ -8,7 +8,7 @@ import type { Decoded, Encoded } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItem } from './items.ts'
 import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf, words } from './own.ts'
-import { attachCarriers, type Carrier } from './reasoning.ts'
+import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
@@ -142,7 +142,10 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
       carriers.push({ attach, signature: part.signature, index: messages.length, before: messages.at(-1), at })
-    else messages.push(message)
+    else {
+      forgetMadeUpId(message, item)
+      messages.push(message)
+    }
   })
   attachCarriers(messages, carriers, at => report.add('reasoning.carrier-orphaned', at))
   pairByName(messages, report)

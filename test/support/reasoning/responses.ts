@@ -70,7 +70,10 @@ function streamReasoning({ id, summary, content, ...rest }: Item, output_index: 
 
 function streamItem(item: Item, output_index: number, send: Send): void {
   const at = { item_id: item['id'], output_index }
-  if (item.type === 'reasoning') return streamReasoning(item, output_index, send)
+  if (item.type === 'reasoning') {
+    streamReasoning(item, output_index, send)
+    return
+  }
   if (item.type === 'message') {
     const [part] = item['content'] as { text: string }[]
     const place = { ...at, content_index: 0 }
@@ -127,7 +130,10 @@ export const thinker: Thinker = {
     for (const item of (request as { input: Item[] }).input) {
       if (!isOurs(item)) open = undefined
       else {
-        if (!open) answers.push((open = []))
+        if (!open) {
+          open = []
+          answers.push(open)
+        }
         open.push(bare(item))
       }
     }
