@@ -19,6 +19,7 @@ import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeToo
 
 /** Where a canonical field stands on this wire. */
 export const fieldNames: Record<string, string> = {
+  'error.details': 'error',
   candidateCount: 'n',
   maxOutputTokens: 'max_completion_tokens',
   toolChoice: 'tool_choice',
