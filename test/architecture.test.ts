@@ -19,12 +19,12 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
   'api.ts': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   'index.ts': { rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
-  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: [] },
+  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
   clients: { rooms: [], packages: [] },
   gateway: {
     rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'kit', 'sse', 'stores', 'translate', 'transports'],
-    packages: ['zod', '@noble/hashes'],
+    packages: ['zod', '@noble/hashes', 'cockatiel', 'rate-limiter-flexible'],
   },
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {
