@@ -231,9 +231,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
-    const firstOther = parts.findIndex(part => part.type !== 'tool-result')
-    for (const part of results) {
-      if (firstOther >= 0 && parts.indexOf(part) > firstOther) report.add('tool-result.moved', part.at)
+    for (const part of results)
       turns.push(
         defined({
           role: 'tool' as const,
@@ -243,7 +241,6 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
           parts: [part],
         }),
       )
-    }
     if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0))
       turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
   }

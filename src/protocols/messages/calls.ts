@@ -4,7 +4,7 @@ import { wrapInput } from '../../kit/freeform.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
 import { mark, type Writing } from './writing.ts'
@@ -18,7 +18,7 @@ export function decodeCall(
   at: string,
 ): ToolCallPart {
   const cache = decodeCache(cache_control)
-  const direct = isDirect(caller)
+  const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
   const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {
     type: 'tool-call',
@@ -31,16 +31,17 @@ export function decodeCall(
     ...cache.known,
     at,
     ...keep(
-      { ...fields, ...cache.fields },
-      { ...nulls({ caller, toolset_name }), ...(direct && { caller }), ...cache.nothing },
+      { ...fields, ...unknownOf(direct), ...cache.fields },
+      { ...nulls({ caller, toolset_name }), ...(direct && { caller: { type: 'direct' } }), ...cache.nothing },
       { ...(spelled && { input: spelled }) },
     ),
   }
 }
 
-/** Called by the model itself, which is what an absent caller means. */
-function isDirect(caller: unknown): boolean {
-  return isObject(caller) && caller['type'] === 'direct' && Object.keys(caller).length === 1
+/** Of a call by the model itself, which is what an absent caller means. */
+function unknownOf(direct: JsonObject | undefined): JsonObject {
+  const { type: _, ...rest } = direct ?? {}
+  return Object.keys(rest).length > 0 ? { caller: rest } : {}
 }
 
 /** `parts`: its content, and `form`: how that was spelled. */
@@ -99,7 +100,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     id: writing.callId(id, at),
     name: writing.toolName(called, namespace, at),
     ...(own === 'absent' && !input ? {} : { input: own === 'string' ? input : own === 'value' ? parseValue(input) : encodeInput(part, kind, report) }),
-    ...(caller !== undefined && !foreignCaller && { caller }),
+    ...(caller !== undefined ? !foreignCaller && { caller } : defined({ caller: ownUnder(part, 'caller') })),
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...mark(cache, part, writing),
   }

@@ -1,6 +1,6 @@
 import type { MediaPart, Message, OpaquePart, Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
@@ -15,11 +15,10 @@ import { mark, type Writing } from './writing.ts'
 type ReadContent = (content: string | MessagesRawBlock[], at: string) => Part[]
 
 export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: string, read: ReadContent): MediaPart | OpaquePart {
-  const { source } = decodeSource(block.source, at, read)
+  const source = decodeSource(block.source, at, read)
   const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: name, raw: block, at }
-  const from = block.source as JsonObject
-  const spelled = { source: block.source['type'] === 'content' && typeof from['content'] === 'string' ? 'string' : undefined, more: source.more }
+  const spelled = source.known.type === 'parts' && typeof (block.source as JsonObject)['content'] === 'string' ? { source: 'string' } : {}
   if (block.type === 'image') {
     const { type: _, source: __, cache_control, ...fields } = block
     const cache = decodeCache(cache_control)
@@ -29,7 +28,7 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
       source: source.known,
       ...cache.known,
       at,
-      ...keep({ ...fields, ...cache.fields }, cache.nothing, { ...defined(spelled) }),
+      ...keep({ ...fields, ...source.unknown, ...cache.fields }, { ...source.nothing, ...cache.nothing }, spelled),
     }
   }
   const { type: _, source: __, title, context, citations, cache_control, ...fields } = block
@@ -43,25 +42,47 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
     ...cited.known,
     ...cache.known,
     at,
-    ...keep({ ...fields, ...cited.fields, ...cache.fields }, { ...nulls({ title, context }), ...cited.nothing, ...cache.nothing }, { ...defined(spelled) }),
+    ...keep(
+      { ...fields, ...source.unknown, ...cited.fields, ...cache.fields },
+      { ...nulls({ title, context }), ...source.nothing, ...cited.nothing, ...cache.nothing },
+      spelled,
+    ),
   }
 }
 
-/** Undefined: a kind of source that nobody modelled. `more`: its unknown keys. */
-function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): { source?: { known: MediaPart['source']; more?: JsonObject } } {
-  const { type, media_type: mime, data, url, file_id: id, content, ...unknown } = wire
-  const rest = { ...unknown, ...nulls({ media_type: mime }) }
-  const more = Object.keys(rest).length > 0 ? { more: rest } : {}
-  const named = typeof mime === 'string' ? { mime } : {}
-  if (type === 'base64' && typeof data === 'string') return { source: { known: { type: 'base64', data, ...named }, ...more } }
-  if (type === 'text' && typeof data === 'string' && typeof mime === 'string') return { source: { known: { type: 'text', text: data, mime }, ...more } }
-  if (type === 'url' && typeof url === 'string') return { source: { known: { type: 'url', url }, ...more } }
-  if (type === 'file' && typeof id === 'string') return { source: { known: { type: 'file-id', id, issuer: name }, ...more } }
-  if (type === 'content' && (typeof content === 'string' || Array.isArray(content))) {
-    const parts = read(content as string | MessagesRawBlock[], `${at}/source/content`)
-    return { source: { known: { type: 'parts', parts }, ...more } }
-  }
-  return {}
+/** What is unknown of a source, and what it says nothing with, stand under its name. */
+type Source = { known: MediaPart['source']; unknown: JsonObject; nothing: JsonObject }
+
+/** Undefined: a kind of source that nobody modelled. */
+function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): Source | undefined {
+  const known = readSource(wire, at, read)
+  if (!known) return undefined
+  const modelled = sourceKeys.get(wire.type) ?? []
+  const rest = Object.fromEntries(Object.entries(wire).filter(([key]) => key !== 'type' && !modelled.includes(key)))
+  const spelled = modelled.includes('media_type') ? nulls({ media_type: wire['media_type'] }) : {}
+  return { known, unknown: under('source', rest), nothing: under('source', spelled) }
+}
+
+const under = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {})
+
+const sourceKeys = new Map([
+  ['base64', ['media_type', 'data']],
+  ['text', ['media_type', 'data']],
+  ['url', ['url']],
+  ['file', ['file_id']],
+  ['content', ['content']],
+])
+
+function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): MediaPart['source'] | undefined {
+  const { type, media_type: mime, data, url, file_id: id, content } = wire
+  const isNamed = typeof mime === 'string'
+  if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
+  if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime }
+  if (type === 'url' && typeof url === 'string') return { type: 'url', url }
+  if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: name }
+  if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
+    return { type: 'parts', parts: read(content as string | MessagesRawBlock[], `${at}/source/content`) }
+  return undefined
 }
 
 // ---- canonical → wire
@@ -112,8 +133,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
 function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): MessagesRawBlock | undefined {
   const { kind, source, at } = part
   const { report } = writing
-  const more = ownForm(part)?.['more']
-  const extra = isObject(more) ? more : {}
+  const extra = ownUnder(part, 'source') ?? {}
   const type = kind === 'image' ? 'image' : 'document'
   const refuse = () => {
     report.add('media.unsupported', at)

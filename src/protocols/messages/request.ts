@@ -86,8 +86,9 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const reasoning: ReasoningSpec = {}
   if (thinking) {
     const { type, budget_tokens, display, ...rest } = thinking
-    Object.assign(reasoning, defined({ mode: type, budgetTokens: budget_tokens ?? undefined, display: display ?? undefined }))
-    under('thinking', rest, nulls({ budget_tokens, display }))
+    const shown = display === 'summarized' || display === 'omitted' ? display : undefined
+    Object.assign(reasoning, defined({ mode: type, budgetTokens: budget_tokens ?? undefined, display: shown }))
+    under('thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls({ budget_tokens, display }))
   }
   let format: OutputFormat | undefined
   if (output_config) {

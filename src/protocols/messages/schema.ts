@@ -137,7 +137,7 @@ export type MessagesRequest = z.infer<typeof MessagesRequest>
 
 const count = z.number().nullish()
 
-export const MessagesUsage = z.looseObject({
+const usage = z.looseObject({
   input_tokens: count,
   output_tokens: count,
   cache_creation_input_tokens: count,
@@ -147,7 +147,6 @@ export const MessagesUsage = z.looseObject({
   server_tool_use: z.record(z.string(), z.unknown()).nullish(),
   service_tier: z.string().nullish(),
 })
-export type MessagesUsage = z.infer<typeof MessagesUsage>
 
 export const MessagesResponse = z.looseObject({
   id: z.string().optional(),
@@ -158,6 +157,6 @@ export const MessagesResponse = z.looseObject({
   stop_reason: z.string().nullish(),
   stop_sequence: z.string().nullish(),
   stop_details: z.looseObject({}).nullish(),
-  usage: MessagesUsage.nullish(),
+  usage: usage.nullish(),
 })
 export type MessagesResponse = z.infer<typeof MessagesResponse>

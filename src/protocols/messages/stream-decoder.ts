@@ -8,6 +8,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeCitation } from './citations.ts'
@@ -17,7 +18,7 @@ import { notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls } from './own.ts'
 import { decodeFinish, decodeTier } from './response.ts'
-import { MessagesBlock, type MessagesRawBlock, MessagesUsage } from './schema.ts'
+import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
 import { carrierOf, decodeReasoning } from './thinking.ts'
 import { decodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
@@ -83,6 +84,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
 function take(state: DecoderState, wire: unknown, emit: Emitting): void {
   if (!isObject(wire)) throw fault('', 'expected an event')
   const { type } = wire
+  noteUnknown(state, wire, { path: '', known: eventKeys.get(type) })
   if (type === 'content_block_delta') takeDelta(state, wire, emit)
   else if (type === 'content_block_start') startBlock(state, wire, emit)
   else if (type === 'content_block_stop') stopBlock(state, wire, emit)
@@ -97,6 +99,33 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
     begin(state, {}, emit)
     emit({ type: 'opaque', protocol: name, raw: wire })
   } else throw fault('/type', 'expected the type of an event')
+}
+
+/** Keys of the events whose other keys no part of a reply can hold. */
+const eventKeys = new Map<unknown, ReadonlySet<string>>([
+  ['content_block_delta', new Set(['type', 'index', 'delta'])],
+  ['content_block_start', new Set(['type', 'index', 'content_block'])],
+  ['content_block_stop', new Set(['type', 'index'])],
+  ['message_start', new Set(['type', 'message'])],
+  ['ping', new Set(['type'])],
+])
+
+const deltaKeys = new Map<unknown, ReadonlySet<string>>([
+  ['text_delta', new Set(['type', 'text'])],
+  ['input_json_delta', new Set(['type', 'partial_json'])],
+  ['thinking_delta', new Set(['type', 'thinking'])],
+  ['signature_delta', new Set(['type', 'signature'])],
+  ['citations_delta', new Set(['type', 'citation'])],
+])
+
+/** One note for each place, however many events have it. */
+function noteUnknown({ notes: into }: DecoderState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
+  if (!known) return
+  for (const key in wire) {
+    if (known.has(key) || wire[key] === null) continue
+    const place = path + step(key)
+    if (!into.some(note => note.path === place)) report(into).add('field.unknown', place)
+  }
 }
 
 const report = (into: Note[]) => createReport(name, notes, {}, into)
@@ -221,6 +250,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
     report(state.notes).once('stream.stray-delta', '/delta')
     return
   }
+  noteUnknown(state, delta, { path: '/delta', known: deltaKeys.get(delta['type']) })
   const made = readDelta(open, delta)
   if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: made })
   else if (made === null) report(state.notes).once('stream.stray-delta', '/delta')
@@ -316,10 +346,13 @@ function flushClosing(state: DecoderState, emit: Emitting): void {
 
 function takeUsage(state: DecoderState, wire: unknown, path: string, emit: Emitting): void {
   if (wire === undefined || wire === null) return
-  const told = checked(MessagesUsage, wire, path)
+  if (!isObject(wire)) {
+    report(state.notes).add('field.unknown', path.replace('/message', ''))
+    return
+  }
   const isFirst = Object.keys(state.usage).length === 0
-  state.usage = { ...state.usage, ...(isFirst ? told : withoutNulls(told)) }
-  const usage = decodeUsage(state.usage as MessagesUsage)
+  state.usage = { ...state.usage, ...(isFirst ? wire : withoutNulls(wire)) }
+  const usage = decodeUsage(state.usage)
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
 

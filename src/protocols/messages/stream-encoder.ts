@@ -173,6 +173,8 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): v
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, { report: report(state), whole: true })
   const { service_tier: _, ...counts } = usage
+  // Only the start has a place for these, told or not.
+  for (const key of ['cache_creation', 'inference_geo', 'speed']) if (counts[key] === null) delete counts[key]
   emit({ ...beside, type: 'message_delta', delta: { container: container ?? null, ...stop }, usage: counts })
   emit({ type: 'message_stop' })
 }

@@ -1,61 +1,73 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
-import type { MessagesUsage } from './schema.ts'
+import { keep, ownForm, ownKeys, ownUnder } from './own.ts'
 import { name, replyTier } from './vocabulary.ts'
 
-/** Input counts exclude the cache on this wire and include it in the model. The service tier is the reply's, not counted here. */
-export function decodeUsage(wire: MessagesUsage): Usage {
-  const {
-    input_tokens: fresh,
-    output_tokens: output,
-    cache_creation_input_tokens: cacheWrite,
-    cache_read_input_tokens: cacheRead,
-    cache_creation: byTtl,
-    output_tokens_details: details,
-    server_tool_use: calls,
-    service_tier,
-    ...fields
-  } = wire
-  const nothing: JsonObject = nulls({
-    input_tokens: fresh,
-    output_tokens: output,
-    cache_creation_input_tokens: cacheWrite,
-    cache_read_input_tokens: cacheRead,
-    cache_creation: byTtl,
-    output_tokens_details: details,
-    server_tool_use: calls,
-    service_tier,
-  })
-  const unknown: JsonObject = { ...fields }
-  let cacheWriteByTtl: Record<string, number> | undefined
-  if (byTtl) {
-    const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long, ...rest } = byTtl
-    if (short != null || long != null) cacheWriteByTtl = defined({ '5m': short ?? undefined, '1h': long ?? undefined }) as Record<string, number>
-    nothing['cache_creation'] = nulls({ ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long })
-    if (Object.keys(rest).length > 0) unknown['cache_creation'] = rest
+/** A number of tokens or calls; whatever else stands where one is expected is kept as it came, and never counted. */
+function countOf(value: unknown): number | undefined {
+  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
+}
+
+/** Takes the counts with these names; the others, and what is no count, go to `unknown`. */
+function takeCounts<Key extends string>(
+  wire: JsonObject,
+  keys: readonly Key[],
+): { counts: Partial<Record<Key, number>>; nothing: JsonObject; unknown: JsonObject } {
+  const unknown: JsonObject = { ...wire }
+  const counts: Partial<Record<Key, number>> = {}
+  const nothing: JsonObject = {}
+  for (const key of keys) {
+    const count = countOf(wire[key])
+    if (wire[key] === null) nothing[key] = null
+    else if (count === undefined) continue
+    else counts[key] = count
+    delete unknown[key]
   }
-  let reasoning: number | undefined
-  if (details) {
-    const { thinking_tokens, ...rest } = details
-    reasoning = thinking_tokens ?? undefined
-    nothing['output_tokens_details'] = nulls({ thinking_tokens })
-    if (Object.keys(rest).length > 0) unknown['output_tokens_details'] = rest
+  return { counts, nothing, unknown }
+}
+
+const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'] as const
+
+/**
+ * Input counts exclude the cache on this wire and include it in the model. The service tier is the reply's, not counted here.
+ * Total: counts that cannot be read never break a reply.
+ */
+export function decodeUsage(wire: JsonObject): Usage {
+  const { counts, nothing, unknown } = takeCounts(wire, totals)
+  const { input_tokens: fresh, output_tokens: output, cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead } = counts
+  const inside = <Key extends string>(key: string, keys: readonly Key[]): Partial<Record<Key, number>> | undefined => {
+    const value = wire[key]
+    if (!isObject(value)) return undefined
+    const taken = takeCounts(value, keys)
+    nothing[key] = taken.nothing
+    if (Object.keys(taken.unknown).length > 0) unknown[key] = taken.unknown
+    else delete unknown[key]
+    return taken.counts
   }
+  const byTtl = inside('cache_creation', ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])
+  const cacheWriteByTtl = defined({ '5m': byTtl?.ephemeral_5m_input_tokens, '1h': byTtl?.ephemeral_1h_input_tokens }) as Record<string, number>
+  const reasoning = inside('output_tokens_details', ['thinking_tokens'])?.thinking_tokens
+  for (const key of ['cache_creation', 'output_tokens_details', 'server_tool_use', 'service_tier'])
+    if (wire[key] === null) {
+      nothing[key] = null
+      delete unknown[key]
+    }
+  const { service_tier: tier, server_tool_use: calls } = wire
+  if (typeof tier === 'string') delete unknown['service_tier']
   return {
     ...defined({
-      input: fresh === null || fresh === undefined ? undefined : fresh + (cacheWrite ?? 0) + (cacheRead ?? 0),
-      output: output ?? undefined,
-      cacheRead: cacheRead ?? undefined,
-      cacheWrite: cacheWrite ?? undefined,
-      cacheWriteByTtl,
+      input: fresh === undefined ? undefined : fresh + (cacheWrite ?? 0) + (cacheRead ?? 0),
+      output,
+      cacheRead,
+      cacheWrite,
+      cacheWriteByTtl: Object.keys(cacheWriteByTtl).length > 0 ? cacheWriteByTtl : undefined,
       reasoning,
     }),
-    ...(calls && decodeCalls(calls, unknown)),
+    ...(isObject(calls) && decodeCalls(calls, unknown)),
     // A word of another vendor that is spelled as a word of the model.
-    ...keep(unknown, nothing, service_tier && replyTier.toOurs(service_tier) === undefined && replyTier.toWire(service_tier) ? { tier: service_tier } : {}),
+    ...keep(unknown, nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : {}),
   }
 }
 
@@ -64,14 +76,20 @@ const suffix = '_requests'
 function decodeCalls(calls: JsonObject, unknown: JsonObject): { serverTools: Record<string, number> } {
   const serverTools: Record<string, number> = {}
   const rest: JsonObject = {}
-  for (const [key, value] of Object.entries(calls))
-    if (typeof value === 'number' && key.endsWith(suffix) && key !== '__proto__') serverTools[key.slice(0, -suffix.length)] = value
+  for (const [key, value] of Object.entries(calls)) {
+    const count = countOf(value)
+    if (count !== undefined && key.endsWith(suffix) && key !== '__proto__') serverTools[key.slice(0, -suffix.length)] = count
     else rest[key] = value
+  }
   if (Object.keys(rest).length > 0) unknown['server_tool_use'] = rest
+  else delete unknown['server_tool_use']
   return { serverTools }
 }
 
 const counted = new Set(['web_search', 'web_fetch'])
+
+/** Keys that a reply of today has, whatever its server knows. */
+const untold: JsonObject = { cache_creation: null, output_tokens_details: null, server_tool_use: null, service_tier: null, inference_geo: null, speed: null }
 
 /**
  * `usage` absent: nothing is known. `whole`: the keys that every reply of today has are written, with 0 where nobody told.
@@ -88,7 +106,7 @@ export function encodeUsage(
   const node = ext ? { ext } : {}
   const own = ownKeys(node)
   const foreign = !ext?.[name] && whole
-  const wire: JsonObject = { ...own }
+  const wire: JsonObject = foreign ? { ...untold } : { ...own }
   const write = (key: string, value: unknown) => {
     if (value !== undefined) wire[key] = value
   }
@@ -98,7 +116,7 @@ export function encodeUsage(
   write('cache_creation_input_tokens', cacheWrite ?? (foreign ? 0 : undefined))
   write('cache_read_input_tokens', cacheRead ?? (foreign ? 0 : undefined))
   const kept = ownUnder(node, 'cache_creation')
-  if (cacheWriteByTtl || kept) write('cache_creation', { ...kept, ...buckets(cacheWriteByTtl ?? {}, report) })
+  if (cacheWriteByTtl || kept) write('cache_creation', { ...kept, ...(foreign && noBuckets), ...buckets(cacheWriteByTtl ?? {}, report) })
   write('output_tokens', output ?? (foreign ? 0 : undefined))
   const details = ownUnder(node, 'output_tokens_details')
   if (reasoning !== undefined || details) write('output_tokens_details', { ...details, ...defined({ thinking_tokens: reasoning }) })
@@ -123,6 +141,8 @@ function fresh(input: number, cacheRead = 0, cacheWrite = 0, foreign = true): nu
   const left = input - cacheRead - cacheWrite
   return foreign ? Math.max(0, left) : left
 }
+
+const noBuckets = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }
 
 function buckets(byTtl: Record<string, number>, report: MessagesReport): JsonObject {
   const wire: JsonObject = {}

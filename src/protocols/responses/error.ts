@@ -1,9 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
 
@@ -92,9 +90,6 @@ const kindsByStatus = new Map<number, ErrorKind>([
 
 const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
 
-/** How servers say that a conversation no longer fits, when no code says it. */
-const overflow = /context (length|window|size)|maximum (prompt|input) length|prompt is too long/i
-
 function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
   const byCode = typeof code === 'string' ? kindsByWord.get(code) : undefined
   if (byCode === 'quota' && status === 402) return 'billing'
@@ -121,22 +116,17 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const inner = isObject(holder) && holder['error'] !== undefined && holder['error'] !== null ? holder['error'] : holder
   const beside = isObject(holder) ? holder : {}
   const error: JsonObject = isObject(inner) ? inner : {}
-  const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
-  // An event tells its own number beside; only what stands inside the error is about it.
-  const details = isObject(inner) && inner !== holder && Object.keys(more).length > 0 ? more : undefined
+  const { message, type = beside['error_type'], code: ownCode, param } = error
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
-  const text = textOf(message) ?? textOf(inner) ?? textOf(beside['message']) ?? textOf(beside['detail']) ?? 'the upstream failed without a message'
-  const word = kindOf(code, type, status ?? said)
-  const kind = word === 'invalid_request' && overflow.test(text) ? 'context_length' : word
+  const kind = kindOf(code, type, status ?? said)
   return defined({
     status: status ?? said ?? rows[kind].status,
     kind,
-    message: text,
+    message: textOf(message) ?? textOf(inner) ?? textOf(beside['message']) ?? textOf(beside['detail']) ?? 'the upstream failed without a message',
     type: typeof type === 'string' ? type : undefined,
     code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
-    details,
     protocol,
     raw: body,
   })
@@ -144,14 +134,9 @@ export function readError(body: unknown, status?: number): CanonicalError {
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** Notes: a status that exists only in the source protocol, details that have no place here. */
-export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
-  const report = createReport(protocol, responsesNotes, options.fieldNames)
-  const { requestId, retryAfterMs, raw, details } = value
+export function encodeError(value: CanonicalError, _options?: CodecOptions & ResponsesOptions): Encoded<WireError> {
+  const { status, requestId, retryAfterMs, raw } = value
   const own = value.protocol === protocol
-  const status = own ? value.status : statusOf(value)
-  if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
-  if (details !== undefined && !own) report.add('error.details', undefined, 'error.details')
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['x-request-id'] = requestId
   if (retryAfterMs !== undefined) {
@@ -159,7 +144,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
     headers['retry-after-ms'] = String(Math.ceil(retryAfterMs))
   }
   const body = own && raw !== undefined ? raw : { error: errorObject(value) }
-  return { wire: { status, headers, body }, notes: report.notes }
+  return { wire: { status: own ? status : statusOf(value), headers, body }, notes: [] }
 }
 
 /** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well. */

@@ -71,6 +71,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
     case 'start': {
       const { type: _, ...start } = event
       state.start = structuredClone(start)
+      writing(state).report.ext(start.ext, undefined)
       state.phase = 'held'
       return
     }
@@ -123,6 +124,7 @@ function passOver(state: State, candidate: number): void {
 }
 
 function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
+  writing(state).report.ext(ext, undefined)
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (ext) state.start.ext = { ...state.start.ext, ...ext }
   if (promptBlocked) state.blocked = true

@@ -119,7 +119,18 @@ describe('writing', () => {
       stop_details: null,
       container: null,
       diagnostics: null,
-      usage: { input_tokens: 1, output_tokens: 2, cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+      usage: {
+        input_tokens: 1,
+        output_tokens: 2,
+        cache_creation_input_tokens: 0,
+        cache_read_input_tokens: 0,
+        cache_creation: null,
+        output_tokens_details: null,
+        server_tool_use: null,
+        service_tier: null,
+        inference_geo: null,
+        speed: null,
+      },
     })
   })
 
