@@ -44,7 +44,7 @@ export function endCall(state: State, part: OpenPart, value: ToolCallPart, whole
   const place = placeOf(state, part)
   if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
   else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)
-  if (item) item.wire = { ...wire, call_id: before['call_id'], status: wire['status'] ?? 'completed' }
+  if (item) item.wire = { ...wire, call_id: before['call_id'], ...(!w.own && { status: wire['status'] ?? 'completed' }) }
   const late = whole.signature ?? value.signature
   hold(state, part.item, emit)
   if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writing(state)), emit)

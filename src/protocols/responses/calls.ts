@@ -1,10 +1,10 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeContent, encodeText, plainText } from './content.ts'
+import { decodeContent, encodeText } from './content.ts'
 import { idOf, itemStatus, ownItem, statusOf, strangeStatus } from './item-head.ts'
-import { encodeContentPart, isContent } from './message-item.ts'
-import { keep, type OwnForm, ownForm, spelling, wireOf } from './own.ts'
+import { encodeContent, isContent } from './message-item.ts'
+import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import { encodeName } from './tools.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -164,10 +164,10 @@ function encodeOutput(content: Part[], own: Message | undefined, prefix: string,
   if (isObject(object) && only?.type === 'text' && only.text === JSON.stringify(object)) return object
   const wire = content.flatMap<JsonObject>(part => {
     if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', w)
-    if (isContent(part) || part.type === 'opaque') return encodeContentPart(part, 'tool', w) ?? []
+    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocol)) return encodeContent(part, 'tool', w)
+    // What a tool gave is for the model to read, whatever another protocol calls it.
     w.report.add('tool-result.flattened', part.at)
-    const text = plainText(part)
-    return text ? { type: 'input_text', text } : []
+    return 'raw' in part ? { type: 'input_text', text: JSON.stringify(part.raw) } : []
   })
   const [first] = wire
   if (prefix && typeof first?.['text'] === 'string') wire[0] = { ...first, text: prefix + first['text'] }

@@ -1,4 +1,4 @@
-import type { CacheTtl, MediaPart, MediaSource, Message, Part, SearchResultPart, TokenLogprob } from '../../canonical/message.ts'
+import type { CacheTtl, MediaPart, MediaSource, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
@@ -200,10 +200,12 @@ export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined
   const breakpoint = encodeBreakpoint(part, w)
   if (kind === 'image') {
     report.rest({ filename, title }, at)
+    if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
     const word = detail === 'ultra_high' ? 'original' : (detail ?? (form ? undefined : 'auto'))
     return wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part)
   }
   if (filename !== undefined) report.rest({ title }, at)
+  else if (title !== undefined) report.add('media.title-as-filename', at, 'title')
   return wireOf({ type: 'input_file', filename: filename ?? title, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
 }
 
@@ -243,30 +245,27 @@ function encodeAudio(part: MediaPart, w: Writing): JsonObject | undefined {
     w.report.add('media.unsupported', at)
     return undefined
   }
+  leave(part, w)
   const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
   const wire = wireOf({ type: 'input_audio' }, part)
   return { ...wire, input_audio: { ...(isObject(wire['input_audio']) && wire['input_audio']), data: source.data, format } }
 }
 
-function encodeVideo({ source, at }: MediaPart, { options, report }: Writing): JsonObject | undefined {
+function encodeVideo(part: MediaPart, w: Writing): JsonObject | undefined {
+  const { source, at } = part
   const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
-  if (options.openResponses && url !== undefined) return { type: 'input_video', video_url: url }
-  report.add('media.unsupported', at)
-  return undefined
+  if (!w.options.openResponses || url === undefined) {
+    w.report.add('media.unsupported', at)
+    return undefined
+  }
+  leave(part, w)
+  return { type: 'input_video', video_url: url }
 }
 
-/** Content that has a structure elsewhere, as lines of text. */
-export function textOf(part: SearchResultPart | MediaPart): string {
-  if (part.type === 'search-result') return [part.title, part.source, ...part.parts.map(plainText)].filter(Boolean).join('\n')
-  const parts = part.source.type === 'parts' ? part.source.parts.map(plainText) : []
-  return [part.title, part.context, ...parts].filter(Boolean).join('\n')
-}
-
-/** The text of a part; empty for parts that have none. */
-export function plainText(part: Part): string {
-  if (part.type === 'text' || part.type === 'refusal') return part.text
-  if (part.type === 'search-result' || (part.type === 'media' && part.source.type === 'parts')) return textOf(part)
-  return ''
+/** What sound and moving pictures have here no field for. */
+function leave({ type: _, kind: _kind, source: _source, cache, at, ext: _ext, signature: _signature, ...rest }: MediaPart, { report }: Writing): void {
+  report.rest(rest, at)
+  if (cache) report.add('cache.place', at, 'cache')
 }
 
 function base64(text: string): string {

@@ -5,12 +5,15 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { inputKey } from './call-items.ts'
 import { snapshot } from './envelope.ts'
 import { failureOf, streamError } from './error.ts'
+import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, flushHeld } from './open-items.ts'
+import { unsigned } from './reasoning.ts'
 import { encodeEnding, failureOrRaw } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { envelopeOf, type Item, type OpenPart, type Out, open, type State, startPartState, write, writing } from './stream-state.ts'
 import { endText, startText } from './text-parts.ts'
 import { encodeUsage } from './usage.ts'
+import { startWriting } from './writing.ts'
 
 /** The last events: how the answer ended, or that it failed. `clean`: the source came to its own end. */
 export function conclude(state: State, clean: boolean, emit: Out): void {
@@ -61,8 +64,8 @@ function takeSoFar(state: State, { value, item: index, content }: OpenPart): voi
   const item = index === undefined ? undefined : state.items[index]
   if (!item) return
   if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
-  else if (value.type === 'text') contentOf(item)[content] = { type: 'output_text', text: value.text, annotations: [], logprobs: [] }
-  else if (value.type === 'refusal') contentOf(item)[content] = { type: 'refusal', refusal: value.text }
+  else if (value.type === 'text' || value.type === 'refusal')
+    contentOf(item)[content] = encodeContentPart(unsigned(value), 'assistant', startWriting('output', false, state.options))
   else if (value.type === 'reasoning') {
     const of = (kind: 'summary' | 'raw', type: string) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
     const raws = of('raw', 'reasoning_text')

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus } from './item-head.ts'
 import { imageItem } from './media.ts'
-import { decodeMessage, encodeContainer, encodeContentPart, isContent } from './message-item.ts'
+import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { keep, ownForm, protocol } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
 import { type Attachment, carrierItem, decodeReasoning, encodeReasoning } from './reasoning.ts'
@@ -53,7 +53,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
   if (ownForm(message)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], w))
   const own = ownForm(message)?.['item'] === 'message'
   for (const part of message.parts) {
-    const picture = part.type === 'media' && w.target === 'output' && !own ? imageItem(part, w) : undefined
+    const picture = part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') ? imageItem(part, w) : undefined
     if (picture) {
       flush()
       items.push(picture)
@@ -81,7 +81,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
   const content = parts.flatMap<JsonObject>(part => {
-    if (own || part.type !== 'text' || part.text !== '' || w.target !== 'input') return encodeContentPart(part, message.role, w) ?? []
+    if (own || part.type !== 'text' || part.text !== '' || w.target !== 'input') return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
     w.report.rest({ citations: part.citations }, part.at)
     return []

@@ -1,7 +1,7 @@
 import type { Message, Part, Role } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeContent, encodeMedia, encodeText, textOf } from './content.ts'
+import { decodeContent, encodeMedia, encodeText } from './content.ts'
 import { itemStatus, ownItem, statusOf, strangeStatus } from './item-head.ts'
 import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
@@ -73,14 +73,14 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
       if (part.logprobs) w.report.rest({ logprobs: part.logprobs }, part.at)
       return wireOf({ type: 'refusal', refusal: part.text }, part)
     case 'media':
-      if (part.source.type === 'parts') return asText(part, role, w)
       if (role === 'assistant' && part.transcript !== undefined) {
         w.report.add('media.transcript', part.at)
         return encodeText({ type: 'text', text: part.transcript }, role, w)
       }
-      return encodeMedia(part, w)
-    case 'search-result':
-      return asText(part, role, w)
+      if (w.target === 'input' || ownForm(part)) return encodeMedia(part, w)
+      w.report.ext(part.ext, part.at)
+      w.report.add('media.unsupported', part.at)
+      return undefined
     case 'opaque':
       if (part.protocol === protocol && isObject(part.raw)) return part.raw
       w.report.add('part.unknown', part.at)
@@ -91,7 +91,25 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
   }
 }
 
-function asText(part: Extract<Part, { type: 'search-result' | 'media' }>, role: Role, w: Writing): JsonObject {
-  w.report.add('content.as-text', part.at)
-  return encodeText({ type: 'text', text: textOf(part), ...(part.cache && { cache: part.cache }) }, role, w)
+/** A part as the content of a message or a result. What has parts of its own elsewhere is given as them, under its title. */
+export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] {
+  const inner = part.type === 'search-result' ? part.parts : part.type === 'media' && part.source.type === 'parts' ? part.source.parts : undefined
+  if (!inner || (part.type !== 'search-result' && part.type !== 'media')) {
+    const wire = encodeContentPart(part, role, w)
+    return wire ? [wire] : []
+  }
+  const { report, uncached } = w
+  const { at, ext, signature, cache, citations, title } = part
+  report.add('content.as-text', at)
+  report.ext(ext, at)
+  report.rest({ signature, ...(citations?.enabled && { citations }), ...(part.type === 'media' && { filename: part.filename, detail: part.detail }) }, at)
+  const heading = [title, part.type === 'search-result' ? part.source : part.context].filter(Boolean).join('\n')
+  const pieces: Part[] = [...(heading ? [{ type: 'text' as const, text: heading }] : []), ...inner]
+  const last = pieces.at(-1)
+  if (cache && last) {
+    const marked = { ...last, cache, ...(at !== undefined && { at }) }
+    pieces.splice(-1, 1, marked)
+    if (uncached.has(part)) uncached.add(marked)
+  }
+  return pieces.flatMap(piece => encodeContent(piece, role, w))
 }

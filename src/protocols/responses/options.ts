@@ -11,6 +11,11 @@ export type ResponsesOptions = {
    */
   rsReasoningId?: 'keep' | 'omit'
   /**
+   * Leaves the reasoning of the history out of a request. Default false: it is sent back, so that the model goes on where it
+   * was. For the second try after the server has answered `invalid_encrypted_content`.
+   */
+  retryWithoutReasoning?: boolean
+  /**
    * Opens the next item of a stream only when the one before is done. Default false: the wire allows several open items,
    * so nothing has to wait.
    */
@@ -40,6 +45,17 @@ export type ResponsesOptions = {
    * results differ.
    */
   serverTools?: 'drop' | 'map'
+  /**
+   * Tools of another provider that the client runs itself (a shell, an editor, a memory) become functions with the input that
+   * is documented for them, so that the loop still works. Default false: the model knows such a tool by training, not by
+   * schema, and another model may use it badly.
+   */
+  expandClientTools?: boolean
+  /**
+   * Callers of a tool that are programs of another provider. Default `drop`, with a note; `map` lets the programs of this
+   * provider call it, which are others.
+   */
+  foreignCallers?: 'drop' | 'map'
   /** Past uses of tools that another provider ran. Default `drop`; `text` tells of them in one line of text. */
   serverToolHistory?: 'drop' | 'text'
   /**

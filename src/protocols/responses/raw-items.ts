@@ -78,7 +78,7 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
     return [encodeContainer({ role: 'assistant', origin: 'message', parts: [] }, [{ type: 'output_text', text: serverToolText(part), annotations: [] }], w)]
   }
   if (part.control === 'tool-addition' && part.tools?.length) {
-    report.add('content.as-text', part.at)
+    report.add('tool.addition', part.at)
     return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, w) }]
   }
   const replaces = part.control === 'compaction' || part.control === 'item-reference'

@@ -71,6 +71,10 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   const form = own ? ownForm(message) : undefined
   const said = id ?? (typeof form?.['id'] === 'string' ? form['id'] : form?.['emptyId'] ? '' : undefined)
   if (target === 'input') {
+    if (options.retryWithoutReasoning) {
+      report.add('reasoning.left-out', at)
+      return undefined
+    }
     if (signature && signature.issuer !== protocol) {
       report.add('reasoning.foreign-signature', at)
       return undefined

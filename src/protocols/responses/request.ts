@@ -232,7 +232,7 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
     instructions,
     input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
     tools: inner,
-    tool_choice: toolChoice && encodeToolChoice(toolChoice, w),
+    tool_choice: toolChoice && encodeToolChoice(toolChoice, tools ?? [], w),
     parallel_tool_calls: parallelToolCalls,
     text: encodeOutput(output, value, w),
     reasoning: encodeReasoningSpec(reasoning, value, w),

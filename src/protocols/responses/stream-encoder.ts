@@ -13,7 +13,7 @@ import { ownForm, protocol } from './own.ts'
 import { endReasoning, giveReasoning, startReasoning } from './segments.ts'
 import { envelopeOf, type OpenMessage, type OpenPart, type Out, open, type State, startPartState, writing } from './stream-state.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
-import { endRaw, endWhole, forward, startRaw } from './whole-items.ts'
+import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
 
 /**
  * Canonical events → events, each with its number, and `[DONE]`. Items are opened in the order in which their parts begin
@@ -169,6 +169,8 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
       startRaw(state, opened, emit)
       return
     case 'media':
+      if (isOwnMessage(state, opened)) startContent(state, opened, emit)
+      return
     case 'tool-result':
     case 'search-result':
       return
@@ -255,8 +257,9 @@ function endMessage(state: State, message: number, status: 'completed' | 'incomp
   closeMessageItem(state, message, status, emit)
   delete state.messages[message]
   const held = state.held === undefined ? undefined : state.items[state.held]
-  if (status && held?.message === message && (typeof held.wire['status'] === 'string' || held.wire['type'] === 'reasoning'))
-    held.wire = { ...held.wire, status }
+  if (!status || held?.message !== message) return
+  const { type } = held.wire
+  if (typeof held.wire['status'] === 'string' || type === 'reasoning' || ownForm(opened.head)?.['item'] === type) held.wire = { ...held.wire, status }
 }
 
 /** What waited is told first, for nothing else will come. */

@@ -1,5 +1,6 @@
 import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
+import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -174,7 +175,7 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
     case 'freeform': {
       const { type: _, name, description, format, deferLoading, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
       report.rest(withoutNamespace(rest, tool), tool.at)
-      const known = { description, format, defer_loading: deferLoading, allowed_callers: allowedCallers, async }
+      const known = { description, format, defer_loading: deferLoading, allowed_callers: encodeCallers(allowedCallers, tool, w), async }
       return wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool)
     }
     case 'server':
@@ -194,11 +195,22 @@ function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
   report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
   const form = ownForm(tool)
-  const known = { description, defer_loading: deferLoading, allowed_callers: allowedCallers, async, output_schema: output }
+  const callers = encodeCallers(allowedCallers, tool, w)
+  const known = { description, defer_loading: deferLoading, allowed_callers: callers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
   return wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool)
 }
+
+/** Who may call a tool beside the model; other providers have other words for the programs of theirs. */
+function encodeCallers(callers: string[] | undefined, tool: Tool, { own, report, options }: Writing): string[] | undefined {
+  if (own || !callers || callers.every(isCaller)) return callers
+  const known = [...new Set(callers.flatMap(one => (isCaller(one) ? one : options.foreignCallers === 'map' ? 'programmatic' : [])))]
+  report.add(options.foreignCallers === 'map' ? 'tool.callers-mapped' : 'tool.callers', tool.at, 'allowedCallers')
+  return known.length > 0 ? known : undefined
+}
+
+const isCaller = (word: string) => word === 'direct' || word === 'programmatic'
 
 /** What is written by `encodeNamespace` around the tool. */
 function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
@@ -217,9 +229,15 @@ export function encodeName(name: string, at: string | undefined, { own, report, 
   return wire
 }
 
-function encodeServerTool(tool: ServerTool, { options, report }: Writing): JsonObject | undefined {
+function encodeServerTool(tool: ServerTool, w: Writing): JsonObject | undefined {
   const { raw, common, at } = tool
+  const { options, report } = w
   if (tool.protocol === protocol && isObject(raw)) return raw
+  const expanded = options.expandClientTools ? asFunction(tool) : undefined
+  if (expanded) {
+    report.add('tool.expanded', at)
+    return encodeFunction(expanded, w)
+  }
   const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
   if (mapped) report.add('tool.server-mapped', at)
   else report.add('tool.server', at)
@@ -278,8 +296,11 @@ function decodeAllowed(raw: unknown): AllowedTool {
   return { kind: 'server', name: named, protocol, raw }
 }
 
-/** Undefined: it cannot be said here, which is noted. @throws TranslationError `inexpressible` for a forced tool that is not here */
-export function encodeToolChoice(choice: ToolChoice, w: Writing): unknown {
+/**
+ * `tools`: those of the request, among which the choice is. Undefined: it cannot be said here, which is noted.
+ * @throws TranslationError `inexpressible` for a forced tool that is not here
+ */
+export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], w: Writing): unknown {
   const { report } = w
   switch (choice.mode) {
     case 'auto':
@@ -289,7 +310,12 @@ export function encodeToolChoice(choice: ToolChoice, w: Writing): unknown {
     case 'tool': {
       const { kind, name, namespace, protocol: of, raw } = choice
       if (of === protocol && raw !== undefined) return raw
-      if (kind !== 'server') return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w), namespace })
+      const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocol)
+      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w), namespace })
+      if (server?.type === 'server' && w.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, w) }
+      const nearby = server?.type === 'server' && w.options.serverTools === 'map' ? nearest(server, server.common)?.['type'] : undefined
+      // The choice knows the tool by its older name alone.
+      if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
       if (w.target === 'input')
         throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'the forced tool is one that another provider runs')
       return undefined

@@ -5,7 +5,7 @@ import { itemIdOf } from './envelope.ts'
 import { encodeMessage } from './items.ts'
 import { imageItem } from './media.ts'
 import { encodeContentPart } from './message-item.ts'
-import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
+import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem } from './open-items.ts'
 import { ownForm, protocol } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { belongsTo, forwardable } from './status-events.ts'
@@ -14,21 +14,28 @@ import { envelopeOf, type OpenPart, type Out, open, placeOf, type State, write, 
 /** Items that only this protocol has: known whole, or growing until their end. */
 export function startRaw(state: State, part: OpenPart, emit: Out): void {
   const { value } = part
-  const head = headOf(state, part.message)
-  if (value.type === 'opaque' && ownForm(head)?.['item'] === 'message') {
-    const wire = encodeContentPart(value, 'assistant', writing(state))
-    if (!wire) return
-    part.item = messageItem(state, part.message, emit)
-    const content = contentOf(state.items[part.item])
-    part.content = content.length
-    content.push(wire)
-    write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  if (value.type === 'opaque' && isOwnMessage(state, part)) {
+    startContent(state, part, emit)
     return
   }
   const wire = rawItem(state, value)
   if (!wire) return
   closeMessageItem(state, part.message, undefined, emit)
   part.item = addItem(state, part.message, wire, emit)
+}
+
+/** Was it read from a `message` item of this protocol, so that whatever stood in it may stand in it again? */
+export const isOwnMessage = (state: State, { message }: OpenPart) => ownForm(headOf(state, message))?.['item'] === 'message'
+
+/** Content of a `message` item that comes whole. */
+export function startContent(state: State, part: OpenPart, emit: Out): void {
+  const wire = encodeContentPart(part.value, 'assistant', writing(state))
+  if (!wire) return
+  part.item = messageItem(state, part.message, emit)
+  const content = contentOf(state.items[part.item])
+  part.content = content.length
+  content.push(wire)
+  write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
 }
 
 /** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: it is not one. */
@@ -67,10 +74,8 @@ export function endRaw(state: State, part: OpenPart, final: Part | undefined, em
   const item = state.items[part.item]
   const raw = final && 'raw' in final && isObject(final.raw) ? final.raw : undefined
   if (item?.wire['type'] === 'message') {
-    const wire = raw ?? contentOf(item)[part.content]
-    contentOf(item)[part.content] = wire
-    write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
-    endClosing(state, part.item, emit)
+    if (raw) contentOf(item)[part.content] = raw
+    endContent(state, part, part.item, emit)
     return
   }
   if (item && raw && raw['type'] === item.wire['type']) {
@@ -80,13 +85,23 @@ export function endRaw(state: State, part: OpenPart, final: Part | undefined, em
   hold(state, part.item, emit)
 }
 
+function endContent(state: State, part: OpenPart, item: number, emit: Out): void {
+  const wire = contentOf(state.items[item])[part.content]
+  write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  endClosing(state, item, emit)
+}
+
 /** What is written in one piece at its end. */
 export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): void {
+  if (part.item !== undefined) {
+    endContent(state, part, part.item, emit)
+    return
+  }
   const w = writing(state)
   const image = whole.type === 'media' ? imageItem(whole, w) : undefined
   const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
-  for (const item of items) wholeItem(state, part.message, item, emit)
+  for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)
 }
 
 /** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */

@@ -319,6 +319,25 @@ describe('writing what another protocol said', () => {
     expect(omitted).not.toHaveProperty('0.id')
   })
 
+  test('a picture that the model made is the result of an image generation call, with the same id in every request', () => {
+    const history = foreign([say('assistant', { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==', mime: 'image/png' } })])
+    const { wire, codes } = write(history)
+    expect(wire['input']).toEqual([
+      { type: 'image_generation_call', id: expect.stringMatching(/^ig_/), status: 'completed', result: 'QQ==', output_format: 'png' },
+    ])
+    expect(write(history).wire).toEqual(wire)
+    expect(codes).toEqual(['media.as-image-call'])
+  })
+
+  test('what media have and no field is for is told', () => {
+    const media = (kind: 'audio' | 'video'): Part => ({ type: 'media', kind, source: { type: 'base64', data: 'QQ==' }, filename: 'a', cache: {} })
+    expect(write(foreign([say('user', media('audio'))]), { rsInputAudio: true }).codes).toEqual(['field.unsupported', 'cache.place'])
+    expect(write(foreign([say('user', media('video'))]), { openResponses: true })).toMatchObject({
+      wire: { input: [{ content: [{ type: 'input_video', video_url: 'data:video/mp4;base64,QQ==' }] }] },
+      codes: ['field.unsupported', 'cache.place'],
+    })
+  })
+
   test('strict is written as false where it was not said', () => {
     const { wire, codes } = write(foreign([], { tools: [{ type: 'function', name: 'f' }] }))
     expect(wire['tools']).toEqual([{ type: 'function', name: 'f', parameters: null, strict: false }])

@@ -356,6 +356,12 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual(['media.as-image-call'])
   })
 
+  test('media that no answer holds here are left out', () => {
+    const { wire, codes } = write(answer([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
+    expect(wire['output']).toEqual([])
+    expect(codes).toEqual(['media.unsupported'])
+  })
+
   test('citations keep what can be said', () => {
     const citation = (more: object) => ({ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...more })
     const { wire, codes } = write(

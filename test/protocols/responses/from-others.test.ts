@@ -1,0 +1,158 @@
+import { describe, expect, test } from 'vitest'
+import { type ProtocolName, type TranslateOptions, translateRequest } from '../../../src/index.ts'
+
+type Body = Record<string, unknown>
+type More = Partial<TranslateOptions> & Record<string, unknown>
+
+/** What every request without a word about storage gets. */
+const always = new Set(['store.default', 'reasoning.include-encrypted'])
+
+function cross(from: ProtocolName, body: Body, more: More = {}) {
+  const { body: wire, notes } = translateRequest({ model: 'm', ...body }, { from, to: 'responses', ...more })
+  return { wire: wire as Record<string, unknown>, notes: notes.filter(({ code }) => !always.has(code)).map(({ code, path }) => `${code} ${path}`) }
+}
+
+const say = (content: unknown) => ({ max_tokens: 99, messages: [{ role: 'user', content }] })
+const fn = { name: 'f', input_schema: { type: 'object' } }
+const result = (content: unknown) => ({
+  max_tokens: 99,
+  messages: [
+    { role: 'user', content: 'q' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'f', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content }] },
+  ],
+})
+const ask = (more: Body) => ({ ...say('q'), ...more })
+
+describe('content of the messages protocol', () => {
+  test.each<[string, Body, unknown[], string[]]>([
+    [
+      'the title of a document is its file name',
+      say([{ type: 'document', title: 'T', source: { type: 'base64', media_type: 'application/pdf', data: 'QQ==' } }]),
+      [{ type: 'input_file', filename: 'T', file_data: 'data:application/pdf;base64,QQ==' }],
+      ['media.title-as-filename /messages/0/content/0/title'],
+    ],
+    [
+      'a document of parts is its parts, under its title',
+      say([
+        {
+          type: 'document',
+          title: 'T',
+          context: 'C',
+          citations: { enabled: true },
+          source: {
+            type: 'content',
+            content: [
+              { type: 'text', text: 'a' },
+              { type: 'image', source: { type: 'url', url: 'https://a.org/b.png' } },
+            ],
+          },
+        },
+      ]),
+      [
+        { type: 'input_text', text: 'T\nC' },
+        { type: 'input_text', text: 'a' },
+        { type: 'input_image', image_url: 'https://a.org/b.png', detail: 'auto' },
+      ],
+      ['content.as-text /messages/0/content/0', 'field.unsupported /messages/0/content/0/citations'],
+    ],
+    [
+      'the cache mark of a search result stands after its last part',
+      say([{ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'a' }], cache_control: { type: 'ephemeral' } }]),
+      [
+        { type: 'input_text', text: 't\ns' },
+        { type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } },
+      ],
+      ['content.as-text /messages/0/content/0'],
+    ],
+  ])('%s', (_, body, content, notes) => {
+    const crossed = cross('messages', body)
+    expect(crossed.wire['input']).toMatchObject([{ role: 'user', content }])
+    expect(crossed.notes).toEqual(notes)
+  })
+
+  test('what a tool gave stays readable, whatever it is called', () => {
+    const { wire, notes } = cross('messages', result([{ type: 'tool_reference', tool_name: 'zz' }]))
+    expect(wire['input']).toContainEqual({
+      type: 'function_call_output',
+      call_id: 't',
+      output: [{ type: 'input_text', text: '{"type":"tool_reference","tool_name":"zz"}' }],
+    })
+    expect(notes).toEqual(['tool-result.flattened /messages/2/content/0/content/0'])
+  })
+})
+
+describe('tools of the messages protocol', () => {
+  const bash = { type: 'bash_20250124', name: 'bash' }
+  const search = { type: 'web_search_20250305', name: 'web_search' }
+  test.each<[string, Body, More, Body, string[]]>([
+    ['callers that are here too are kept', { tools: [{ ...fn, allowed_callers: ['direct'] }] }, {}, { tools: [{ allowed_callers: ['direct'] }] }, []],
+    [
+      'callers of another provider are not',
+      { tools: [{ ...fn, allowed_callers: ['direct', 'code_execution_20250825'] }] },
+      {},
+      { tools: [{ allowed_callers: ['direct'] }] },
+      ['tool.callers /tools/0/allowed_callers'],
+    ],
+    [
+      'or are told as those of this one',
+      { tools: [{ ...fn, allowed_callers: ['code_execution_20250825'] }] },
+      { foreignCallers: 'map' },
+      { tools: [{ allowed_callers: ['programmatic'] }] },
+      ['tool.callers-mapped /tools/0/allowed_callers'],
+    ],
+    ['a shell that the client runs is left out', { tools: [fn, bash] }, {}, { tools: [{ name: 'f' }] }, ['tool.server /tools/1']],
+    [
+      'or becomes a function',
+      { tools: [bash], tool_choice: { type: 'tool', name: 'bash' } },
+      { expandClientTools: true },
+      {
+        tools: [{ type: 'function', name: 'bash', parameters: { properties: { command: { type: 'string' } } } }],
+        tool_choice: { type: 'function', name: 'bash' },
+      },
+      ['tool.expanded /tools/0'],
+    ],
+    [
+      'a forced search is forced by the name it has in choices',
+      { tools: [search], tool_choice: { type: 'tool', name: 'web_search' } },
+      { serverTools: 'map' },
+      { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search_preview' } },
+      ['tool.server-mapped /tools/0'],
+    ],
+    [
+      'tools that are added on the way are an item',
+      {
+        messages: [
+          { role: 'user', content: 'q' },
+          { role: 'system', content: [{ type: 'tool_addition', tool: fn }] },
+        ],
+      },
+      {},
+      { input: [{}, { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'f' }] }] },
+      ['tool.addition /messages/1/content/0'],
+    ],
+  ])('%s', (_, body, more, wire, notes) => {
+    const crossed = cross('messages', ask(body), more)
+    expect(crossed.wire).toMatchObject(wire)
+    expect(crossed.notes).toEqual(notes)
+  })
+
+  test('a forced tool that another provider runs is refused, also beside functions', () => {
+    const body = ask({ tools: [fn, search], tool_choice: { type: 'tool', name: 'web_search' } })
+    expect(() => cross('messages', body)).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/tool_choice' }))
+  })
+})
+
+test('the second try goes without reasoning', () => {
+  const sealed = { type: 'reasoning.encrypted', data: 'xs1.eyJpIjoicmVzcG9uc2VzIiwidiI6IlNFQUwifQ', format: 'xs1', index: 0 }
+  const messages = [
+    { role: 'user', content: 'q' },
+    { role: 'assistant', content: 'a', reasoning_details: [sealed] },
+    { role: 'user', content: 'r' },
+  ]
+  const types = (wire: Record<string, unknown>) => (wire['input'] as { type: string }[]).map(({ type }) => type)
+  expect(types(cross('chat-completions', { messages }).wire)).toContain('reasoning')
+  const again = cross('chat-completions', { messages }, { retryWithoutReasoning: true })
+  expect(types(again.wire)).toEqual(['message', 'message', 'message'])
+  expect(again.notes).toEqual(['reasoning.left-out /messages/1/reasoning_details/0'])
+})
