@@ -48,6 +48,12 @@ export function unwrapSignature(text: string): Envelope | undefined {
   }
 }
 
+/** Does any text inside the value claim to be an envelope? Looks at every string, so only where it matters. */
+export function holdsEnvelope(value: unknown): boolean {
+  if (typeof value === 'string') return value.startsWith(prefix)
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsEnvelope)
+}
+
 /** Does the text claim to be an envelope, damaged or not? */
 export function isEnvelope(text: string): boolean {
   return text.startsWith(prefix)

@@ -1,12 +1,14 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { holdsEnvelope } from '../kit/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
 import { refuseIfStrict, type Settings } from './settings.ts'
 
 /**
  * A request of one protocol → the same request of another. Between two equal protocols the body is given back untouched
- * and unread, but for the model name; `strict` reads it all the same.
+ * and unread, but for the model name; `strict` reads it all the same. Only a history that another provider has part in is
+ * written anew.
  * @throws TranslationError `malformed`, `inexpressible`
  */
 export function translateRequest(
@@ -16,11 +18,12 @@ export function translateRequest(
   known: Iterable<Protocol>,
   { strict, model, ...options }: Settings,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  if (from === to) {
+  // What an envelope holds was never said in this protocol: its provider gets its own proofs bare, and no others.
+  if (from === to && !holdsEnvelope(body)) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }
-  refuseForeign(body, from, 'request', known)
+  if (from !== to) refuseForeign(body, from, 'request', known)
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value
   const encoded = to.encodeRequest(model === undefined ? asked : { ...asked, model }, { ...options, fieldNames: from.fieldNames })

@@ -3,7 +3,7 @@ import { createStreamTranslator, type ProtocolName, translateRequest, translateR
 import { type Body, clientOf, type Echo } from '../support/clients/index.ts'
 import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
 import { strictOf } from '../support/strict/index.ts'
-import { pairs } from '../support/wires.ts'
+import { all, pairs } from '../support/wires.ts'
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 
@@ -57,3 +57,42 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, 
     })
   },
 )
+
+const names = all.map(({ name }) => name as ProtocolName)
+const switches = names.flatMap(client => names.flatMap(first => names.filter(second => second !== first).map(second => ({ client, first, second }))))
+
+describe.each(switches)('a $client client that goes from a $first upstream to a $second one', ({ client, first, second }) => {
+  const thinker = thinkerOf(first)
+  const signed = thinker.shapes.filter(shape => proofsOf(shape).length > 0)
+
+  // Between equal protocols bytes pass; what the official library makes of a stream is its own affair.
+  const told = client === first ? forms.slice(0, 1) : forms
+
+  test.each(signed.flatMap(shape => told.map(form => ({ ...form, shape, name: shape.name }))))('keeps foreign proofs from it: $name, $form', async ({ shape, streamed }) => {
+    const { last } = await converse({ client, upstream: first, shape, streamed })
+    const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
+    const written = JSON.stringify(body)
+    for (const value of proofsOf(shape)) expect(written).not.toContain(value)
+    expect(written).not.toContain('xs1.')
+    expect(notes.filter(({ code }) => code === 'reasoning.foreign-signature').length).toBeGreaterThanOrEqual(proofsOf(shape).length)
+    expect(strictOf(second).checkRequest(body)).toEqual([])
+    expect(callsOf(body)).toEqual(callsOf(last))
+  })
+})
+
+/** The proofs of all three turns. */
+function proofsOf(shape: Shape): string[] {
+  return [1, 2, 3].flatMap(turn => {
+    const told: string[] = []
+    JSON.stringify(shape.answer(turn), (key, value: unknown) => {
+      if (typeof value === 'string' && ['signature', 'data', 'encrypted_content'].includes(key)) told.push(value)
+      return value
+    })
+    return told
+  })
+}
+
+/** Ids of calls and results, wherever they stand. */
+function callsOf(body: unknown): string[] {
+  return JSON.stringify(body).match(/(?:toolu|call)_\d_\d/g)?.toSorted() ?? []
+}

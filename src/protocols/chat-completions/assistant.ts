@@ -1,5 +1,6 @@
 import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { holdsEnvelope } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
@@ -250,7 +251,9 @@ function encodeReasoning(
   const textSignature = texts.findLast(({ signature }) => signature)?.signature
   const { carriers } = form
   const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
-  if (isObject(carriers) && (allowed || (writing.own && options.ccReasoningInHistory === undefined && from.towards === 'server'))) {
+  // An envelope is for clients alone, whoever sends it back.
+  const sendable = from.towards === 'client' || !holdsEnvelope(carriers)
+  if (isObject(carriers) && sendable && (allowed || (writing.own && options.ccReasoningInHistory === undefined && from.towards === 'server'))) {
     const again = decodeReasoning(carriers, from.at ?? '')
     if (same(again.parts, reasoning) && same(again.textSignature, textSignature)) return carriers
   }

@@ -1,5 +1,6 @@
 import type { Part, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { holdsEnvelope } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Reading } from './assistant.ts'
@@ -104,7 +105,8 @@ function encodeExtra(
 ): unknown {
   if (!signature) return undefined
   const { extra } = form
-  if (extra !== undefined && same(decodeCallSignature(extra), signature)) return extra
+  const sendable = towards === 'client' || !holdsEnvelope(extra)
+  if (extra !== undefined && sendable && same(decodeCallSignature(extra), signature)) return extra
   if (towards === 'client' && writing.options.ccSignature !== 'none') return encodeCallSignature(signature)
   writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
   return undefined
