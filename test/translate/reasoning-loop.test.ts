@@ -96,3 +96,46 @@ function proofsOf(shape: Shape): string[] {
 function callsOf(body: unknown): string[] {
   return JSON.stringify(body).match(/(?:toolu|call)_\d_\d/g)?.toSorted() ?? []
 }
+
+describe.each(names)('a %s client in the middle of a loop', client => {
+  const manual = { 'chat-completions': { reasoning_effort: 'high' }, responses: { reasoning: { effort: 'high' } }, messages: { thinking: { type: 'enabled', budget_tokens: 8192 } } }
+  const ask = { ...manual[client], model: 'claude-opus-4-5' }
+  const [shape = never()] = thinkerOf('responses').shapes
+  const loop = { client, upstream: 'responses' as const, shape, streamed: false }
+  const off = 'reasoning.disabled-unsigned-loop'
+
+  test('has manual thinking off with an upstream that did not sign the loop, and on again after it', async () => {
+    const { last } = await converse(loop)
+    const inside = translateRequest({ ...last, ...ask }, { from: client, to: 'messages' })
+    expect(inside.body).not.toHaveProperty('thinking')
+    expect(inside.notes.map(({ code }) => code)).toContain(off)
+    expect(strictOf('messages').checkRequest(inside.body)).toEqual([])
+    const said = clientOf(client).goOn({ ...last, ...ask }, await clientOf(client).receive(translateResponse(answer, { from: 'messages', to: client })), told)
+    const after = translateRequest(said, { from: client, to: 'messages' })
+    expect(after.body).toMatchObject({ thinking: { type: 'enabled' } })
+    expect(after.notes.map(({ code }) => code)).not.toContain(off)
+  })
+
+  test('has adaptive thinking on all the while', async () => {
+    const { last } = await converse(loop)
+    const adaptive = client === 'messages' ? { thinking: { type: 'adaptive' } } : manual[client]
+    const { body } = translateRequest({ ...last, ...adaptive, model: 'claude-opus-5-5' }, { from: client, to: 'messages' })
+    expect(body).toMatchObject({ thinking: { type: 'adaptive' } })
+  })
+})
+
+const told = { runTool: () => '', ask: 'And then?' }
+const answer = {
+  id: 'msg_9',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-opus-4-5',
+  content: [{ type: 'text', text: 'It is this.', citations: null }],
+  stop_reason: 'end_turn',
+  stop_sequence: null,
+  usage: { input_tokens: 8, output_tokens: 9 },
+}
+
+function never(): never {
+  throw new Error('no shapes')
+}

@@ -1,4 +1,4 @@
-import type { Message } from '../../canonical/message.ts'
+import type { Message, Signature } from '../../canonical/message.ts'
 import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -116,13 +116,21 @@ export function nativeThought(request: CanonicalRequest, forced: boolean, option
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
     return defined({ effort })
   }
+  // Whoever changed providers in the middle of a loop has thinking there that this one does not take for its own.
+  if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== name)) {
+    report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
+    return defined({ effort })
+  }
   const thinking = mode === undefined ? undefined : { ...ownUnder(request, 'thinking'), type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
   if (thinking && options.amPrefixMismatch) Object.assign(thinking, { block_binding: { prefix_mismatch_behavior: options.amPrefixMismatch } })
   return defined({ thinking, effort })
 }
 
-/** The last turn has called tools, and the thinking before them did not survive: manual thinking would be refused. */
-export function isUnsignedLoop(messages: readonly Message[]): boolean {
+/**
+ * The last turn has called tools, and the thinking before them did not survive: manual thinking would be refused. `lost`:
+ * what counts as not surviving, of what the first block is signed with.
+ */
+export function isUnsignedLoop(messages: readonly Message[], lost: (signature: Signature | undefined) => boolean = isForeign): boolean {
   const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))
   const lastCall = messages.findLastIndex(({ role, parts }) => role === 'assistant' && parts.some(({ type }) => type === 'tool-call'))
   if (lastCall < 0 || lastResult < lastCall) return false
@@ -130,8 +138,10 @@ export function isUnsignedLoop(messages: readonly Message[]): boolean {
   let start = lastCall
   while (start > 0 && messages[start - 1]?.role === 'assistant') start--
   const first = messages.slice(start, lastCall + 1).flatMap(({ parts }) => parts)[0]
-  return !(first?.type === 'reasoning' && first.signature?.issuer === name)
+  return lost(first?.type === 'reasoning' ? first.signature : undefined)
 }
+
+const isForeign = (signature: Signature | undefined) => signature?.issuer !== name
 
 /** Is thinking asked for? */
 export function isThinking({ thinking }: Partial<Thought>): boolean {
