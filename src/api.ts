@@ -28,7 +28,7 @@ export function translateRequest(body: unknown, { from, to, ...settings }: Trans
  * A whole reply for the other protocol. An error body becomes the other protocol's error body.
  * @throws TranslationError `malformed`; `truncated` for a reply that does not say how it ended
  */
-export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): { body: unknown; notes: Note[] } {
+export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): reply.TranslatedResponse {
   return reply.translateResponse(body, protocolOf(from), protocolOf(to), settings)
 }
 

@@ -21,9 +21,11 @@ export type {
   ModelInfo,
   NoteTable,
   Protocol,
+  Signatures,
   StreamMachine,
   TranslationContext,
   WireError,
 } from './protocol.ts'
 export { type MappingOptions, type ProtocolName, protocols } from './protocols/index.ts'
+export type { TranslatedResponse } from './translate/response.ts'
 export type { StreamTranslator } from './translate/stream.ts'

@@ -40,12 +40,15 @@ export type Protocol<Options extends object = object> = {
 }
 
 export type Decoded<T> = { value: T; notes: Note[] }
-export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext }
+export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
+
+/** Proofs of reasoning that a reply's wire has no place for and the caller asked to keep: opaque texts by call id. */
+export type Signatures = Record<string, string>
 
 export type Emit<Out> = (out: Out) => void
 
 /** State is plain and cloneable, and holds the notes made so far. */
-export type MachineState = { notes: Note[] }
+export type MachineState = { notes: Note[]; signatures?: Signatures }
 
 /**
  * One direction of a stream. `step` takes one event, changes the state and emits what is due; `end` is called once, when

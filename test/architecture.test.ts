@@ -81,6 +81,7 @@ const notInAll: Record<string, string> = {
   'conversation.ts': 'only messages has instructions both beside and inside the conversation',
   'media.ts': 'chat-completions has a part for each kind of media; elsewhere kind and source are told apart',
   'stream-reasoning.ts': 'only streams of chat-completions say reasoning twice, as plain text and in details',
+  'stored-proofs.ts': 'only chat-completions has no opaque field that every client sends back',
   'thinking.ts': 'only messages has blocks of thinking, and blocks that only carry a signature',
   'open-block.ts': 'only streams of messages have one open block that all deltas are of',
   'status-events.ts': 'only responses has events that tell of progress alone',

@@ -1,14 +1,17 @@
 import type { Note } from '../canonical/note.ts'
-import type { Protocol, WireError } from '../protocol.ts'
+import type { Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
 import { restoreResponse } from './restore.ts'
 import { refuseIfStrict, type Settings } from './settings.ts'
+
+/** `signatures`: what the caller asked to keep itself, for the request that comes after this reply. */
+export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
 
 /**
  * A whole reply of one protocol → the same reply of another. Between two equal protocols the body is given back untouched
  * and unread, but for the model name. A reply that is an error becomes the target's error body.
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
  */
-export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, ...options }: Settings): { body: unknown; notes: Note[] } {
+export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, ...options }: Settings): TranslatedResponse {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
@@ -23,7 +26,7 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
   const all = [...notes, ...encoded.notes]
   refuseIfStrict(all, strict, to.name)
-  return { body: encoded.wire, notes: all }
+  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }) }
 }
 
 /** An error answer of one protocol → another; status and retry hints are part of it. */
@@ -34,4 +37,4 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, o
   return { ...encoded.wire, notes: [...notes, ...encoded.notes] }
 }
 
-const bodyOf = ({ wire, notes }: { wire: WireError; notes: Note[] }) => ({ wire: wire.body, notes })
+const bodyOf = ({ wire, notes }: { wire: WireError; notes: Note[] }): Encoded<unknown> => ({ wire: wire.body, notes })

@@ -4,7 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { createReport } from '../kit/report.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Protocol, Signatures } from '../protocol.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
@@ -20,6 +20,8 @@ export type StreamTranslator = {
   ping(): string
   readonly notes: Note[]
   readonly usage: Usage | undefined
+  /** What the caller asked to keep itself, for the request that comes after this reply; complete when the stream is. */
+  readonly signatures: Signatures
   /** The reply came to its own end. */
   readonly finished: boolean
   /** What the stream failed with. Set before its first output when the upstream failed at once. */
@@ -128,6 +130,9 @@ function translate(from: Protocol, to: Protocol, { model, ...options }: Settings
     get notes() {
       return [...reader.notes(), ...(restoring?.notes ?? []), ...encoding.notes]
     },
+    get signatures() {
+      return encoding.signatures ?? {}
+    },
     get usage() {
       return reader.seen.usage
     },
@@ -174,6 +179,7 @@ function passThrough(protocol: Protocol, { model, ...options }: Settings): Strea
     get notes() {
       return reader.notes()
     },
+    signatures: {},
     get usage() {
       return reader.seen.usage
     },

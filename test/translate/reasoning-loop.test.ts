@@ -7,6 +7,8 @@ import { all, pairs } from '../support/wires.ts'
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 
+const names = all.map(({ name }) => name as ProtocolName)
+
 type Loop = { client: ProtocolName; upstream: ProtocolName; shape: Shape; streamed: boolean; echo?: Echo; options?: object }
 
 /** Three turns: the client sends back what its official library gave it. Gives what the upstream was asked each time, and the client's last request. */
@@ -15,23 +17,28 @@ async function converse({ client, upstream, shape, streamed, echo, options = {} 
   const thinker = thinkerOf(upstream)
   const asked: unknown[] = []
   let body = open(question)
+  const kept: Record<string, string> = {}
+  const ccStored = (callId: string) => kept[callId]
   for (let turn = 1; turn <= 4; turn++) {
-    const { body: request, context } = translateRequest(body, { from: client, to: upstream, ...options })
+    const { body: request, context } = translateRequest(body, { from: client, to: upstream, ...options, ccStored })
     asked.push(JSON.parse(JSON.stringify(request)))
     if (turn === 4) break
     const answer = shape.answer(turn)
     const settings = { from: upstream, to: client, context: JSON.parse(JSON.stringify(context)) as typeof context, ...options }
-    const received = await receive(streamed ? { text: streamText(thinker.stream(answer), settings) } : translateResponse(answer, settings))
+    const reply = streamed ? streamText(thinker.stream(answer), settings) : translateResponse(answer, settings)
+    Object.assign(kept, JSON.parse(JSON.stringify(reply.signatures ?? {})))
+    const received = await receive(reply)
     body = goOn(body, received, { runTool: name => `result of ${name} in ${turn}`, ask: 'And then?', ...(echo && { echo }) })
   }
   return { asked, last: body }
 }
 
-function streamText(source: string, settings: Parameters<typeof createStreamTranslator>[0]): string {
+function streamText(source: string, settings: Parameters<typeof createStreamTranslator>[0]) {
   const translator = createStreamTranslator(settings)
   let text = ''
   for (let at = 0; at < source.length; at += 41) text += translator.push(source.slice(at, at + 41))
-  return text + translator.end()
+  text += translator.end()
+  return { text, signatures: translator.signatures }
 }
 
 const forms = [
@@ -58,7 +65,43 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, 
   },
 )
 
-const names = all.map(({ name }) => name as ProtocolName)
+describe.each(names.filter(name => name !== 'chat-completions'))('a chat-completions client of a %s upstream that sends back only what it knows', upstream => {
+  const thinker = thinkerOf(upstream)
+  const calling = thinker.shapes.filter(shape => !shape.name.includes('without a call'))
+  const client = 'chat-completions'
+
+  test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
+    'loses nothing that the caller keeps for it: $name, $form',
+    async ({ shape, streamed }) => {
+      const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { ...keepAll, ccSignature: 'store' } })
+      for (const [turns, request] of asked.entries())
+        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+    },
+  )
+
+  test.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
+    'makes legal requests all the same: $name, $form',
+    async ({ shape, streamed }) => {
+      for (const ccSignature of ['field', 'store', 'none']) {
+        const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { ccSignature } })
+        for (const request of asked) expect(strictOf(upstream).checkRequest(request)).toEqual([])
+      }
+    },
+  )
+
+  test('is told of proofs that nothing keeps', () => {
+    const [shape] = thinker.shapes.filter(({ name }) => name.includes('without a call'))
+    const settings = { from: upstream, to: client, ccSignature: 'store' } as const
+    const whole = translateResponse(shape?.answer(1), settings)
+    expect(whole.notes.map(({ code }) => code)).toContain('reasoning.signature-dropped')
+    expect(whole.signatures).toEqual({})
+    expect(JSON.stringify(whole.body)).not.toContain('xs1.')
+    const translator = createStreamTranslator(settings)
+    expect(translator.push(thinker.stream(shape?.answer(1))) + translator.end()).not.toContain('xs1.')
+    expect(translator.notes.map(({ code }) => code)).toContain('reasoning.signature-dropped')
+  })
+})
+
 const switches = names.flatMap(client => names.flatMap(first => names.filter(second => second !== first).map(second => ({ client, first, second }))))
 
 describe.each(switches)('a $client client that goes from a $first upstream to a $second one', ({ client, first, second }) => {
@@ -68,16 +111,19 @@ describe.each(switches)('a $client client that goes from a $first upstream to a 
   // Between equal protocols bytes pass; what the official library makes of a stream is its own affair.
   const told = client === first ? forms.slice(0, 1) : forms
 
-  test.each(signed.flatMap(shape => told.map(form => ({ ...form, shape, name: shape.name }))))('keeps foreign proofs from it: $name, $form', async ({ shape, streamed }) => {
-    const { last } = await converse({ client, upstream: first, shape, streamed })
-    const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
-    const written = JSON.stringify(body)
-    for (const value of proofsOf(shape)) expect(written).not.toContain(value)
-    expect(written).not.toContain('xs1.')
-    expect(notes.filter(({ code }) => code === 'reasoning.foreign-signature').length).toBeGreaterThanOrEqual(proofsOf(shape).length)
-    expect(strictOf(second).checkRequest(body)).toEqual([])
-    expect(callsOf(body)).toEqual(callsOf(last))
-  })
+  test.each(signed.flatMap(shape => told.map(form => ({ ...form, shape, name: shape.name }))))(
+    'keeps foreign proofs from it: $name, $form',
+    async ({ shape, streamed }) => {
+      const { last } = await converse({ client, upstream: first, shape, streamed })
+      const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
+      const written = JSON.stringify(body)
+      for (const value of proofsOf(shape)) expect(written).not.toContain(value)
+      expect(written).not.toContain('xs1.')
+      expect(notes.filter(({ code }) => code === 'reasoning.foreign-signature').length).toBeGreaterThanOrEqual(proofsOf(shape).length)
+      expect(strictOf(second).checkRequest(body)).toEqual([])
+      expect(callsOf(body)).toEqual(callsOf(last))
+    },
+  )
 })
 
 /** The proofs of all three turns. */
@@ -94,11 +140,19 @@ function proofsOf(shape: Shape): string[] {
 
 /** Ids of calls and results, wherever they stand. */
 function callsOf(body: unknown): string[] {
-  return JSON.stringify(body).match(/(?:toolu|call)_\d_\d/g)?.toSorted() ?? []
+  return (
+    JSON.stringify(body)
+      .match(/(?:toolu|call)_\d_\d/g)
+      ?.toSorted() ?? []
+  )
 }
 
 describe.each(names)('a %s client in the middle of a loop', client => {
-  const manual = { 'chat-completions': { reasoning_effort: 'high' }, responses: { reasoning: { effort: 'high' } }, messages: { thinking: { type: 'enabled', budget_tokens: 8192 } } }
+  const manual = {
+    'chat-completions': { reasoning_effort: 'high' },
+    responses: { reasoning: { effort: 'high' } },
+    messages: { thinking: { type: 'enabled', budget_tokens: 8192 } },
+  }
   const ask = { ...manual[client], model: 'claude-opus-4-5' }
   const [shape = never()] = thinkerOf('responses').shapes
   const loop = { client, upstream: 'responses' as const, shape, streamed: false }

@@ -7,11 +7,13 @@ import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { validCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
+import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import type { ChatMessage } from './schema.ts'
+import { putBack } from './stored-proofs.ts'
 
 /** `messages` → canonical, one for one. */
-export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport): Message[] {
+export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
   const calls = new Map<string, ToolCallPart>()
   const open: ToolCallPart[] = []
   let legacy = 0
@@ -20,7 +22,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport)
     if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
     if (raw.role === 'assistant') {
       const reading: Reading = { report, context: undefined, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
-      const message: Message = { role: 'assistant', origin: 'message', at, ...decodeAssistant(raw, at, reading) }
+      const message: Message = { role: 'assistant', origin: 'message', at, ...decodeAssistant(putBack(raw, ccStored), at, reading) }
       for (const part of message.parts)
         if (part.type === 'tool-call') {
           calls.set(part.id, part)

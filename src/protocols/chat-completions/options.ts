@@ -9,9 +9,12 @@ export type ChatCompletionsOptions = {
   ccReasoning?: 'reasoning_content' | 'reasoning' | 'details' | 'omit'
   /**
    * How signatures of reasoning reach a client. Default `field`: in `reasoning_details` and `extra_content`, which clients
-   * that send the received message back keep. `none`: they are dropped, and the next turn of a signing model fails.
+   * that send the received message back keep. `store`: not at all; the answer comes with `signatures`, which the caller
+   * keeps and gives back by `ccStored`. `none`: they are dropped, and the next turn of a signing model fails.
    */
-  ccSignature?: 'field' | 'none'
+  ccSignature?: 'field' | 'store' | 'none'
+  /** What was kept of `signatures`, by call id: read wherever a client's message lacks it. Default: nothing. */
+  ccStored?: (callId: string) => string | undefined
   /**
    * Which reasoning of the history a server is shown. Default `tool-loop`: what came after the last user message, which
    * servers that think with tools want back and older ones refuse. Reasoning that came in this protocol is kept as it came

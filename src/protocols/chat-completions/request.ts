@@ -139,7 +139,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   put(tool_choice === undefined ? 'function_call' : 'tool_choice', unknownOfToolChoice(tool_choice ?? function_call))
   const given = defined({
     model,
-    messages: decodeMessages(messages, report),
+    messages: decodeMessages(messages, report, options),
     tools: decodeTools({ tools, functions, web_search_options }),
     toolChoice: decodeToolChoice(tool_choice ?? function_call),
     parallelToolCalls: parallel_tool_calls,

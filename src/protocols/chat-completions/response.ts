@@ -13,6 +13,7 @@ import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
+import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
 import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
@@ -141,7 +142,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
 
-  const writing: Writing = { report, options, own: verbatim, nameOf: createNames(verbatim).nameOf }
+  const writing = { report, options, own: verbatim, nameOf: createNames(verbatim).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))
@@ -161,7 +162,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
   const wire = spell({ ...head, choices, usage: counts, service_tier: serviceTier }, ext)
-  return { wire, notes: report.notes }
+  return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }
 
 /** What every answer begins with; what the source did not tell is made up and noted. */
@@ -186,7 +187,11 @@ function truncated(path: string): TranslationError {
   return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
 }
 
-function encodeCandidate({ index, at: place, messages, finish, logprobs, ext, ...rest }: Candidate, at: string, writing: Writing): JsonObject {
+function encodeCandidate(
+  { index, at: place, messages, finish, logprobs, ext, ...rest }: Candidate,
+  at: string,
+  writing: Writing & { stored: StoredProofs },
+): JsonObject {
   const { report, options } = writing
   report.rest(rest, place)
   report.ext(ext, place)
@@ -203,6 +208,7 @@ function encodeCandidate({ index, at: place, messages, finish, logprobs, ext, ..
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
+  if (options.ccSignature === 'store' && !writing.own && !takeOut(message, writing.stored)) report.add('reasoning.signature-dropped', first?.at)
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
   const ended = encodeEnding(finish, { at, place, report, options, form, hasCalls: parts.some(({ type }) => type === 'tool-call') })

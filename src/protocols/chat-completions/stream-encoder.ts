@@ -14,7 +14,7 @@ import { formOf, merge, own } from './own.ts'
 import { addToPart, correct } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText } from './response.ts'
-import { encodeReasoningDetails } from './stream-signatures.ts'
+import { encodeReasoningDetails, storeProofs } from './stream-signatures.ts'
 import { type Choice, choiceOf, held, isLaned, type PartOut, reportOf, type State, write, writeDelta } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
 import { encodeFinish } from './vocabulary.ts'
@@ -44,6 +44,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
       usage: undefined,
       blocked: undefined,
       choices: new Map(),
+      signatures: {},
     }
   },
 
@@ -271,7 +272,8 @@ function conclude(state: State, choice: Choice, { word, fields, delta, emit }: C
   const annotations = encodeAnnotations(state, choice)
   if (annotations.length > 0) writeDelta(state, choice, { delta: { annotations }, emit })
   const details = encodeReasoningDetails(state, choice)
-  if (details.length > 0) writeDelta(state, choice, { delta: { reasoning_details: details }, emit })
+  if (state.settings.ccSignature === 'store') storeProofs(state, choice, details)
+  else if (details.length > 0) writeDelta(state, choice, { delta: { reasoning_details: details }, emit })
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
   write(state, merge(fields, { index: choice.index, delta, finish_reason: word }), emit)
 }

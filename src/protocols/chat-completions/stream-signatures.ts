@@ -5,16 +5,28 @@ import { unusual } from './assistant.ts'
 import { validCallId } from './calls.ts'
 import { formOf, own } from './own.ts'
 import { encodeCallSignature, encodeDetails, needsDetails } from './reasoning.ts'
+import { keep } from './stored-proofs.ts'
 import { type Choice, reportOf, type State } from './stream-state.ts'
 
 /** `extra_content` of a call, which holds its signature. */
 export function encodeExtra(state: State, { signature, ext, at }: ToolCallPart): JsonObject | undefined {
   const { extra } = formOf(ext)
   if (isObject(extra)) return extra
+  if (state.settings.ccSignature === 'store') return undefined
   if (signature && state.settings.ccSignature !== 'none') return encodeCallSignature(signature)
   reportOf(state).add('reasoning.signature-dropped', at, 'signature')
   return undefined
 }
+
+/** The same for the caller's store, when the choice is whole. */
+export function storeProofs(state: State, choice: Choice, details: JsonObject[]): void {
+  const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
+  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCallSignature(head.signature)]] : [])))
+  const [first] = calls
+  if (!keep(state.signatures, first && shownId(first), { details, extra })) reportOf(state).add('reasoning.signature-dropped', '')
+}
+
+const shownId = ({ ext, id }: ToolCallPart): string => (own(ext) ? id : mapCallId(id, validCallId))
 
 /** What plain text could not carry of the reasoning, for the end of the stream: signatures, segments, the order of the parts. */
 export function encodeReasoningDetails(state: State, choice: Choice): JsonObject[] {
@@ -33,7 +45,7 @@ export function encodeReasoningDetails(state: State, choice: Choice): JsonObject
     outs.flatMap(out => {
       if (out.kind === 'reasoning') return [`r${count++}`]
       if (out.kind === 'text') return out.text ? [`x${out.text.length}`] : []
-      return out.kind === 'call' ? [`c${own(out.head.ext) ? out.head.id : mapCallId(out.head.id, validCallId)}`] : []
+      return out.kind === 'call' ? [`c${shownId(out.head)}`] : []
     }),
   )
   if (!wanted && !choice.textSignature) {

@@ -5,6 +5,7 @@ import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
+import type { StoredProofs } from './stored-proofs.ts'
 
 export type CallOut = {
   kind: 'call'
@@ -69,6 +70,8 @@ export type State = MachineState & {
   usage: Usage | undefined
   blocked: CanonicalResponse['promptBlocked'] | undefined
   choices: Map<number, Choice>
+  /** Proofs for the caller to keep. */
+  signatures: StoredProofs
 }
 
 export const reportOf = (state: State): ChatReport => createChatReport(state.fieldNames, state.notes)
