@@ -37,6 +37,10 @@ export type Sampling = {
   presencePenalty?: number
   seed?: number
   logitBias?: Record<string, number>
+  /** As servers of open models have it: the least probability of a token, as a share of the likeliest one's. */
+  minP?: number
+  /** The same servers: what the odds of a token that was used already are divided by. */
+  repetitionPenalty?: number
 }
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'

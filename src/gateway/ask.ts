@@ -3,6 +3,7 @@ import type { Usage } from '../canonical/response.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { ReadBody } from './body.ts'
+import type { Breakers } from './breaker.ts'
 import type { Refusal } from './error.ts'
 import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
@@ -11,7 +12,7 @@ import type { GatewayRequest } from './request.ts'
 import type { Candidate, Catalog } from './upstream.ts'
 
 /** What every exchange of one gateway shares. */
-export type Service = { config: Settled; hooks: Hooks; catalog: Catalog; limits: Limits; transport: Transport }
+export type Service = { config: Settled; hooks: Hooks; catalog: Catalog; limits: Limits; breakers: Breakers; transport: Transport }
 
 /** A request that was understood: who is to serve it, and how the caller wants the answer. */
 export type Ask = {

@@ -3,11 +3,11 @@ import type { Protocol } from '../protocol.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { demoUpstream } from './demo.ts'
-import { clientLeft, kindOf, Refusal, refusalOf, refuse } from './error.ts'
+import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
 import { keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { mapping, type Prepared, prepare } from './prepare.ts'
-import { urlOf } from './upstream.ts'
+import { type Candidate, urlOf } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
 export type Opened = {
@@ -19,56 +19,22 @@ export type Opened = {
   watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
 }
 
-export type OpenCall = {
-  /** Rejects with the Refusal of the first failure when every attempt failed. */
-  opened: Promise<Opened>
-  /** Ends whatever is under way: the attempt, the wait for the next, or the answer that is being read. */
-  stop(reason: Refusal): void
-}
-
 /** `again`: may it be tried once more: nowhere, at another channel only, or at the same one too. */
-type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number }
+export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number }
 
 const maxErrorBytes = 64 * 1024
 const maxReplyBytes = 256 * 1024 * 1024
-const longestWaitMs = 3_000
 
-/** Calls the candidates one after another until one answers. Nothing is tried again once a byte of an answer has come. */
-export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
-  const controller = new AbortController()
-  const { signal } = ask.request
-  const stop = (reason: Refusal) => controller.abort(reason)
-  const left = () => stop(clientLeft())
-  if (signal.aborted) left()
-  else signal.addEventListener('abort', left, { once: true })
-  return { opened: open(service, ask, trace, controller), stop }
-}
-
-async function open(service: Service, ask: Ask, trace: Trace, controller: AbortController): Promise<Opened> {
-  const { candidates } = ask
-  const tries = Math.max(service.config.defaults.retries, candidates.length - 1)
-  let first: Refusal | undefined
-  for (let attempt = 0; ; attempt++) {
-    const candidate = candidates[attempt % candidates.length]
-    if (!candidate) throw refuse(404, 'not_found', 'no channel serves this model')
-    trace.attempts = attempt + 1
-    trace.candidate = candidate
-    const result = await call(service, ask, trace, candidate, controller)
-    if (!('again' in result)) return result
-    const { refusal, again, waitMs } = result
-    if (again === 'never' || controller.signal.aborted) throw refusal
-    first ??= refusal
-    const sameAgain = attempt + 1 >= candidates.length
-    const wait = sameAgain ? (waitMs ?? 100 * 2 ** attempt) : 0
-    if (attempt >= tries || (sameAgain && again !== 'here') || wait > longestWaitMs) throw first
-    await pause(wait, controller.signal)
-  }
-}
-
-async function call(service: Service, ask: Ask, trace: Trace, candidate: Prepared['candidate'], controller: AbortController): Promise<Opened | Failure> {
+/** One attempt at one candidate. */
+export async function call(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+  { candidate, controller }: { candidate: Candidate; controller: AbortController },
+): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
   const { timeouts } = channel
-  const tooMany = service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute, Date.now())
+  const tooMany = await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
   if (tooMany !== undefined)
     return { refusal: refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs: tooMany }), again: 'elsewhere' }
   let prepared: Prepared
@@ -160,7 +126,7 @@ function failureOf(text: string, { status, headers }: TransportAnswer, from: Pro
   const retry = status === 408 || status === 429 || status >= 500
   const hint = Number(headers['retry-after-ms'] ?? Number(headers['retry-after']) * 1000)
   const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined
-  const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : status === 429 && waitMs === undefined ? 'elsewhere' : 'here'
+  const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : 'here'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
   if (/^\s*</.test(shown)) {
@@ -210,20 +176,6 @@ function linked(signal: AbortSignal): AbortController {
   if (signal.aborted) controller.abort(signal.reason)
   else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
   return controller
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const gone = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', gone)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', gone, { once: true })
-  })
 }
 
 async function* watch(body: TransportAnswer['body'], idleMs: number, controller: AbortController): AsyncGenerator<Uint8Array | string> {

@@ -4,8 +4,10 @@ import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
+import { isFault, openFirst } from './attempts.ts'
 import { readJson } from './body.ts'
-import { openFirst, readText } from './call.ts'
+import { createBreakers } from './breaker.ts'
+import { readText } from './call.ts'
 import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
 import { estimateTokens } from './estimate.ts'
 import { generate } from './exchange.ts'
@@ -13,7 +15,7 @@ import { requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks, Identity, UsageRecord } from './hooks.ts'
 import { newId } from './ids.ts'
 import { createKeyRing } from './keys.ts'
-import { memoryLimits } from './limits.ts'
+import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
@@ -43,7 +45,14 @@ export type Gateway = {
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
-  const service: Service = { config: settled, hooks, catalog: createCatalog(settled), limits: memoryLimits(), transport: hooks.transport ?? transport() }
+  const service: Service = {
+    config: settled,
+    hooks,
+    catalog: createCatalog(settled),
+    limits: createLimits(settled.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached')),
+    breakers: createBreakers(settled.channels, isFault),
+    transport: hooks.transport ?? transport(),
+  }
   const list = createListing(service)
   const keys = createKeyRing(settled.keys)
   const localOnly = keys.size === 0 && settled.auth !== 'none' && !hooks.authenticate
@@ -69,9 +78,9 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     return identity
   }
 
-  function limit({ group }: Identity): void {
-    if (group === undefined || !Object.hasOwn(settled.groups, group)) return
-    const retryAfterMs = service.limits.take(`group ${group}`, settled.groups[group]?.requestsPerMinute ?? 0, Date.now())
+  async function limit({ name, group, requestsPerMinute = 0 }: Identity): Promise<void> {
+    const ofGroup = group !== undefined && Object.hasOwn(settled.groups, group) ? settled.groups[group]?.requestsPerMinute : undefined
+    const retryAfterMs = (await service.limits.take(`key ${name}`, requestsPerMinute)) ?? (await service.limits.take(`group ${group}`, ofGroup ?? 0))
     if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'too many requests in this minute', { retryAfterMs })
   }
 
@@ -111,7 +120,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       case 'count-tokens': {
         const identity = await identify(request, route.protocol)
         trace.identity = identity
-        limit(identity)
+        await limit(identity)
         const ask = await readAsk(route, request, identity, trace)
         return route.kind === 'generate' ? generate(service, ask, trace) : countTokens(ask, trace)
       }
@@ -244,10 +253,13 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         })
         clearTimeout(timer)
       }
-      await service.transport.close?.()
+      await Promise.all([service.transport.close?.(), service.limits.close()])
     },
   }
 }
+
+/** A connection's address may hold a password. */
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s]*@/g, '//***@')
 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
 

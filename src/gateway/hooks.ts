@@ -3,8 +3,11 @@ import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { Transport } from '../transports/transport.ts'
 
-/** Who is asking. `group`: one of the configured groups; absent: sees every model. */
-export type Identity = { name?: string; group?: string }
+/**
+ * Who is asking. `group`: one of the configured groups; absent: sees every model. `requestsPerMinute`: of this name alone,
+ * beside the limit of the group; absent or 0: none.
+ */
+export type Identity = { name?: string; group?: string; requestsPerMinute?: number }
 
 /** What one exchange was and cost. Absent means that it never came to that. */
 export type UsageRecord = {

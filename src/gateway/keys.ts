@@ -11,9 +11,9 @@ export type KeyRing = {
 }
 
 export function createKeyRing(keys: readonly KeyEntry[]): KeyRing {
-  const known = keys.map(({ name, key, group, disabled }) => ({
+  const known = keys.map(({ name, key, group, requestsPerMinute, disabled }) => ({
     digest: sha256(utf8ToBytes(key)),
-    identity: disabled ? undefined : { name, ...(group !== undefined && { group }) },
+    identity: disabled ? undefined : { name, requestsPerMinute, ...(group !== undefined && { group }) },
   }))
   return {
     size: known.length,

@@ -1,26 +1,56 @@
+import type { RateLimiterAbstract } from 'rate-limiter-flexible'
+import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
+import { isObject } from '../kit/json.ts'
+import type { Settled } from './options.ts'
+
 /** Counts calls per minute and name. */
 export type Limits = {
-  /** Counts one call; gives the milliseconds to wait when there were too many (then it is not counted), else undefined. */
-  take(name: string, perMinute: number, now: number): number | undefined
+  /** Counts one call; gives the milliseconds to wait when there were too many, else undefined. `perMinute` 0: no limit. */
+  take(name: string, perMinute: number): Promise<number | undefined>
+  close(): Promise<void>
 }
 
-/** In this process's memory. The minute slides: the one before counts by the share of it that is still within 60 s. */
-export function memoryLimits(): Limits {
-  const minute = 60_000
-  const windows = new Map<string, { start: number; count: number; before: number }>()
+/** So many calls a minute, whoever they are counted for. */
+type LimiterOf = (perMinute: number) => RateLimiterAbstract
+
+/** In this process's memory, or in Redis for several processes. `warn` is told when Redis cannot be reached. */
+export function createLimits(config: Settled['limits'], warn: (error: unknown) => void): Limits {
+  if (!('redis' in config)) return limitsOf(inMemory, async () => {})
+  const { redis } = config
+  // Loaded only where it is configured: the gateway itself runs on any platform.
+  const store = import('../stores/redis-limiter.ts').then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
+  store.catch(warn)
+  let limits: Promise<Limits> | undefined
+  const ready = () => {
+    limits ??= store.then(({ limiterOf, close }) => limitsOf(limiterOf, close))
+    return limits
+  }
   return {
-    take(name, perMinute, now) {
+    take: async (name, perMinute) => (perMinute === 0 ? undefined : (await ready()).take(name, perMinute)),
+    close: async () => (await ready()).close(),
+  }
+}
+
+const inMemory: LimiterOf = perMinute => new RateLimiterMemory({ points: perMinute, duration: 60, keyPrefix: `wireglot:${perMinute}` })
+
+function limitsOf(limiterOf: LimiterOf, close: () => Promise<void>): Limits {
+  const limiters = new Map<number, RateLimiterAbstract>()
+  return {
+    async take(name, perMinute) {
       if (perMinute === 0) return undefined
-      const start = now - (now % minute)
-      let window = windows.get(name)
-      if (window?.start !== start) {
-        window = { start, count: 0, before: window?.start === start - minute ? window.count : 0 }
-        windows.set(name, window)
+      let limiter = limiters.get(perMinute)
+      if (!limiter) {
+        limiter = limiterOf(perMinute)
+        limiters.set(perMinute, limiter)
       }
-      const passed = (now - start) / minute
-      if (window.count + window.before * (1 - passed) + 1 > perMinute) return Math.ceil(start + minute - now)
-      window.count++
-      return undefined
+      try {
+        await limiter.consume(name)
+        return undefined
+      } catch (refused) {
+        // What is no answer is a fault of the store, which must not shut everybody out.
+        return isObject(refused) && typeof refused['msBeforeNext'] === 'number' ? Math.max(1, refused['msBeforeNext']) : undefined
+      }
     },
+    close,
   }
 }

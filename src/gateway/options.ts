@@ -6,7 +6,13 @@ const milliseconds = z.int().min(0)
 const perMinute = z.int().min(0)
 const name = z.string().min(1)
 
-const Key = z.strictObject({ name, key: z.string().min(1), group: name.optional(), disabled: z.boolean().default(false) })
+const Key = z.strictObject({
+  name,
+  key: z.string().min(1),
+  group: name.optional(),
+  requestsPerMinute: perMinute.default(0),
+  disabled: z.boolean().default(false),
+})
 
 const Group = z.strictObject({ models: z.array(z.string()).default(['*']), requestsPerMinute: perMinute.default(0) })
 
@@ -17,6 +23,9 @@ const Timeouts = z.strictObject({
   totalMs: milliseconds.default(0),
 })
 
+/** A channel that failed so many times in a row is left alone for so long; 0 failures: never. */
+const Breaker = z.strictObject({ failures: z.int().min(0).default(5), restMs: milliseconds.default(10_000) })
+
 const Channel = z
   .strictObject({
     name,
@@ -26,6 +35,7 @@ const Channel = z
     headers: z.record(z.string(), z.string()).default({}),
     requestsPerMinute: perMinute.default(0),
     timeouts: Timeouts.prefault({}),
+    breaker: Breaker.prefault({}),
     embedded: z.literal('demo').optional(),
   })
   .superRefine((channel, context) => {
@@ -52,7 +62,10 @@ const Model = z.strictObject({
 
 const Defaults = z.strictObject({
   maxOutputTokens: z.int().positive().default(32_000),
+  /** At the same channel, before the next one is tried. */
   retries: z.int().min(0).max(10).default(2),
+  /** The longest wait before a retry; an upstream that asks for more is not waited for. */
+  retryWaitMs: milliseconds.default(5_000),
   bodyLimitBytes: z
     .int()
     .positive()
@@ -70,7 +83,12 @@ const Config = z
     channels: z.array(Channel).min(1),
     models: z.array(Model).optional(),
     defaults: Defaults.prefault({}),
-    limits: z.strictObject({ store: z.literal('memory').default('memory') }).prefault({}),
+    limits: z
+      .union([
+        z.strictObject({ redis: z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' }) }),
+        z.strictObject({ store: z.literal('memory').default('memory') }),
+      ])
+      .prefault({}),
   })
   .superRefine(({ auth, keys, groups, channels, models }, context) => {
     const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })

@@ -123,7 +123,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each([
     [503, 2],
-    [429, 1],
+    [429, 2],
     [400, 1],
     [401, 1],
   ])('status %i is tried %i times in all with one retry', async (status, times) => {

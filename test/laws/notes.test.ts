@@ -83,6 +83,12 @@ const olderSpellings = [
   ['/output_config/format', '/output_format'],
   ['/max_completion_tokens', '/max_tokens'],
   ['/reasoning/summary', '/reasoning/generate_summary'],
+  // Servers of one shape are told in several ways how much to think.
+  ['/reasoning/max_tokens', '/thinking/budget_tokens'],
+  ['/reasoning/max_tokens', '/thinking_budget'],
+  ['/thinking/type', '/reasoning/enabled'],
+  ['/thinking/type', '/enable_thinking'],
+  ['/reasoning_effort', '/reasoning/effort'],
 ] as const
 
 /** To something, or to where something is missing. */

@@ -257,8 +257,16 @@ function encodeReasoning(
     const again = decodeReasoning(carriers, from.at ?? '')
     if (same(again.parts, reasoning) && same(again.textSignature, textSignature)) return carriers
   }
-  if (reasoning.length === 0 && !textSignature) return {}
+  const order = layoutOf(allowed ? from.parts : from.parts.filter(({ type }) => type !== 'reasoning'), writing)
+  const noteOrder = () => {
+    if (isDisordered(order)) report.add('parts.order-lost', from.at)
+  }
+  if (reasoning.length === 0 && !textSignature) {
+    noteOrder()
+    return {}
+  }
   if (!allowed) {
+    noteOrder()
     for (const { at } of reasoning) report.add('reasoning.dropped', at)
     if (textSignature) report.add('reasoning.foreign-signature', from.at)
     return {}
@@ -272,7 +280,8 @@ function encodeReasoning(
   const text = reasoningText(usable)
   const written: JsonObject = {}
   if (text && field !== 'details') written[field] = text
-  const layout = from.towards === 'client' ? layoutOf(from.parts, writing) : undefined
+  const layout = from.towards === 'client' ? unusual(order) : undefined
+  if (from.towards === 'server') noteOrder()
   const detailed =
     (from.towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') &&
     (field === 'details' ? usable.length > 0 : needsDetails(usable))
@@ -307,23 +316,25 @@ function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { repo
   return rest
 }
 
-/** The order of the parts, where it is not the one that readers assume. */
-function layoutOf(parts: readonly Part[], { own: verbatim }: Writing): string[] | undefined {
+/** The order of the parts. */
+function layoutOf(parts: readonly Part[], { own: verbatim }: Writing): string[] {
   let reasoning = 0
-  return unusual(
-    parts.flatMap(part => {
-      if (part.type === 'reasoning') return [`r${reasoning++}`]
-      if (part.type === 'text') return part.text ? [`x${part.text.length}`] : []
-      return part.type === 'tool-call' ? [`c${verbatim ? part.id : mapCallId(part.id, validCallId)}`] : []
-    }),
-  )
+  return parts.flatMap(part => {
+    if (part.type === 'reasoning') return [`r${reasoning++}`]
+    if (part.type === 'text') return part.text ? [`x${part.text.length}`] : []
+    return part.type === 'tool-call' ? [`c${verbatim ? part.id : mapCallId(part.id, validCallId)}`] : []
+  })
 }
 
-/** The layout, unless it is the usual one: reasoning, one text, calls. Without reasoning the order binds nobody. */
+const ranksOf = (layout: readonly string[]) => layout.map(token => 'rxc'.indexOf(token.charAt(0)))
+
+/** Does it differ from the order that every reader assumes: reasoning, text, calls? */
+const isDisordered = (layout: readonly string[]) => ranksOf(layout).some((rank, i, ranks) => rank < (ranks[i - 1] ?? 0))
+
+/** The layout, unless readers assume it: reasoning, one text, calls. Where there is no reasoning, texts may stand apart. */
 export function unusual(layout: string[]): string[] | undefined {
-  const ranks = layout.map(token => 'rxc'.indexOf(token.charAt(0)))
-  const inOrder = ranks.every((rank, i) => rank >= (ranks[i - 1] ?? 0))
-  return ranks.includes(0) && !(inOrder && ranks.filter(rank => rank === 1).length <= 1) ? layout : undefined
+  const ranks = ranksOf(layout)
+  return isDisordered(layout) || (ranks.includes(0) && ranks.filter(rank => rank === 1).length > 1) ? layout : undefined
 }
 
 /** `audio` of a message: whole in an answer, by id in a conversation. */

@@ -12,7 +12,7 @@ const longestMessage = 2048
 
 /** How servers say that a conversation no longer fits, when no code says it. */
 const overflow =
-  /context[ _-]?(length|window|size)|maximum context|(prompt|input|messages?|request)\b.{0,40}\b(is |are )?too (long|large for the model|many tokens)|exceeds? .{0,40}(context|token limit|maximum (number of )?(input )?tokens)|too many (prompt |input )?tokens/i
+  /context[ _-]?(length|window|size)|maximum (context|prompt length|input length)|(prompt|input|messages?|request)\b.{0,40}\b(is |are )?too (long|large for the model|many tokens)|exceeds? .{0,40}(context|token limit|maximum (number of )?(input )?tokens)|too many (prompt |input )?tokens/i
 
 const filtered = /content (management|filter\w*) polic|content_policy|responsible ?ai policy/i
 
@@ -155,7 +155,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport): Json
     return raw
   const words = errorWords[kind]
   const ours = protocol === protocolName
-  if (details !== undefined && !ours) report.add('error.details', '', 'details')
+  if (details !== undefined && !ours) report.add('error.details', undefined, 'error.details')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: (ours ? code : undefined) ?? words.code }
   return { error: ours && isObject(details) ? { ...details, ...known } : known }
 }

@@ -233,7 +233,9 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
-    for (const part of results)
+    const firstOther = parts.findIndex(part => part.type !== 'tool-result')
+    for (const part of results) {
+      if (firstOther >= 0 && parts.indexOf(part) > firstOther) report.add('tool-result.moved', part.at)
       turns.push(
         defined({
           role: 'tool' as const,
@@ -243,6 +245,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
           parts: [part],
         }),
       )
+    }
     if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0))
       turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
   }

@@ -16,6 +16,7 @@ export const notes = {
     source: '2.4',
   },
   'tool.added-late': { kind: 'approximated', reason: 'a tool added in mid-conversation stands in the list of all tools', source: '2.1' },
+  'tools.two-lists': { kind: 'approximated', reason: 'tools stand in two lists, an older and a newer one; they are read as one', source: '13.12' },
   'tool.server': { kind: 'dropped', reason: 'a tool that runs at its own provider cannot run here', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'the provider searches the web its own way', source: '2.5' },
   'tool_choice.unsupported': { kind: 'dropped', reason: 'the target protocol cannot force this tool', source: '2.6' },
@@ -56,6 +57,7 @@ export const notes = {
   'stop.too-many': { kind: 'approximated', reason: 'only the first four stop sequences', source: '2.10' },
   'limit.raised': { kind: 'approximated', reason: 'at least one token has to be asked for', source: '2.10' },
   'user.hashed': { kind: 'approximated', reason: 'the id is longer than 64 characters; its hash is as stable', source: '2.12' },
+  'tier.speed': { kind: 'approximated', reason: 'a faster mode of another provider became the fast tier', source: '2.12' },
   'tier.unsupported': { kind: 'dropped', reason: 'the target protocol has no such service tier', source: '2.12' },
   'state.unresolvable': { kind: 'dropped', reason: 'it refers to memory of another provider; the caller asked for a note instead of an error', source: '2.14' },
   'file.foreign-id': {

@@ -27,8 +27,10 @@ export type ChatCompletionsOptions = {
   ccMaxTokensField?: 'max_completion_tokens' | 'max_tokens'
   /** Usage at the end of every stream, also of one whose request did not ask for it. Default false. */
   ccAlwaysUsage?: boolean
-  /** `top_k`, which only some servers take. Default `drop`: others answer an unknown field with an error. */
+  /** `top_k`, `min_p` and `repetition_penalty`, which only some servers take. Default `drop`: others answer an unknown field with an error. */
   ccTopK?: 'drop' | 'write'
+  /** The faster mode of another provider becomes the tier `fast`. Default false: it is priced otherwise. */
+  fastIsSpeed?: boolean
   /** Cache breakpoints of other protocols. Default `write`. `drop`: for servers that refuse the field. */
   ccCacheMarks?: 'write' | 'drop'
   /** A lifetime of one hour, which this wire lacks. Default `drop`: the provider's own. `up`: twelve hours, at a price. */

@@ -1,23 +1,25 @@
 import type { Message, Part } from '../../canonical/message.ts'
-import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
+import type { CanonicalRequest, StateSpec } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
-import { hashHex } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
-import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { decodeContent, type Writing } from './content.ts'
+import { decodeControls, encodeControls, splitControls } from './effort.ts'
+import { decodeFormat, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
+import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { ChatRequest } from './schema.ts'
+import { encodeCache, encodeLimit, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
 import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, unknownOfToolChoice } from './tools.ts'
-import { serviceTiers } from './vocabulary.ts'
 
 /** Where a canonical field stands on this wire. */
 export const fieldNames: Record<string, string> = {
+  'error.details': 'error',
   candidateCount: 'n',
   maxOutputTokens: 'max_completion_tokens',
   toolChoice: 'tool_choice',
@@ -25,6 +27,8 @@ export const fieldNames: Record<string, string> = {
   'sampling.temperature': 'temperature',
   'sampling.topP': 'top_p',
   'sampling.topK': 'top_k',
+  'sampling.minP': 'min_p',
+  'sampling.repetitionPenalty': 'repetition_penalty',
   'sampling.frequencyPenalty': 'frequency_penalty',
   'sampling.presencePenalty': 'presence_penalty',
   'sampling.seed': 'seed',
@@ -43,6 +47,10 @@ export const fieldNames: Record<string, string> = {
   'safety.moderation': 'moderation',
   'prediction.parts': 'prediction',
   'reasoning.effort': 'reasoning_effort',
+  'reasoning.budgetTokens': 'reasoning/max_tokens',
+  'reasoning.mode': 'thinking/type',
+  'reasoning.display': 'reasoning/exclude',
+  'reasoning.summary': 'reasoning/summary',
   'output.format': 'response_format',
   'output.format.strict': 'response_format/json_schema/strict',
   'output.format.name': 'response_format/json_schema/name',
@@ -105,7 +113,6 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     prompt_cache_key,
     prompt_cache_options,
     prompt_cache_retention,
-    reasoning_effort,
     response_format,
     safety_identifier,
     seed,
@@ -116,6 +123,9 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     stream_options,
     temperature,
     top_p,
+    top_k,
+    min_p,
+    repetition_penalty,
     tool_choice,
     tools,
     user,
@@ -123,7 +133,9 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     web_search_options,
     ...unknown
   } = body
-  const fields: JsonObject = unknown
+  const { came: controls, rest: others } = splitControls(unknown)
+  const { spec: reasoning, left } = decodeControls(controls)
+  const fields: JsonObject = { ...others, ...left }
   const put = (key: string, rest: JsonObject) => {
     if (Object.keys(rest).length > 0) fields[key] = rest
   }
@@ -144,8 +156,18 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     toolChoice: decodeToolChoice(tool_choice ?? function_call),
     parallelToolCalls: parallel_tool_calls,
     output: some({ format, verbosity, modalities, audio }),
-    reasoning: some({ effort: reasoning_effort }),
-    sampling: some({ temperature, topP: top_p, frequencyPenalty: frequency_penalty, presencePenalty: presence_penalty, seed, logitBias: logit_bias }),
+    reasoning,
+    sampling: some({
+      temperature,
+      topP: top_p,
+      topK: top_k,
+      minP: min_p,
+      repetitionPenalty: repetition_penalty,
+      frequencyPenalty: frequency_penalty,
+      presencePenalty: presence_penalty,
+      seed,
+      logitBias: logit_bias,
+    }),
     maxOutputTokens: max_completion_tokens ?? max_tokens,
     stop: typeof stop === 'string' ? [stop] : stop,
     candidateCount: n,
@@ -162,6 +184,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
         ? undefined
         : defined({ enabled: stream ?? false, includeUsage: include_usage, obfuscation: include_obfuscation }),
   })
+  if (tools?.length && functions?.length) report.add('tools.two-lists', '/functions')
   // Both spellings of the limit: the newer one wins, the other is kept for this protocol alone.
   if (max_completion_tokens !== undefined && max_tokens !== undefined) fields['max_tokens'] = max_tokens
   if (tool_choice !== undefined && function_call !== undefined) fields['function_call'] = function_call
@@ -179,6 +202,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     cacheOptions: prompt_cache_options,
     prediction: prediction && { ...prediction, content: typeof prediction.content },
     format: response_format,
+    controls: Object.keys(controls).length > 0 ? controls : undefined,
   }
   return { value: { ...given, ...kept(fields, form) }, notes: report.notes }
 }
@@ -189,24 +213,6 @@ type Some<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 function some<T extends object>(from: T): Some<T> | undefined {
   const told = defined(from)
   return Object.keys(told).length > 0 ? (told as Some<T>) : undefined
-}
-
-function decodeFormat(wire: ChatRequest['response_format'], put: (key: string, rest: JsonObject) => void): OutputFormat | undefined {
-  if (!wire) return undefined
-  const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
-  if (type === 'text') {
-    put('response_format', rest)
-    return { type: 'text' }
-  }
-  if (type === 'json_object' && inner === undefined) {
-    put('response_format', rest)
-    return { type: 'json' }
-  }
-  if (type !== 'json_schema' || !isObject(inner)) return { type: 'opaque', protocol: protocolName, raw: wire }
-  const { told: spec, nulls } = told(inner)
-  const { name, description, schema, strict, ...unknown } = spec as { name?: string; description?: string; schema?: JsonObject; strict?: boolean }
-  put('response_format', Object.keys(unknown).length > 0 ? { ...rest, json_schema: unknown } : rest)
-  return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: nulls.includes('strict') ? (null as boolean | null) : strict })
 }
 
 /**
@@ -257,7 +263,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
     [(form['toolChoiceKey'] as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, form['toolChoice'], writing),
     parallel_tool_calls: parallelToolCalls,
     ...encodeOutput(output, writing, form),
-    reasoning_effort: encodeEffort(reasoning, report),
+    ...encodeControls(reasoning, form['controls'], writing),
     ...encodeSampling(sampling, writing),
     [maxField]: encodeLimit(maxOutputTokens, writing),
     stop: encodeStop(stop, writing, form),
@@ -342,136 +348,4 @@ function limitMarks(messages: readonly Message[], report: ChatReport): readonly 
       return rest as Part
     }),
   }))
-}
-
-function encodeOutput(output: OutputSpec | undefined, writing: Writing, form: JsonObject): JsonObject {
-  if (!output) return {}
-  const { format, verbosity, modalities, audio, ...rest } = output
-  writing.report.rest(rest, '', 'output.')
-  return { response_format: format && encodeFormat(format, form['format'], writing), verbosity, modalities, audio }
-}
-
-function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing): unknown {
-  const ignore = () => {}
-  if (isObject(came) && same(decodeFormat(came as ChatRequest['response_format'], ignore), format)) return came
-  switch (format.type) {
-    case 'text':
-      return { type: 'text' }
-    case 'json':
-      return { type: 'json_object' }
-    case 'schema': {
-      const { schema, name, description, strict } = format
-      if (name === undefined) report.add('schema.name', '', 'output.format.name')
-      return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
-    }
-    case 'opaque':
-      if (format.protocol === protocolName) return format.raw
-      report.add('field.unsupported', '', 'output.format')
-      return undefined
-    default:
-      return format satisfies never
-  }
-}
-
-/** Effort for a budget of thinking tokens. Absolute steps: the same budget means the same whatever the output limit is. */
-const budgets: [limit: number, effort: string][] = [
-  [0, 'none'],
-  [1024, 'minimal'],
-  [4096, 'low'],
-  [12288, 'medium'],
-  [24576, 'high'],
-]
-
-function encodeEffort(reasoning: ReasoningSpec | undefined, report: ChatReport): string | undefined {
-  if (!reasoning) return undefined
-  const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
-  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
-  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
-  report.rest(rest, '', 'reasoning.')
-  if (mode === 'disabled' || mode === 'between_tools') {
-    if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode-as-effort', '', 'reasoning.mode-as-effort')
-    return 'none'
-  }
-  if (budgetTokens === undefined || budgetTokens < 0) return effort
-  if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
-  return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'
-}
-
-function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options }: Writing): JsonObject {
-  if (!sampling) return {}
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, logitBias, ...rest } = sampling
-  if (topK !== undefined && options.ccTopK !== 'write') report.add('field.unsupported', '', 'sampling.topK')
-  report.rest(rest, '', 'sampling.')
-  return {
-    temperature,
-    top_p: topP,
-    top_k: options.ccTopK === 'write' ? topK : undefined,
-    frequency_penalty: frequencyPenalty,
-    presence_penalty: presencePenalty,
-    seed,
-    logit_bias: logitBias,
-  }
-}
-
-function encodeLimit(limit: number | undefined, { report, own: verbatim }: Writing): number | undefined {
-  if (limit === undefined || limit >= 1 || verbatim) return limit
-  report.add('limit.raised', '', 'maxOutputTokens')
-  return 1
-}
-
-function encodeStop(stop: readonly string[] | undefined, { report, own: verbatim }: Writing, form: JsonObject): unknown {
-  if (!stop) return undefined
-  if (form['stop'] === 'string' && stop.length === 1) return stop[0]
-  if (stop.length <= 4 || verbatim) return stop
-  report.add('stop.too-many', '', 'stop')
-  return stop.slice(0, 4)
-}
-
-function encodeCache(cache: CanonicalRequest['cache'], { report }: Writing, form: JsonObject): JsonObject {
-  if (!cache) return {}
-  // Marking the last cacheable part by itself is what this provider does anyway.
-  const { key, mode, ttl, retention, auto: _, contentRef: _ref, ...rest } = cache
-  report.rest(rest, '', 'cache.')
-  const came = isObject(form['cacheOptions']) ? form['cacheOptions'] : undefined
-  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
-  const asked = { ...nulls, ...defined({ mode, ttl }) }
-  return { prompt_cache_key: key, prompt_cache_options: came || Object.keys(asked).length > 0 ? asked : undefined, prompt_cache_retention: retention }
-}
-
-function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, own: verbatim }: Writing): string | undefined {
-  if (!tiers) return undefined
-  const { tier, ...rest } = tiers
-  report.rest(rest, '', 'serviceTier.')
-  if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
-  report.add('tier.unsupported', '', 'serviceTier.tier')
-  return undefined
-}
-
-const longestUser = 64
-
-function encodeUser(user: CanonicalRequest['user'], { report, own: verbatim }: Writing): JsonObject {
-  if (!user) return {}
-  const { safetyId, user: name, ...rest } = user
-  report.rest(rest, '', 'user.')
-  if (safetyId === undefined || verbatim || safetyId.length <= longestUser) return { safety_identifier: safetyId, user: name }
-  report.add('user.hashed', '', 'user.safetyId')
-  return { safety_identifier: hashHex(safetyId, longestUser), user: name }
-}
-
-function encodePrediction(parts: readonly Part[], came: unknown, writing: Writing): JsonObject {
-  const { content, ...rest } = isObject(came) ? came : { type: 'content', content: 'object' }
-  const [only] = parts
-  const asText = content === 'string' && parts.length === 1 && only?.type === 'text'
-  return { ...rest, content: asText ? only.text : encodeParts(parts, writing) }
-}
-
-/** Usage is always asked for: whoever reads the stream may need it, and the encoder of the answer leaves it out again. */
-function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { own: verbatim }: Writing): JsonObject {
-  if (!stream) return {}
-  const { enabled, includeUsage, obfuscation } = stream
-  const came = isObject(form['streamOptions']) ? form['streamOptions'] : undefined
-  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
-  const told = { ...nulls, ...defined({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation }) }
-  const options = came || Object.keys(told).length > 0 ? told : undefined
-  return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: verbatim || enabled ? options : undefined }
 }

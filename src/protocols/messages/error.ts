@@ -76,7 +76,8 @@ function readBody(body: unknown): { type?: string; message?: string; details?: u
   if (typeof error === 'string') return defined({ message: error, requestId })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
-  return defined({ type: type === 'error' ? undefined : type, message: asString(inner['message']), details: inner['details'], requestId })
+  const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail'])
+  return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId })
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -109,17 +110,24 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
     type: 'error',
     error: defined({
       type: statusOf(error) === 529 ? 'overloaded_error' : (byKind.get(kind)?.[2] ?? 'api_error'),
-      message: kind === 'context_length' && !tooLong.test(message) ? `prompt is too long: ${message}` : message,
+      message: kind === 'context_length' && !tooLong.test(message) ? asTooLong(message) : message,
       details: own ?? told,
     }),
     request_id: requestId,
   })
 }
 
+/** A full context in the words that clients know, with both counts where the message tells two: the larger one did not fit. */
+function asTooLong(message: string): string {
+  const [one, other] = [...message.matchAll(/(?<![\w.-])\d{3,}(?![\w.-]*\w)/g)].map(Number)
+  const counts = one !== undefined && other !== undefined && one !== other ? `${Math.max(one, other)} tokens > ${Math.min(one, other)} maximum: ` : ''
+  return `prompt is too long: ${counts}${message}`
+}
+
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createReport(name, notes, options.fieldNames)
-  const { kind, message, code, param, requestId, retryAfterMs, protocol } = error
+  const { kind, message, code, param, details, requestId, retryAfterMs, protocol } = error
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['request-id'] = requestId
   if (retryAfterMs !== undefined) {
@@ -127,6 +135,8 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
     if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
   }
   if (protocol !== name) {
+    if (statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+    if (details !== undefined) report.add('error.details', undefined, 'error.details')
     if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', undefined, 'error.message')
     if (param !== undefined && param !== null) report.add('field.unsupported', undefined, 'error.param')
     if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', undefined, 'error.code')

@@ -1,7 +1,9 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
 
@@ -90,6 +92,9 @@ const kindsByStatus = new Map<number, ErrorKind>([
 
 const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
 
+/** How servers say that a conversation no longer fits, when no code says it. */
+const overflow = /context (length|window|size)|maximum (prompt|input) length|prompt is too long/i
+
 function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
   const byCode = typeof code === 'string' ? kindsByWord.get(code) : undefined
   if (byCode === 'quota' && status === 402) return 'billing'
@@ -116,17 +121,22 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const inner = isObject(holder) && holder['error'] !== undefined && holder['error'] !== null ? holder['error'] : holder
   const beside = isObject(holder) ? holder : {}
   const error: JsonObject = isObject(inner) ? inner : {}
-  const { message, type = beside['error_type'], code: ownCode, param } = error
+  const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
+  // An event tells its own number beside; only what stands inside the error is about it.
+  const details = isObject(inner) && inner !== holder && Object.keys(more).length > 0 ? more : undefined
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
-  const kind = kindOf(code, type, status ?? said)
+  const text = textOf(message) ?? textOf(inner) ?? textOf(beside['message']) ?? textOf(beside['detail']) ?? 'the upstream failed without a message'
+  const word = kindOf(code, type, status ?? said)
+  const kind = word === 'invalid_request' && overflow.test(text) ? 'context_length' : word
   return defined({
     status: status ?? said ?? rows[kind].status,
     kind,
-    message: textOf(message) ?? textOf(inner) ?? textOf(beside['message']) ?? textOf(beside['detail']) ?? 'the upstream failed without a message',
+    message: text,
     type: typeof type === 'string' ? type : undefined,
     code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
+    details,
     protocol,
     raw: body,
   })
@@ -134,9 +144,14 @@ export function readError(body: unknown, status?: number): CanonicalError {
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-export function encodeError(value: CanonicalError, _options?: CodecOptions & ResponsesOptions): Encoded<WireError> {
-  const { status, requestId, retryAfterMs, raw } = value
+/** Notes: a status that exists only in the source protocol, details that have no place here. */
+export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
+  const report = createReport(protocol, responsesNotes, options.fieldNames)
+  const { requestId, retryAfterMs, raw, details } = value
   const own = value.protocol === protocol
+  const status = own ? value.status : statusOf(value)
+  if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
+  if (details !== undefined && !own) report.add('error.details', undefined, 'error.details')
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['x-request-id'] = requestId
   if (retryAfterMs !== undefined) {
@@ -144,7 +159,7 @@ export function encodeError(value: CanonicalError, _options?: CodecOptions & Res
     headers['retry-after-ms'] = String(Math.ceil(retryAfterMs))
   }
   const body = own && raw !== undefined ? raw : { error: errorObject(value) }
-  return { wire: { status: own ? status : statusOf(value), headers, body }, notes: [] }
+  return { wire: { status, headers, body }, notes: report.notes }
 }
 
 /** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well. */

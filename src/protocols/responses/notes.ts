@@ -70,11 +70,14 @@ export const responsesNotes = {
   'finish.truncated-as-length': { kind: 'approximated', reason: 'a cut-off is told as the length limit, as asked', source: '3.8' },
   'response.created': { kind: 'synthesized', reason: 'the time of an answer must be told', source: 'responses 5' },
   'response.model': { kind: 'synthesized', reason: 'the model of an answer must be told', source: '2.13' },
+  'error.status': { kind: 'approximated', reason: 'the status exists only in the source protocol', source: '2.19' },
+  'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },
   'refusal.synthesized': { kind: 'synthesized', reason: 'the explanation of a refusal is given as its text', source: '2.16' },
 } as const satisfies NoteTable
 
 /** Where this wire has a canonical field. */
 export const fieldNames: FieldNames = {
+  'error.details': 'error',
   toolChoice: 'tool_choice',
   parallelToolCalls: 'parallel_tool_calls',
   maxOutputTokens: 'max_output_tokens',

@@ -1,0 +1,95 @@
+import type { ReasoningSpec } from '../../canonical/request.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Writing } from './content.ts'
+import { same } from './own.ts'
+
+/** All fields by which servers of this shape are told how much to think; the first is the protocol's own. */
+const controls = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'] as const
+
+const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
+const tokens = (value: unknown) => (typeof value === 'number' ? value : undefined)
+const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
+const isOn = flag('enabled', 'disabled')
+
+/** Where each says what. What stands further up wins. */
+const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
+  { path: ['reasoning_effort'], field: 'effort', read: word },
+  { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
+  { path: ['thinking', 'type'], field: 'mode', read: word },
+  { path: ['enable_thinking'], field: 'mode', read: isOn },
+  { path: ['chat_template_kwargs', 'enable_thinking'], field: 'mode', read: isOn },
+  { path: ['chat_template_kwargs', 'thinking'], field: 'mode', read: isOn },
+  { path: ['reasoning', 'effort'], field: 'effort', read: word },
+  { path: ['reasoning', 'max_tokens'], field: 'budgetTokens', read: tokens },
+  { path: ['reasoning', 'exclude'], field: 'display', read: flag('omitted', 'summarized') },
+  { path: ['reasoning', 'summary'], field: 'summary', read: word },
+  { path: ['thinking', 'budget_tokens'], field: 'budgetTokens', read: tokens },
+  { path: ['thinking_budget'], field: 'budgetTokens', read: tokens },
+  { path: ['include_reasoning'], field: 'display', read: flag('summarized', 'omitted') },
+]
+
+/** The controls of a request and what else it holds. */
+export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonObject } {
+  const came: JsonObject = {}
+  const rest = { ...body }
+  for (const key of controls)
+    if (rest[key] !== undefined) {
+      came[key] = rest[key]
+      delete rest[key]
+    }
+  return { came, rest }
+}
+
+/** `left`: what is said in no word that is known here, or was said otherwise before. */
+export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject } {
+  const spec: Record<string, string | number> = {}
+  const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? { ...value } : value]))
+  for (const { path, field, read } of readings) {
+    const [key, inner] = path
+    const outer = left[key]
+    const place = inner === undefined ? left : isObject(outer) ? outer : {}
+    const said = read(place[inner ?? key])
+    if (said === undefined || contradicts(spec, field, said)) continue
+    spec[field] = said
+    delete place[inner ?? key]
+    if (isObject(outer) && Object.keys(outer).length === 0) delete left[key]
+  }
+  return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left }
+}
+
+/** Said otherwise before; or an amount of what is off. */
+function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
+  if ((spec[field] ?? said) !== said) return true
+  const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }
+  return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
+}
+
+/** Effort for a budget of thinking tokens. Absolute steps: the same budget means the same whatever the output limit is. */
+const budgets: [limit: number, effort: string][] = [
+  [0, 'none'],
+  [1024, 'minimal'],
+  [4096, 'low'],
+  [12288, 'medium'],
+  [24576, 'high'],
+]
+
+/** The protocol's own field, or what came while it means the same. */
+export function encodeControls(reasoning: ReasoningSpec | undefined, came: unknown, writing: Writing): JsonObject {
+  if (isObject(came) && same(decodeControls(came).spec, reasoning)) return came
+  return { reasoning_effort: encodeEffort(reasoning, writing) }
+}
+
+function encodeEffort(reasoning: ReasoningSpec | undefined, { report }: Writing): string | undefined {
+  if (!reasoning) return undefined
+  const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
+  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
+  report.rest(rest, '', 'reasoning.')
+  if (mode === 'disabled' || mode === 'between_tools') {
+    if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+    return 'none'
+  }
+  if (budgetTokens === undefined || budgetTokens < 0) return effort
+  if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
+  return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'
+}

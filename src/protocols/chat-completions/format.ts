@@ -1,0 +1,56 @@
+import type { OutputFormat, OutputSpec } from '../../canonical/request.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Writing } from './content.ts'
+import { protocolName, same, told } from './own.ts'
+import type { ChatRequest } from './schema.ts'
+
+/** `put` takes what nobody modelled. */
+export function decodeFormat(wire: ChatRequest['response_format'], put: (key: string, rest: JsonObject) => void): OutputFormat | undefined {
+  if (!wire) return undefined
+  const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
+  if (type === 'text') {
+    put('response_format', rest)
+    return { type: 'text' }
+  }
+  if (type === 'json_object' && inner === undefined) {
+    // Some servers take the schema beside the older word.
+    const { schema, ...unknown } = rest as { schema?: unknown }
+    put('response_format', isObject(schema) ? unknown : rest)
+    return isObject(schema) ? { type: 'schema', schema } : { type: 'json' }
+  }
+  if (type !== 'json_schema' || !isObject(inner)) return { type: 'opaque', protocol: protocolName, raw: wire }
+  const { told: spec, nulls } = told(inner)
+  const { name, description, schema, strict, ...unknown } = spec as { name?: string; description?: string; schema?: JsonObject; strict?: boolean }
+  put('response_format', Object.keys(unknown).length > 0 ? { ...rest, json_schema: unknown } : rest)
+  return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: nulls.includes('strict') ? (null as boolean | null) : strict })
+}
+
+export function encodeOutput(output: OutputSpec | undefined, writing: Writing, form: JsonObject): JsonObject {
+  if (!output) return {}
+  const { format, verbosity, modalities, audio, ...rest } = output
+  writing.report.rest(rest, '', 'output.')
+  return { response_format: format && encodeFormat(format, form['format'], writing), verbosity, modalities, audio }
+}
+
+function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing): unknown {
+  const ignore = () => {}
+  if (isObject(came) && same(decodeFormat(came as ChatRequest['response_format'], ignore), format)) return came
+  switch (format.type) {
+    case 'text':
+      return { type: 'text' }
+    case 'json':
+      return { type: 'json_object' }
+    case 'schema': {
+      const { schema, name, description, strict } = format
+      if (name === undefined) report.add('schema.name', '', 'output.format.name')
+      return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
+    }
+    case 'opaque':
+      if (format.protocol === protocolName) return format.raw
+      report.add('field.unsupported', '', 'output.format')
+      return undefined
+    default:
+      return format satisfies never
+  }
+}

@@ -1,0 +1,90 @@
+import type { Part } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashHex } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { encodeParts, type Writing } from './content.ts'
+import { serviceTiers } from './vocabulary.ts'
+
+export function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options, own: verbatim }: Writing): JsonObject {
+  if (!sampling) return {}
+  const { temperature, topP, topK, minP, repetitionPenalty, frequencyPenalty, presencePenalty, seed, logitBias, ...rest } = sampling
+  const written = verbatim || options.ccTopK === 'write'
+  report.rest(written ? rest : { ...rest, topK, minP, repetitionPenalty }, '', 'sampling.')
+  return {
+    temperature,
+    top_p: topP,
+    ...(written && { top_k: topK, min_p: minP, repetition_penalty: repetitionPenalty }),
+    frequency_penalty: frequencyPenalty,
+    presence_penalty: presencePenalty,
+    seed,
+    logit_bias: logitBias,
+  }
+}
+
+export function encodeLimit(limit: number | undefined, { report, own: verbatim }: Writing): number | undefined {
+  if (limit === undefined || limit >= 1 || verbatim) return limit
+  report.add('limit.raised', '', 'maxOutputTokens')
+  return 1
+}
+
+export function encodeStop(stop: readonly string[] | undefined, { report, own: verbatim }: Writing, form: JsonObject): unknown {
+  if (!stop) return undefined
+  if (form['stop'] === 'string' && stop.length === 1) return stop[0]
+  if (stop.length <= 4 || verbatim) return stop
+  report.add('stop.too-many', '', 'stop')
+  return stop.slice(0, 4)
+}
+
+export function encodeCache(cache: CanonicalRequest['cache'], { report }: Writing, form: JsonObject): JsonObject {
+  if (!cache) return {}
+  // Marking the last cacheable part by itself is what this provider does anyway.
+  const { key, mode, ttl, retention, auto: _, contentRef: _ref, ...rest } = cache
+  report.rest(rest, '', 'cache.')
+  const came = isObject(form['cacheOptions']) ? form['cacheOptions'] : undefined
+  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
+  const asked = { ...nulls, ...defined({ mode, ttl }) }
+  return { prompt_cache_key: key, prompt_cache_options: came || Object.keys(asked).length > 0 ? asked : undefined, prompt_cache_retention: retention }
+}
+
+export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, options, own: verbatim }: Writing): string | undefined {
+  if (!tiers) return undefined
+  const { tier, ...rest } = tiers
+  if (tier === undefined && rest.speed === 'fast' && options.fastIsSpeed) {
+    report.add('tier.speed', '', 'serviceTier.speed')
+    return rest.speed
+  }
+  report.rest(rest, '', 'serviceTier.')
+  if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
+  report.add('tier.unsupported', '', 'serviceTier.tier')
+  return undefined
+}
+
+const longestUser = 64
+
+export function encodeUser(user: CanonicalRequest['user'], { report, own: verbatim }: Writing): JsonObject {
+  if (!user) return {}
+  const { safetyId, user: name, ...rest } = user
+  report.rest(rest, '', 'user.')
+  if (safetyId === undefined || verbatim || safetyId.length <= longestUser) return { safety_identifier: safetyId, user: name }
+  report.add('user.hashed', '', 'user.safetyId')
+  return { safety_identifier: hashHex(safetyId, longestUser), user: name }
+}
+
+export function encodePrediction(parts: readonly Part[], came: unknown, writing: Writing): JsonObject {
+  const { content, ...rest } = isObject(came) ? came : { type: 'content', content: 'object' }
+  const [only] = parts
+  const asText = content === 'string' && parts.length === 1 && only?.type === 'text'
+  return { ...rest, content: asText ? only.text : encodeParts(parts, writing) }
+}
+
+/** Usage is always asked for: whoever reads the stream may need it, and the encoder of the answer leaves it out again. */
+export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { own: verbatim }: Writing): JsonObject {
+  if (!stream) return {}
+  const { enabled, includeUsage, obfuscation } = stream
+  const came = isObject(form['streamOptions']) ? form['streamOptions'] : undefined
+  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
+  const told = { ...nulls, ...defined({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation }) }
+  const options = came || Object.keys(told).length > 0 ? told : undefined
+  return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: verbatim || enabled ? options : undefined }
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+
+const chat = (key: string) => post(requests['chat-completions'], { authorization: `Bearer ${key}` })
+const path = paths['chat-completions']
+const good = sendJson(200, replies['chat-completions'])
+
+const teams = (url: string) => ({
+  ...one(url, 'chat-completions'),
+  auth: undefined,
+  keys: [
+    { name: 'slow', key: 'slow-key', requestsPerMinute: 2 },
+    { name: 'free', key: 'free-key' },
+    { name: 'one', key: 'one-key', group: 'team' },
+    { name: 'two', key: 'two-key', group: 'team' },
+  ],
+  groups: { team: { requestsPerMinute: 3 } },
+})
+
+describe.each(hosts)('through %s, in memory', (_, start) => {
+  test('a key has a limit of its own', async () => {
+    const ask = await start(config(await upstream(good)))
+    expect([(await ask(path, chat('slow-key'))).status, (await ask(path, chat('slow-key'))).status]).toEqual([200, 200])
+    const refused = await ask(path, chat('slow-key'))
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+    expect((await ask(path, chat('free-key'))).status).toBe(200)
+  })
+
+  test('the keys of a group share its limit', async () => {
+    const ask = await start(config(await upstream(good)))
+    const statuses: number[] = []
+    for (const key of ['one-key', 'two-key', 'one-key', 'two-key']) statuses.push((await ask(path, chat(key))).status)
+    expect(statuses).toEqual([200, 200, 200, 429])
+  })
+
+  test('what is refused by a limit does not reach the upstream', async () => {
+    const seen = await upstream(good)
+    const ask = await start(config(seen))
+    for (let i = 0; i < 5; i++) await ask(path, chat('slow-key'))
+    expect(seen.calls.length).toBe(2)
+  })
+
+  test('listing models is not counted', async () => {
+    const ask = await start(config(await upstream(good)))
+    for (let i = 0; i < 5; i++) expect((await ask('/v1/models', { headers: { authorization: 'Bearer slow-key' } })).status).toBe(200)
+  })
+})
+
+const config = ({ url }: { url: string }) => withoutAuth(teams(url))
+const withoutAuth = ({ auth: _, ...rest }: ReturnType<typeof teams>) => rest
+
+const installed = isInstalled()
+
+describe.skipIf(!installed)(`with Redis${installed ? '' : ' (skipped: redis-server is not installed)'}`, () => {
+  let server: ChildProcess
+  let port = 0
+  beforeAll(async () => {
+    port = await freePort()
+    server = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await new Promise<void>((resolve, reject) => {
+      server.on('error', reject)
+      server.stdout?.on('data', chunk => {
+        if (String(chunk).includes('Ready to accept')) resolve()
+      })
+    })
+  })
+  afterAll(() => server.kill())
+
+  const shared = (url: string, database: number) => ({ ...withoutAuth(teams(url)), limits: { redis: `redis://127.0.0.1:${port}/${database}` } })
+  const [[, start] = []] = hosts
+  if (!start) throw new Error('no host')
+
+  test('several processes share their limits', async () => {
+    const seen = await upstream(good)
+    const [here, there] = [await start(shared(seen.url, 1)), await start(shared(seen.url, 1))]
+    const statuses: number[] = []
+    for (const ask of [here, there, here, there]) statuses.push((await ask(path, chat('slow-key'))).status)
+    expect(statuses).toEqual([200, 200, 429, 429])
+    expect(seen.calls.length).toBe(2)
+  })
+
+  test('a limit that Redis keeps outlives the process', async () => {
+    const seen = await upstream(good)
+    const before = await start(shared(seen.url, 2))
+    for (let i = 0; i < 2; i++) await before(path, chat('slow-key'))
+    const after = await start(shared(seen.url, 2))
+    expect((await after(path, chat('slow-key'))).status).toBe(429)
+  })
+})
+
+test('while Redis cannot be reached each process counts by itself, and the log says so without the password', async () => {
+  const logged: unknown[] = []
+  const log = (details: object, message: string) => logged.push(details, message)
+  const [[, start] = []] = hosts
+  if (!start) throw new Error('no host')
+  const seen = await upstream(good)
+  const ask = await start(
+    { ...withoutAuth(teams(seen.url)), limits: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } },
+    { logger: { debug: log, info: log, warn: log, error: log } },
+  )
+  const statuses: number[] = []
+  for (let i = 0; i < 3; i++) statuses.push((await ask(path, chat('slow-key'))).status)
+  expect(statuses).toEqual([200, 200, 429])
+  expect(JSON.stringify(logged)).toContain('cannot be reached')
+  expect(JSON.stringify(logged)).not.toContain('planted-password')
+})
+
+function isInstalled(): boolean {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  await new Promise(resolve => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
