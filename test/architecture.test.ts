@@ -24,7 +24,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   clients: { rooms: [], packages: [] },
   gateway: {
     rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'kit', 'sse', 'stores', 'translate', 'transports'],
-    packages: ['zod', '@noble/hashes', 'cockatiel', 'rate-limiter-flexible'],
+    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'cockatiel', 'rate-limiter-flexible'],
   },
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {

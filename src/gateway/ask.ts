@@ -9,6 +9,7 @@ import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
 import type { GatewayRequest } from './request.ts'
+import type { Observed } from './telemetry.ts'
 import type { Candidate, Catalog } from './upstream.ts'
 
 /** What every exchange of one gateway shares. */
@@ -32,6 +33,7 @@ export type Trace = {
   requestId: string
   /** Milliseconds since 1970, as `firstByte`. */
   started: number
+  observed: Observed
   identity?: Identity
   stream: boolean
   modelAsked?: string

@@ -4,7 +4,7 @@ import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
-import { keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
+import { forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { mapping, type Prepared, prepare } from './prepare.ts'
 import { type Candidate, urlOf } from './upstream.ts'
@@ -64,7 +64,7 @@ export async function call(
     : undefined
   try {
     const answer = await service.transport.send({
-      ...target(ask, prepared),
+      ...target(ask, trace, prepared),
       body: prepared.bytes,
       method: 'POST',
       signal: own.signal,
@@ -78,7 +78,7 @@ export async function call(
       if ('again' in result) own.abort()
       return result
     }
-    return failureOf(await readSome(answer.body), answer, to, ask.protocol, channel.apiKey)
+    return failureOf(await readSome(answer.body), answer, { from: to, to: ask.protocol, channel })
   } catch (error) {
     if (error instanceof Refusal) return { refusal: error, again: 'never' }
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
@@ -119,10 +119,15 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
 }
 
 /** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
-function failureOf(text: string, { status, headers }: TransportAnswer, from: Protocol, to: Protocol, secret: string | undefined): Failure {
+function failureOf(
+  text: string,
+  { status, headers }: TransportAnswer,
+  { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
+): Failure {
+  const { apiKey: secret, returnHeaders } = channel
   const shown = secret ? text.replaceAll(secret, '***') : text
   const body = parse(shown)
-  const kept = keptHeaders(headers)
+  const kept = keptHeaders(headers, returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
   const hint = Number(headers['retry-after-ms'] ?? Number(headers['retry-after']) * 1000)
   const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined
@@ -138,7 +143,7 @@ function failureOf(text: string, { status, headers }: TransportAnswer, from: Pro
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-function target(ask: Ask, { candidate, stream }: Prepared): { url: string; headers: Record<string, string> } {
+function target(ask: Ask, { observed }: Trace, { candidate, stream }: Prepared): { url: string; headers: Record<string, string> } {
   const { channel, protocol, model } = candidate
   const { request, operation } = ask
   const path = protocol.address.target({ operation, model, stream })
@@ -152,6 +157,8 @@ function target(ask: Ask, { candidate, stream }: Prepared): { url: string; heade
     headers: safeHeaders({
       ...upstreamDefaults,
       accept: stream ? 'text/event-stream' : 'application/json',
+      ...forwardedHeaders(request.headers, channel.forwardHeaders),
+      ...observed.headers(),
       ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
       ...own,
     }),

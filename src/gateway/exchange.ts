@@ -32,7 +32,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     keepAliveMs: defaults.keepAliveMs,
     async open() {
       const opened = await call.opened
-      headers = keptHeaders(opened.answer.headers)
+      headers = keptHeaders(opened.answer.headers, opened.prepared.candidate.channel.returnHeaders)
       return sourceOf(opened, protocol)
     },
     stop: call.stop,
@@ -74,7 +74,7 @@ async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
 
 async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   const { protocol } = ask
-  const { config, hooks } = service
+  const { config } = service
   const call = openFirst(service, ask, trace)
   const opened = await call.opened
   trace.firstByte = Date.now()
@@ -84,10 +84,14 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
   const { body, notes } = passed === undefined ? translateResponse(reply.value, from, protocol, settings) : { body: undefined, notes: [] }
   trace.notes.push(...notes)
-  if (hooks.onUsage || hooks.logger) trace.usage = reply.usage ?? usageOf(reply.value, from) ?? {}
+  trace.usage = reply.usage ?? usageOf(reply.value, from) ?? {}
   return {
     status: 200,
-    headers: { 'content-type': 'application/json', ...keptHeaders(opened.answer.headers), ...(config.defaults.notesHeader && notesHeader(trace.notes)) },
+    headers: {
+      'content-type': 'application/json',
+      ...keptHeaders(opened.answer.headers, candidate.channel.returnHeaders),
+      ...(config.defaults.notesHeader && notesHeader(trace.notes)),
+    },
     body: passed ?? JSON.stringify(body),
   }
 }

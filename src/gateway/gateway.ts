@@ -20,6 +20,7 @@ import { createListing } from './listing.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
+import { createTelemetry } from './telemetry.ts'
 import { createCatalog } from './upstream.ts'
 
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
@@ -56,6 +57,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const list = createListing(service)
   const keys = createKeyRing(settled.keys)
   const localOnly = keys.size === 0 && settled.auth !== 'none' && !hooks.authenticate
+  const telemetry = createTelemetry()
   const running = new Set<AbortController>()
   let closing = false
   let idle = () => {}
@@ -186,8 +188,9 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   }
 
   function report(trace: Trace, protocol: Protocol, status: number, failure: Refusal | undefined): void {
-    const { candidate, notes, requestId, modelAsked } = trace
+    const { candidate, notes, requestId, modelAsked, observed } = trace
     const record = recordOf(trace, protocol, status, failure)
+    if (modelAsked !== undefined) observed.end(record)
     if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? failure.message }, failure.message)
     log('info', record, 'exchange')
     if (hooks.onUsage && modelAsked !== undefined) void attempt('onUsage', () => hooks.onUsage?.(record))
@@ -212,9 +215,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new AbortController()
       let reported = false
+      const started = Date.now()
       const trace: Trace = {
         requestId,
-        started: Date.now(),
+        started,
+        observed: telemetry.start(started),
         stream: false,
         attempts: 0,
         notes: [],

@@ -5,11 +5,35 @@ export type Headers = Record<string, string>
 /** Beside these, only what the protocol's address asks for and what the channel's configuration says. */
 export const upstreamDefaults: Headers = { 'content-type': 'application/json', 'user-agent': 'wireglot' }
 
-/** What an upstream says of limits and retries, and the client acts on. Nothing else of its headers travels. */
+/** What an upstream says of limits and retries, and the client acts on. Nothing else of its headers travels unless asked for. */
 const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/
 
-export function keptHeaders(upstream: Headers): Headers {
-  return Object.fromEntries(Object.entries(upstream).filter(([name]) => kept.test(name)))
+/** `more`: what the channel's configuration adds. */
+export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {
+  return Object.fromEntries(Object.entries(upstream).filter(([name]) => kept.test(name) || isOneOf(name, more)))
+}
+
+/** Traces cross protocols; all else that a client says stays here unless its protocol or the configuration lets it through. */
+const traced = ['traceparent', 'tracestate']
+
+export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
+  return Object.fromEntries(Object.entries(client).filter(([name]) => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name))))
+}
+
+/** A star at the end stands for any rest. */
+function isOneOf(name: string, patterns: readonly string[]): boolean {
+  return patterns.some(pattern => {
+    const wanted = pattern.toLowerCase()
+    return wanted.endsWith('*') ? name.startsWith(wanted.slice(0, -1)) : name === wanted
+  })
+}
+
+const own =
+  /^(authorization|proxy-.+|x-api-key|api-key|x-goog-api-key|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.+|accept-encoding|expect|forwarded|x-forwarded-.+)$/
+
+/** Belongs to this connection or to this client's account: never sent on, whatever the configuration says. */
+export function isPrivate(name: string): boolean {
+  return own.test(name.toLowerCase())
 }
 
 export function requestIdHeaders(id: string): Headers {

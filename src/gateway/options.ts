@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isObject } from '../kit/json.ts'
 import { protocolNames, protocols } from '../protocols/index.ts'
+import { isPrivate } from './headers.ts'
 
 const milliseconds = z.int().min(0)
 const perMinute = z.int().min(0)
@@ -33,6 +34,8 @@ const Channel = z
     baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
     apiKey: z.string().optional(),
     headers: z.record(z.string(), z.string()).default({}),
+    forwardHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
+    returnHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
     requestsPerMinute: perMinute.default(0),
     timeouts: Timeouts.prefault({}),
     breaker: Breaker.prefault({}),

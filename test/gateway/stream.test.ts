@@ -121,7 +121,8 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(url, served, { defaults: { keepAliveMs: 40 } }))
     const response = await ask(paths[client], asking(client))
     const text = await response.text()
-    expect(text.match(/ping/g)?.length).toBeGreaterThanOrEqual(4)
+    // One at least in each silence; on a busy machine timers are late.
+    expect(text.match(/ping/g)?.length).toBeGreaterThanOrEqual(2)
     expect(await said(text, client)).toBe('Hello')
   })
 

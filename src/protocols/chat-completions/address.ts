@@ -4,7 +4,7 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 const path = '/v1/chat/completions'
 
 /** Headers of a caller of this protocol that say on whose behalf it calls. */
-const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id'] as const
+const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id', 'idempotency-key'] as const
 
 function bearer(authorization: string | undefined): string | undefined {
   return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]

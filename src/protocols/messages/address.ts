@@ -28,8 +28,10 @@ export const address: Address = {
   upstreamHeaders(apiKey, client) {
     const headers: Headers = { 'anthropic-version': client?.['anthropic-version'] ?? version }
     if (apiKey !== undefined) headers['x-api-key'] = apiKey
-    const betas = client?.['anthropic-beta']
-    if (betas !== undefined) headers['anthropic-beta'] = betas
+    for (const name of ['anthropic-beta', 'idempotency-key']) {
+      const value = client?.[name]
+      if (value !== undefined) headers[name] = value
+    }
     return headers
   },
 

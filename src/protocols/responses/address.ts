@@ -1,6 +1,9 @@
-import type { Address, ModelInfo } from '../../protocol.ts'
+import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/responses'
+/** Headers of a caller of this protocol that say on whose behalf it calls, and which of the wire's newer forms it speaks. */
+const passedOn = /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
+
 const countPath = `${path}/input_tokens`
 
 export const address: Address = {
@@ -12,7 +15,11 @@ export const address: Address = {
   },
   target: ({ operation }) => (operation === 'generate' ? path : countPath),
   credentialOf: headers => /^bearer +(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim(),
-  upstreamHeaders: apiKey => (apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  upstreamHeaders(apiKey, client) {
+    const headers: Headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
+    for (const [name, value] of Object.entries(client ?? {})) if (passedOn.test(name)) headers[name] = value
+    return headers
+  },
   requestIdHeader: 'x-request-id',
   // The listing is the same as that of chat-completions, which answers for both.
   listingClaim: () => 0,

@@ -1,0 +1,90 @@
+import { type Attributes, context, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import type { Headers } from './headers.ts'
+import type { UsageRecord } from './hooks.ts'
+
+/**
+ * One exchange as OpenTelemetry sees it, in the words of its semantic conventions for generative AI. Without an SDK in the
+ * process all of this does nothing. No text of a request or an answer is told.
+ */
+export type Observed = {
+  /** What an upstream call carries so that its spans belong to this one. */
+  headers(): Headers
+  end(record: UsageRecord): void
+}
+
+const scope = 'wireglot'
+
+/** The usual providers behind each protocol are not known here, so the protocol's name stands for the provider. */
+const attributesOf = ({ protocolOut, protocolIn, modelAsked, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
+  'gen_ai.operation.name': 'chat',
+  'gen_ai.provider.name': protocolOut ?? protocolIn,
+  'wireglot.protocol.in': protocolIn,
+  'http.response.status_code': status,
+  'gen_ai.request.stream': stream,
+  ...(protocolOut !== undefined && { 'wireglot.protocol.out': protocolOut }),
+  ...(modelAsked !== undefined && { 'gen_ai.request.model': modelAsked }),
+  ...(modelServed !== undefined && { 'gen_ai.response.model': modelServed }),
+  ...(channel !== undefined && { 'wireglot.channel': channel }),
+  ...(failure !== undefined && { 'error.type': failure }),
+})
+
+/** Bounds of the conventions. */
+const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
+const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
+
+type Instruments = { duration: Histogram; firstByte: Histogram; usage: Histogram }
+
+function instruments(): Instruments {
+  const meter = metrics.getMeter(scope)
+  const histogram = (name: string, unit: string, description: string, bounds: number[]) =>
+    meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: bounds } })
+  return {
+    duration: histogram('gen_ai.server.request.duration', 's', 'from the request to the last byte of the answer', seconds),
+    firstByte: histogram('gen_ai.server.time_to_first_token', 's', 'from the request to the first byte of the answer', seconds),
+    usage: histogram('gen_ai.client.token.usage', '{token}', 'tokens as the upstream counted them', tokens),
+  }
+}
+
+/** Made once for each gateway, so that an SDK that is registered before it is found. */
+export function createTelemetry(): { start(startedMs: number): Observed } {
+  const { duration, firstByte, usage } = instruments()
+  return {
+    start(startedMs) {
+      const span = trace.getTracer(scope).startSpan('chat', { kind: SpanKind.SERVER, startTime: startedMs })
+      const around = trace.setSpan(context.active(), span)
+      return {
+        headers() {
+          const carried: Headers = {}
+          propagation.inject(around, carried)
+          return carried
+        },
+        end(record) {
+          const attributes = attributesOf(record)
+          duration.record(record.totalMs / 1000, attributes)
+          if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
+          const { input, output } = record.usage ?? {}
+          if (input !== undefined) usage.record(input, { ...attributes, 'gen_ai.token.type': 'input' })
+          if (output !== undefined) usage.record(output, { ...attributes, 'gen_ai.token.type': 'output' })
+          endSpan(span, record, attributes)
+        },
+      }
+    },
+  }
+}
+
+function endSpan(span: Span, { modelAsked, usage = {}, attempts, notes, failure, requestId, totalMs, time }: UsageRecord, attributes: Attributes): void {
+  if (modelAsked !== undefined) span.updateName(`chat ${modelAsked}`)
+  const { input, output, cacheRead, cacheWrite } = usage
+  span.setAttributes({
+    ...attributes,
+    'wireglot.request_id': requestId,
+    'wireglot.attempts': attempts,
+    'wireglot.notes': notes,
+    ...(input !== undefined && { 'gen_ai.usage.input_tokens': input }),
+    ...(output !== undefined && { 'gen_ai.usage.output_tokens': output }),
+    ...(cacheRead !== undefined && { 'gen_ai.usage.cache_read.input_tokens': cacheRead }),
+    ...(cacheWrite !== undefined && { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite }),
+  })
+  if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure })
+  span.end(Date.parse(time) + totalMs)
+}

@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
+import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each([
+    ['chat-completions', { 'openai-organization': 'org', 'openai-project': 'proj', 'idempotency-key': 'once', 'x-client-request-id': 'mine' }],
+    ['responses', { 'openai-beta': 'b', 'session-id': 's', originator: 'cli', 'x-codex-beta-features': 'f', 'x-openai-internal-codex-responses-lite': 'true' }],
+    ['messages', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01', 'idempotency-key': 'once' }],
+  ] as const)('what a client of %s says to its own protocol goes along, and to no other', async (protocol, said) => {
+    const seen = await upstream(sendJson(200, replies[protocol]))
+    const ask = await start(one(seen.url, protocol))
+    expect((await ask(paths[protocol], post(requests[protocol], said))).status).toBe(200)
+    expect(seen.calls[0]?.headers).toMatchObject(said)
+    const other = protocol === 'messages' ? 'chat-completions' : 'messages'
+    const foreign = await upstream(sendJson(200, replies[other]))
+    const askOther = await start(one(foreign.url, other))
+    expect((await askOther(paths[protocol], post(requests[protocol], said))).status).toBe(200)
+    for (const name of Object.keys(said)) if (name !== 'anthropic-version') expect(foreign.calls[0]?.headers).not.toHaveProperty(name)
+  })
+
+  test('traces go on whatever the upstream speaks', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages'))
+    const traced = { traceparent: '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01', tracestate: 'a=1' }
+    await ask(paths.responses, post(requests.responses, traced))
+    expect(seen.calls[0]?.headers).toMatchObject(traced)
+  })
+
+  test('the configuration lets more through, both ways', async () => {
+    const seen = await upstream(sendJson(200, replies.messages, { 'x-served-by': 'node-1', 'x-other': 'no' }))
+    const ask = await start(one(seen.url, 'messages', {}, {}, { forwardHeaders: ['X-Team', 'x-vendor-*'], returnHeaders: ['x-served-by'] }))
+    const response = await ask(paths.responses, post(requests.responses, { 'x-team': 'blue', 'x-vendor-mode': 'fast', 'x-unnamed': 'no' }))
+    expect(seen.calls[0]?.headers).toMatchObject({ 'x-team': 'blue', 'x-vendor-mode': 'fast' })
+    expect(seen.calls[0]?.headers).not.toHaveProperty('x-unnamed')
+    expect([response.headers.get('x-served-by'), response.headers.get('x-other')]).toEqual(['node-1', null])
+  })
+
+  test('a star lets no credential through', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages', {}, {}, { forwardHeaders: ['*'] }))
+    await ask(paths.messages, post(requests.messages, { authorization: 'Bearer planted', cookie: 'planted', 'x-goog-api-key': 'planted', 'x-odd': 'yes' }))
+    expect(JSON.stringify(seen.calls[0]?.headers)).not.toContain('planted')
+    expect(seen.calls[0]?.headers).toMatchObject({ 'x-odd': 'yes', 'x-api-key': 'upstream-secret' })
+  })
+
+  test('limits and the id of the request come back', async () => {
+    const limits = { 'anthropic-ratelimit-requests-remaining': '7', 'x-ratelimit-limit-tokens': '100' }
+    const { url } = await upstream(sendJson(200, replies.messages, { ...limits, 'set-cookie': 'a=b', server: 'x', 'request-id': 'req_theirs' }))
+    const ask = await start(one(url, 'messages'))
+    const { headers } = await ask(paths.messages, post(requests.messages))
+    for (const [name, value] of Object.entries(limits)) expect(headers.get(name)).toBe(value)
+    expect(headers.get('request-id')).toBe(headers.get('x-request-id'))
+    expect(headers.get('request-id')).toMatch(/^req_/)
+    expect([headers.get('set-cookie'), headers.get('server')]).toEqual([null, null])
+  })
+})
+
+test.each(['authorization', 'X-Api-Key', 'cookie', 'host', 'content-length', 'transfer-encoding', 'connection'])(
+  '%s cannot be configured to travel',
+  header => {
+    const make = (more: object) => () => createGateway(one('http://up.test', 'messages', {}, {}, more))
+    expect(make({ forwardHeaders: [header] })).toThrow(ConfigError)
+    expect(make({ returnHeaders: [header] })).toThrow(/channels\[0\]\.returnHeaders\[0\]/)
+  },
+)

@@ -1,0 +1,96 @@
+import { type context, metrics, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream } from './support.ts'
+
+const spans = new InMemorySpanExporter()
+const measured = new InMemoryMetricExporter(AggregationTemporality.DELTA)
+const reader = new PeriodicExportingMetricReader({ exporter: measured, exportIntervalMillis: 3_600_000 })
+
+/** Writes the span it is given, as any propagator does. */
+const propagator = {
+  inject(around: ReturnType<typeof context.active>, carrier: Record<string, string>) {
+    const { traceId, spanId } = trace.getSpan(around)?.spanContext() ?? {}
+    if (traceId) carrier['traceparent'] = `00-${traceId}-${spanId}-01`
+  },
+  extract: (around: ReturnType<typeof context.active>) => around,
+  fields: () => ['traceparent'],
+}
+
+beforeAll(() => {
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] }))
+  metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }))
+  propagation.setGlobalPropagator(propagator as unknown as Parameters<typeof propagation.setGlobalPropagator>[0])
+})
+afterAll(async () => {
+  await reader.shutdown()
+  trace.disable()
+  metrics.disable()
+  propagation.disable()
+})
+beforeEach(async () => {
+  await reader.forceFlush()
+  spans.reset()
+  measured.reset()
+})
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each([false, true])('an exchange is one span in the words of the conventions, stream: %s', async stream => {
+    const { url, calls } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
+    await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], model: 'nick', stream }))).text()
+    await until(() => spans.getFinishedSpans().length === 1)
+    const [span] = spans.getFinishedSpans()
+    expect(span).toMatchObject({ name: 'chat nick', kind: SpanKind.SERVER, status: { code: SpanStatusCode.UNSET } })
+    expect(span?.attributes).toMatchObject({
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': 'messages',
+      'gen_ai.request.model': 'nick',
+      'gen_ai.response.model': 'real',
+      'gen_ai.usage.input_tokens': 3,
+      'gen_ai.usage.output_tokens': 2,
+      'http.response.status_code': 200,
+      'gen_ai.request.stream': stream,
+    })
+    expect(calls[0]?.headers['traceparent']).toBe(`00-${span?.spanContext().traceId}-${span?.spanContext().spanId}-01`)
+  })
+
+  test('a failure has its kind', async () => {
+    const { url } = await upstream(sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }))
+    const ask = await start(one(url, 'messages'))
+    await (await ask(paths.responses, post(requests.responses))).text()
+    await until(() => spans.getFinishedSpans().length === 1)
+    const [span] = spans.getFinishedSpans()
+    expect(span).toMatchObject({ status: { code: SpanStatusCode.ERROR, message: 'overloaded' }, attributes: { 'error.type': 'overloaded' } })
+  })
+
+  test('tokens and times are measured', async () => {
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages'))
+    await (await ask(paths.messages, post(requests.messages))).text()
+    await until(() => spans.getFinishedSpans().length === 1)
+    await reader.forceFlush()
+    const points = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(scope => scope.metrics))
+    const named = new Map(points.map(({ descriptor, dataPoints }) => [descriptor.name, dataPoints]))
+    expect([...named.keys()].sort()).toEqual(['gen_ai.client.token.usage', 'gen_ai.server.request.duration', 'gen_ai.server.time_to_first_token'])
+    const tokens = named.get('gen_ai.client.token.usage')?.map(({ attributes, value }) => [attributes['gen_ai.token.type'], (value as { sum: number }).sum])
+    expect(tokens?.sort()).toEqual([
+      ['input', 3],
+      ['output', 2],
+    ])
+  })
+
+  test('no text of a request or an answer, and no key, is told', async () => {
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const { auth: _auth, ...config } = one(url, 'messages')
+    const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
+    const body = { ...requests.messages, system: 'planted prompt' }
+    await (await ask(paths.messages, post(body, { authorization: 'Bearer planted-key' }))).text()
+    await until(() => spans.getFinishedSpans().length === 1)
+    await reader.forceFlush()
+    const [span] = spans.getFinishedSpans()
+    const told = JSON.stringify([span?.name, span?.attributes, span?.events, measured.getMetrics().map(({ scopeMetrics }) => scopeMetrics)])
+    expect(told).not.toMatch(/planted|Hello|upstream-secret/)
+  })
+})
