@@ -20,6 +20,10 @@ export type Report<Table extends NoteTable> = {
   add(code: keyof Table & string, at: string | undefined, field?: string): void
   /** As `add`, but the code is reported one time only. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void
+  /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
+  addMade(code: keyof Table & string, made: object, field?: string): void
+  /** Gives the notes on what was made up their places. `at`: where `wire` stands in the target. */
+  settle(wire: unknown, at?: string): void
   /** Everything that is left in an object whose written fields were taken out: one note for each key that is there. */
   rest(left: object, at: string | undefined, prefix?: string): void
   /** Unknown fields of protocols other than the writing one: one note for each. */
@@ -37,9 +41,20 @@ export function createReport<Table extends NoteTable>(
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
     notes.push({ kind: entry.kind, path: pathOf(at ?? '', field, fieldNames), code, reason: entry.reason, target: protocol })
   }
+  let pending: { code: string; made: object; field: string }[] = []
   return {
     notes,
     add: push,
+    addMade(code, made, field = '') {
+      pending.push({ code, made, field })
+    },
+    settle(wire, at = '') {
+      if (pending.length === 0) return
+      const places = new Map(pending.map(({ made }) => [made, at]))
+      findPlaces(wire, at, places)
+      for (const { code, made, field } of pending) push(code, `${places.get(made) ?? at}${field}`)
+      pending = []
+    },
     once(code, at, field) {
       if (!notes.some(note => note.code === code)) push(code, at, field)
     },
@@ -54,6 +69,12 @@ export function createReport<Table extends NoteTable>(
       }
     },
   }
+}
+
+function findPlaces(value: unknown, at: string, places: Map<object, string>): void {
+  if (typeof value !== 'object' || value === null) return
+  if (places.has(value)) places.set(value, at)
+  for (const [key, inner] of Object.entries(value)) findPlaces(inner, at + step(key), places)
 }
 
 function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): string {

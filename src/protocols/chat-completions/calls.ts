@@ -62,7 +62,9 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
 }
 
 export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
-  return spell({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part, writing) }, part.ext)
+  const wire = spell({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part) }, part.ext)
+  if (isMadeUp(part)) writing.report.addMade('tool-call.empty-input', wire, '/arguments')
+  return wire
 }
 
 export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
@@ -79,10 +81,12 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : written
   const extra = encodeExtra(signature, { form, towards, writing, at })
   const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
-  const text = spelledInput(part, writing)
+  const text = spelledInput(part)
   const called = noteName(name, namespace, { at, writing })
   const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
-  return spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
+  const wire = spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
+  if (isMadeUp(part)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
+  return wire
 }
 
 function isDirect(caller: unknown): boolean {
@@ -90,13 +94,17 @@ function isDirect(caller: unknown): boolean {
 }
 
 /** The arguments as they are to be written: as they came while they mean the same; never nothing for a function. */
-function spelledInput({ input, kind, ext, at }: ToolCallPart, { report }: Writing): unknown {
+function spelledInput(part: ToolCallPart): unknown {
+  const { input, ext } = part
   const form = formOf(ext)
   if (form['inputless'] && input === '') return undefined
   if ('input' in form && readInput(form['input']).input === input) return form['input']
-  if (input !== '' || kind === 'freeform' || own(ext)) return input
-  report.add('tool-call.empty-input', at, 'input')
-  return '{}'
+  return isMadeUp(part) ? '{}' : input
+}
+
+/** A function that got no arguments gets an empty object, for servers parse what they get. */
+function isMadeUp({ input, kind, ext }: ToolCallPart): boolean {
+  return input.trim() === '' && kind === 'function' && !own(ext)
 }
 
 function encodeExtra(

@@ -43,7 +43,7 @@ function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing):
       return { type: 'json_object' }
     case 'schema': {
       const { schema, name, description, strict } = format
-      if (name === undefined) report.add('schema.name', '', 'output.format.name')
+      if (name === undefined) report.add('schema.name', '/response_format/json_schema/name')
       return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
     }
     case 'opaque':

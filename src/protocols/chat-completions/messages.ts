@@ -93,7 +93,11 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
       case 'tool':
         for (const part of turn.parts) {
           if (part.type !== 'tool-result') writing.report.add('part.unsupported', part.at)
-          else written.push(encodeResult(part, turn, { writing, media }))
+          else {
+            const message = encodeResult(part, turn, { writing, media })
+            if (writing.invented?.has(part)) writing.report.addMade('tool-result.synthesized', message)
+            written.push(message)
+          }
         }
         return
       case 'user':
@@ -272,7 +276,7 @@ const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? par
 const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
 
 /** The results of a turn's calls directly after it, in the order of the calls. */
-function placeResults(turns: Message[], { report, options }: Writing): Message[] {
+function placeResults(turns: Message[], { report, options, invented }: Writing): Message[] {
   const repair = options.repairToolPairs ?? 'keep'
   const placed: Message[] = []
   const left = [...turns]
@@ -300,20 +304,21 @@ function placeResults(turns: Message[], { report, options }: Writing): Message[]
         left.splice(i, 1)
       } else i++
     }
-    const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
-    answers.sort((a, b) => order(a) - order(b))
     const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
     const dangling = calls.filter(({ id }) => !answered.has(id))
     if (repair === 'drop' && dangling.length > 0) {
       for (const { at } of dangling) report.add('tool-call.dangling', at)
       turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
     }
-    placed.push(turn, ...answers)
     if (repair === 'synthesize')
-      for (const { id, kind, at } of dangling) {
-        report.add('tool-result.synthesized', at)
-        placed.push({ role: 'tool', origin: 'message', parts: [{ type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }] })
+      for (const { id, kind } of dangling) {
+        const part: Part = { type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }
+        invented?.add(part)
+        answers.push({ role: 'tool', origin: 'message', parts: [part] })
       }
+    const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
+    answers.sort((a, b) => order(a) - order(b))
+    placed.push(turn, ...answers)
   }
   return placed
 }

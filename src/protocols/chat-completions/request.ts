@@ -224,7 +224,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { ext } = value
   const verbatim = own(ext) !== undefined
   const { nameOf, renamed } = createNames(verbatim)
-  const writing: Writing = { report, options, own: verbatim, nameOf, told: new Set() }
+  const writing: Writing = { report, options, own: verbatim, nameOf, told: new Set(), invented: new Set() }
   const form = formOf(ext)
   const {
     model,
@@ -282,6 +282,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   if (safety?.settings !== undefined) report.add('field.unsupported', '', 'safety.settings')
   for (const key of ['tools', 'functions'] as const) if (Array.isArray(form[key]) && !(key in written)) Object.assign(written, { [key]: [] })
   const wire = spell(written, ext)
+  report.settle(wire)
   const context = Object.keys(renamed).length > 0 ? { context: { tools: { ...renamed } } } : {}
   return { wire, notes: report.notes, ...context }
 }

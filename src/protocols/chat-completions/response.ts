@@ -162,6 +162,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
   const wire = spell({ ...head, choices, usage: counts, service_tier: serviceTier }, ext)
+  report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }
 

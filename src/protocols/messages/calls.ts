@@ -19,14 +19,14 @@ export function decodeCall(
 ): ToolCallPart {
   const cache = decodeCache(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
-  const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
+  const spelled = input === undefined ? 'absent' : input === null ? 'null' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {
     type: 'tool-call',
     id,
     idOrigin: 'wire',
     name: called,
     kind: 'function',
-    input: input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    input: input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
     ...defined({ caller: direct ? undefined : (caller ?? undefined), toolset: toolset_name ?? undefined }),
     ...cache.known,
     at,
@@ -99,7 +99,9 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     type: 'tool_use',
     id: writing.callId(id, at),
     name: writing.toolName(called, namespace, at),
-    ...(own === 'absent' && !input ? {} : { input: own === 'string' ? input : own === 'value' ? parseValue(input) : encodeInput(part, kind, report) }),
+    ...(own === 'absent' && !input
+      ? {}
+      : { input: own === 'null' && !input ? null : own === 'string' ? input : own === 'value' ? parseValue(input) : encodeInput(part, kind, report) }),
     ...(caller !== undefined ? !foreignCaller && { caller } : defined({ caller: ownUnder(part, 'caller') })),
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...mark(cache, part, writing),

@@ -94,7 +94,7 @@ function encodeTurns(
   report: MessagesReport,
   hoist: (blocks: MessagesRawBlock[]) => void,
 ): JsonObject[] {
-  const { turns, ids } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
+  const { turns, ids, invented } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
   const wires: Wire[] = []
   /** Instructions that wait for the head of the next user message. */
   let waiting: MessagesRawBlock[] = []
@@ -106,7 +106,7 @@ function encodeTurns(
     waiting = []
   }
   for (const turn of turns) {
-    const blocks = encodeTurn(turn, writing, ids)
+    const blocks = encodeTurn(turn, writing, { ids, invented })
     const own = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
     if (turn.role === 'system') {
       if (blocks.length === 0) continue
@@ -134,17 +134,27 @@ function encodeTurns(
     }
   }
   asUser()
-  return wires.map(({ role, blocks, own }) => {
+  const written = wires.map(({ role, blocks, own }) => {
     const [only] = blocks
     return { ...own, role, content: blocks.length === 1 && only && isPlain(only) ? only.text : blocks }
   })
+  report.settle(written, '/messages')
+  return written
 }
 
 function asTagged(block: MessagesRawBlock): MessagesRawBlock {
   return block.type === 'text' ? { ...block, text: `<system>${String(block['text'])}</system>` } : block
 }
 
-function encodeTurn({ role, parts }: Turn, writing: RequestWriting, ids: Map<Part, string>): MessagesRawBlock[] {
+function encodeTurn(
+  { role, parts }: Turn,
+  writing: RequestWriting,
+  { ids, invented }: Pick<ReturnType<typeof groupTurns>, 'ids' | 'invented'>,
+): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
-  return known.flatMap(part => encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? id }, role))
+  return known.flatMap(part => {
+    const blocks = encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? id }, role)
+    if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
+    return blocks
+  })
 }

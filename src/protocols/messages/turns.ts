@@ -18,10 +18,11 @@ export function groupTurns(
   messages: readonly Message[],
   report: MessagesReport,
   repair: NonNullable<MessagesOptions['repairToolPairs']>,
-): { turns: Turn[]; ids: Map<Part, string> } {
+): { turns: Turn[]; ids: Map<Part, string>; invented: Set<Part> } {
   const joined = joinAssistants(messages)
   const pairs = pair(joined, report)
   const placed = new Set(pairs.results.values())
+  const invented = new Set<Part>()
   const turns: Turn[] = []
   let results: Turn | undefined
   for (const turn of joined) {
@@ -34,7 +35,7 @@ export function groupTurns(
       }
       turns.push(turn)
       results = undefined
-      const answers = calls.flatMap(call => answerOf(call, pairs, repair, report))
+      const answers = calls.flatMap(call => answerOf(call, pairs, repair, invented))
       if (answers.length > 0) {
         results = { role: 'user', parts: answers, sources: [] }
         turns.push(results)
@@ -56,7 +57,7 @@ export function groupTurns(
       turns.push({ ...turn, parts })
     }
   }
-  return { turns: turns.filter(({ parts, sources }) => parts.length > 0 || sources.length > 0), ids: pairs.ids }
+  return { turns: turns.filter(({ parts, sources }) => parts.length > 0 || sources.length > 0), ids: pairs.ids, invented }
 }
 
 /** Adjacent assistant messages are one turn where tools or reasoning are involved; others stay apart. */
@@ -115,13 +116,13 @@ function unused(id: string, used: Set<string>): string {
   return candidate
 }
 
-function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, report: MessagesReport): Part[] {
+function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, invented: Set<Part>): Part[] {
   const result = results.get(call)
   if (result) return [result]
   if (repair !== 'synthesize') return []
-  report.add('tool-result.synthesized', '/messages')
   const made: ToolResultPart = { type: 'tool-result', callId: call.id, kind: call.kind, content: [{ type: 'text', text: '(no result)' }], isError: true }
   ids.set(made, ids.get(call) ?? call.id)
+  invented.add(made)
   return [made]
 }
 

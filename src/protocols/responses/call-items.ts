@@ -39,6 +39,7 @@ export function endCall(state: State, part: OpenPart, value: ToolCallPart, whole
   const w = writing(state)
   w.itemId = () => String(before['id'])
   const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, w)
+  w.report.settle(wire, `/output/${part.item}`)
   const input = String(wire[inputKey(value)] ?? '')
   if (value.input === '') giveInput(state, part, value, input, emit)
   const place = placeOf(state, part)

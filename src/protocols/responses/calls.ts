@@ -25,7 +25,7 @@ export function decodeCall(wire: JsonObject, item: string, at: string): Message 
     ...(typeof async === 'boolean' && { async }),
     at,
   }
-  const others = freeform ? (args === undefined ? fields : { ...fields, arguments: args }) : input === undefined ? fields : { ...fields, input }
+  const others = freeform ? (args == null ? fields : { ...fields, arguments: args }) : input == null ? fields : { ...fields, input }
   return {
     role: 'assistant',
     parts: [part],
@@ -33,7 +33,7 @@ export function decodeCall(wire: JsonObject, item: string, at: string): Message 
     ...idOf(id),
     ...statusOf(wire),
     at,
-    ...keep(others, { item, ...spelling(wire), ...strangeStatus(wire) }),
+    ...keep(others, { item, ...spelling(wire, [freeform ? 'input' : 'arguments']), ...strangeStatus(wire) }),
   }
 }
 
@@ -87,8 +87,7 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
   const freeform = kind === 'freeform'
   const own = ownItem(message, freeform ? 'custom_tool_call' : 'function_call')
   const wanted = message.id ?? itemId
-  const empty = !freeform && input === '' && !own
-  if (empty) report.add('tool-call.empty-input', at)
+  const empty = !freeform && input.trim() === '' && !own
   const known = {
     type: freeform ? 'custom_tool_call' : 'function_call',
     id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
@@ -101,7 +100,9 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
     async,
   }
   if (caller !== undefined && !own && !isDirect(caller)) report.rest({ caller }, at)
-  return wireOf(known, own)
+  const wire = wireOf(known, own)
+  if (empty) report.addMade('tool-call.empty-input', wire, '/arguments')
+  return wire
 }
 
 /** The caller that every call has unless something else is said. */

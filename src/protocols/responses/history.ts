@@ -13,6 +13,7 @@ export function encodeItems(messages: readonly Message[], w: Writing): JsonObjec
     items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, w) : message, w))
     if (answered) items.push(...missingResults(message, answered, items.length, w))
   }
+  w.report.settle(items, '/input')
   return items
 }
 

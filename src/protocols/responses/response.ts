@@ -130,6 +130,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   const output = (candidate?.messages ?? []).flatMap(message => encodeMessage(message, w))
   if (!envelope.own) separateCalls(output, report)
+  report.settle(output, '/output')
   const counts = usage && encodeUsage(usage, report)
   const shared = { output, ...(counts && { usage: counts }) }
   if (error) {

@@ -73,8 +73,8 @@ export const ResponsesReasoning = z.looseObject({
 export type ResponsesReasoning = z.infer<typeof ResponsesReasoning>
 
 const call = { id: text, call_id: z.string(), name: z.string(), namespace: text, async: flag, status: text }
-export const ResponsesFunctionCall = z.looseObject({ type: z.literal('function_call'), ...call, arguments: z.string() })
-export const ResponsesCustomCall = z.looseObject({ type: z.literal('custom_tool_call'), ...call, input: z.string() })
+export const ResponsesFunctionCall = z.looseObject({ type: z.literal('function_call'), ...call, arguments: text })
+export const ResponsesCustomCall = z.looseObject({ type: z.literal('custom_tool_call'), ...call, input: text })
 
 const output = z.union([z.string(), z.array(ResponsesContent), anyObject]).nullish()
 const result = { id: text, call_id: text, name: text, namespace: text, status: text, output }

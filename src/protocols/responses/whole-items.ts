@@ -100,6 +100,7 @@ export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): 
   const w = writing(state)
   const image = whole.type === 'media' ? imageItem(whole, w) : undefined
   const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
+  w.report.settle(items, `/output/${state.items.length}`)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
   for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)
 }

@@ -288,7 +288,7 @@ describe('turns of other protocols', () => {
     expect(write(broken).messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'tool'])
     expect(write(broken, { repairToolPairs: 'synthesize' })).toMatchObject({
       messages: [{}, { role: 'tool', tool_call_id: 'c1', content: '(no result)' }, { role: 'user' }],
-      codes: ['tool-result.synthesized', 'tool-result.orphan'],
+      codes: ['tool-result.orphan', 'tool-result.synthesized'],
     })
     expect(write(broken, { repairToolPairs: 'drop' })).toMatchObject({
       messages: [{ role: 'user' }],

@@ -361,7 +361,7 @@ describe('writing what another protocol said', () => {
     expect(call?.['name']).toMatch(/^a_b_[0-9a-f]{8}$/)
     expect(wire['tool_choice']).toEqual({ type: 'function', name: call?.['name'] })
     expect(context?.tools).toEqual({ [String(call?.['name'])]: { name: 'a.b' } })
-    expect(codes).toEqual(['tool.renamed', 'tool-call.empty-input', 'tool-call.id'])
+    expect(codes).toEqual(['tool.renamed', 'tool-call.id', 'tool-call.empty-input'])
   })
 
   test.each<[string, Partial<CanonicalRequest>, Record<string, unknown>, string[]]>([
