@@ -15,6 +15,8 @@ import { originalName } from './tools.ts'
 
 /** What a decoder of assistant messages needs to know around the message. */
 export type Reading = {
+  /** Who said it. */
+  from: 'client' | 'server'
   report: ChatReport
   context: EncodingContext | undefined
   /** For calls without an id: `ordinal` counts the calls of the message. */

@@ -5,7 +5,7 @@ import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Reading } from './assistant.ts'
 import type { Writing } from './content.ts'
-import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
+import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { decodeCallSignature, encodeCallSignature } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
 import { noteName, originalName } from './tools.ts'
@@ -22,7 +22,7 @@ export function readInput(input: unknown): { input: string } {
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
   const { told: call, nulls } = told(wire)
   const { id, type, extra_content, ...more } = call
-  const signature = decodeCallSignature(extra_content)
+  const signature = decodeCallSignature(extra_content, reading.from)
   const link = id ? { id } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
   const unknownExtra = extra_content === undefined || signature ? {} : { extra_content }
   const form = { nulls, id: id === '' ? '' : undefined, typeless: type === undefined || undefined, extra: signature ? extra_content : undefined }
@@ -114,8 +114,9 @@ function encodeExtra(
   if (!signature) return undefined
   const { extra } = form
   const sendable = towards === 'client' || !holdsEnvelope(extra)
-  if (extra !== undefined && sendable && same(decodeCallSignature(extra), signature)) return extra
-  if (towards === 'client' && writing.options.ccSignature !== 'none') return encodeCallSignature(signature)
+  if (extra !== undefined && sendable && decodeCallSignature(extra, 'client')?.value === signature.value) return extra
+  const spelled = towards === 'client' && writing.options.ccSignature === 'none' ? undefined : encodeCallSignature(signature, towards)
+  if (spelled) return spelled
   writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
   return undefined
 }

@@ -223,15 +223,23 @@ function seal(signature: Signature, id: string | undefined): string {
   return isOwnIssuer(signature.issuer) ? signature.value : wrapSignature(defined({ signature, id }))
 }
 
-/** A signature on a tool call, as the provider that puts one there spells it in this protocol. */
-export function decodeCallSignature(extra: unknown): Signature | undefined {
+/** What a server of this protocol put on a call; only servers of this protocol get it back as it was. */
+const callIssuer = `${protocolName}/google`
+
+/**
+ * A signature on a tool call, as the provider that puts one there spells it in this protocol. From a client it is that
+ * provider's own; a server that speaks this protocol wants it back in the same spelling.
+ */
+export function decodeCallSignature(extra: unknown, from: 'client' | 'server'): Signature | undefined {
   const google = isObject(extra) ? extra['google'] : undefined
   const value = isObject(google) ? google['thought_signature'] : undefined
   if (typeof value !== 'string' || !value) return undefined
-  return unwrapSignature(value)?.signature ?? { value, issuer: 'generate-content', form: 'thought' }
+  return unwrapSignature(value)?.signature ?? { value, issuer: from === 'server' ? callIssuer : 'generate-content', form: 'thought' }
 }
 
-export function encodeCallSignature(signature: Signature): JsonObject {
-  const bare = signature.issuer === 'generate-content' && signature.model === undefined && signature.form === 'thought'
-  return { google: { thought_signature: bare ? signature.value : wrapSignature({ signature }) } }
+export function encodeCallSignature(signature: Signature, towards: 'client' | 'server'): JsonObject | undefined {
+  const { issuer, model, form, value } = signature
+  const bare = (issuer === callIssuer || (towards === 'client' && issuer === 'generate-content')) && model === undefined && form === 'thought'
+  if (towards === 'server' && !bare) return undefined
+  return { google: { thought_signature: bare ? value : wrapSignature({ signature }) } }
 }

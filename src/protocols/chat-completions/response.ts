@@ -63,6 +63,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   const candidate = index ?? position
   const at = `/choices/${position}`
   const reading: Reading = {
+    from: 'server',
     report,
     context: options.context,
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,

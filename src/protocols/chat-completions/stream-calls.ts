@@ -41,7 +41,7 @@ export function readCall(state: State, choice: Choice, { delta, emit }: Into): v
   if (!call) return
   if (!call.id) call.id = link
   if (!call.name) call.name = name
-  addInput(state, choice, { call, input, emit, head: { signature: decodeCallSignature(extra_content), extra_content } })
+  addInput(state, choice, { call, input, emit, head: { signature: decodeCallSignature(extra_content, 'server'), extra_content } })
 }
 
 /** Arguments are text; some servers send the object, or nothing yet. */

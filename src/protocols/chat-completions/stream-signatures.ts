@@ -13,7 +13,7 @@ export function encodeExtra(state: State, { signature, ext, at }: ToolCallPart):
   const { extra } = formOf(ext)
   if (isObject(extra)) return extra
   if (state.settings.ccSignature === 'store') return undefined
-  if (signature && state.settings.ccSignature !== 'none') return encodeCallSignature(signature)
+  if (signature && state.settings.ccSignature !== 'none') return encodeCallSignature(signature, 'client')
   reportOf(state).add('reasoning.signature-dropped', at, 'signature')
   return undefined
 }
@@ -21,7 +21,7 @@ export function encodeExtra(state: State, { signature, ext, at }: ToolCallPart):
 /** The same for the caller's store, when the choice is whole. */
 export function storeProofs(state: State, choice: Choice, details: JsonObject[]): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
-  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCallSignature(head.signature)]] : [])))
+  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCallSignature(head.signature, 'client')]] : [])))
   const [first] = calls
   if (!keep(state.signatures, first && shownId(first), { details, extra })) reportOf(state).add('reasoning.signature-dropped', '')
 }

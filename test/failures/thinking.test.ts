@@ -1,0 +1,401 @@
+import { describe, expect, test } from 'vitest'
+import { translateRequest, translateResponse } from '../../src/api.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import { strictOf } from '../support/strict/index.ts'
+import {
+  begun,
+  block,
+  callItem,
+  chatReply,
+  chunk,
+  done,
+  ended,
+  messageItem,
+  messagesReply,
+  others,
+  pairs,
+  responsesReply,
+  tell,
+  textBlock,
+  told,
+  toolBlock,
+} from './support.ts'
+
+type Body = Record<string, unknown>
+
+/** A conversation whose answer was thought over in secret, as a client of each protocol sends it back. */
+const history: Record<ProtocolName, Body> = {
+  'chat-completions': {
+    model: 'm-7',
+    messages: [
+      { role: 'user', content: 'Which?' },
+      { role: 'assistant', content: 'Left.', reasoning_content: 'PRIVATE' },
+      { role: 'user', content: 'Why?' },
+    ],
+  },
+  responses: {
+    model: 'm-7',
+    store: false,
+    input: [
+      { role: 'user', content: 'Which?' },
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'PRIVATE' }], encrypted_content: 'SEALED' },
+      messageItem('Left.'),
+      { role: 'user', content: 'Why?' },
+    ],
+  },
+  messages: {
+    model: 'm-7',
+    max_tokens: 2000,
+    messages: [
+      { role: 'user', content: 'Which?' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'PRIVATE', signature: 'SEALED' },
+          { type: 'text', text: 'Left.' },
+        ],
+      },
+      { role: 'user', content: 'Why?' },
+    ],
+  },
+}
+
+const placeOfReasoning: Record<ProtocolName, string> = {
+  'chat-completions': '/messages/1/reasoning_content',
+  responses: '/input/1',
+  messages: '/messages/1/content/0',
+}
+
+describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }) => {
+  test('tells nobody what was thought, shows it to no other model as its words, and the loss is noted', () => {
+    const { body, notes } = translateRequest(history[from], { from, to })
+    expect(strictOf(to).checkRequest(body)).toEqual([])
+    expect(JSON.stringify(body)).not.toMatch(/PRIVATE|SEALED/)
+    expect(JSON.stringify(body)).toContain('Left.')
+    expect(told(notes).filter(note => note.includes(' reasoning.') && note.startsWith('dropped'))).toEqual([
+      expect.stringMatching(new RegExp(`^dropped ${placeOfReasoning[from]} reasoning\\.(dropped|foreign-signature|unsigned)$`)),
+    ])
+  })
+
+  test('never sends a signature that another provider made', () => {
+    const { body } = translateRequest(history[from], { from, to, ccReasoningInHistory: 'always' })
+    expect(JSON.stringify(body)).not.toContain('"signature":"SEALED"')
+    expect(JSON.stringify(body)).not.toContain('"encrypted_content":"SEALED"')
+  })
+})
+
+test.each(['messages', 'responses'] as const)('servers that want the reasoning of %s in its own field get it there, and not in the text', from => {
+  const { body } = translateRequest(history[from], { from, to: 'chat-completions', ccReasoningInHistory: 'always' })
+  expect(body).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: 'Left.', reasoning_content: 'PRIVATE' }, { role: 'user' }] })
+})
+
+test.each(['messages', 'responses'] as const)('in a loop of tools the reasoning of %s goes back to a server that thinks with them', from => {
+  const loop = {
+    messages: {
+      ...history.messages,
+      messages: [
+        { role: 'user', content: 'Which?' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'PRIVATE', signature: 'SEALED' },
+            { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} },
+          ],
+        },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'green' }] },
+      ],
+    },
+    responses: {
+      ...history.responses,
+      input: [
+        { role: 'user', content: 'Which?' },
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'PRIVATE' }], encrypted_content: 'SEALED' },
+        callItem('toolu_1', 'look', '{}'),
+        { type: 'function_call_output', call_id: 'toolu_1', output: 'green' },
+      ],
+    },
+  }
+  const { body } = translateRequest(loop[from], { from, to: 'chat-completions' })
+  expect((body as { messages: Body[] }).messages[1]).toMatchObject({ role: 'assistant', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'toolu_1' }] })
+})
+
+describe('how much to think', () => {
+  const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+  const limits = [1, 1000, 1024, 1025, 4096, 64_000]
+
+  test.each(efforts.flatMap(effort => limits.map(limit => [effort, limit] as const)))(
+    'effort %s with %i tokens is legal for old models and new ones',
+    (effort, limit) => {
+      const request = { messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort, max_completion_tokens: limit }
+      for (const model of ['claude-sonnet-4-5', 'claude-opus-4-8']) {
+        const { body, notes } = translateRequest({ model, ...request }, { from: 'chat-completions', to: 'messages' })
+        expect(strictOf('messages').checkRequest(body)).toEqual([])
+        const { thinking, max_tokens, output_config } = body as {
+          thinking?: { type: string; budget_tokens?: number }
+          max_tokens: number
+          output_config?: { effort?: string }
+        }
+        expect(max_tokens).toBe(limit)
+        if (thinking?.type === 'enabled') {
+          expect(thinking.budget_tokens).toBeGreaterThanOrEqual(1024)
+          expect(thinking.budget_tokens).toBeLessThan(limit)
+        }
+        if (effort === 'none') expect(thinking).toEqual({ type: 'disabled' })
+        else if (!thinking) expect(told(notes)).toContain('dropped /reasoning_effort reasoning.no-room')
+        else if (thinking.type === 'enabled') expect(told(notes)).toContain('approximated /reasoning_effort reasoning.effort-as-budget')
+        else {
+          expect([thinking, output_config]).toEqual([{ type: 'adaptive' }, { effort: effort === 'minimal' ? 'low' : effort }])
+          expect(told(notes)).toEqual(effort === 'minimal' ? ['approximated /reasoning_effort reasoning.effort'] : [])
+        }
+      }
+    },
+  )
+
+  test.each<[what: string, thinking: object, more: object, effort: string | undefined, code: string | undefined]>([
+    ['a small budget', { type: 'enabled', budget_tokens: 1024 }, {}, 'minimal', 'reasoning.budget-as-effort'],
+    ['a budget', { type: 'enabled', budget_tokens: 8000 }, {}, 'medium', 'reasoning.budget-as-effort'],
+    ['a large budget', { type: 'enabled', budget_tokens: 31_999 }, {}, 'xhigh', 'reasoning.budget-as-effort'],
+    ['thinking off', { type: 'disabled' }, {}, 'none', undefined],
+    ['adaptive thinking with an effort', { type: 'adaptive' }, { output_config: { effort: 'max' } }, 'max', undefined],
+    ['adaptive thinking alone', { type: 'adaptive' }, {}, undefined, undefined],
+    ['thinking off with an effort', { type: 'disabled' }, { output_config: { effort: 'high' } }, 'none', 'reasoning.mode-as-effort'],
+  ])('%s becomes a word that every server knows', (_, thinking, more, effort, code) => {
+    const request = { model: 'm-7', max_tokens: 40_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
+    for (const to of others('messages')) {
+      const { body, notes } = translateRequest(request, { from: 'messages', to })
+      const { reasoning_effort, reasoning } = body as { reasoning_effort?: string; reasoning?: { effort?: string } }
+      expect(to === 'responses' ? reasoning?.effort : reasoning_effort).toBe(effort)
+      const codes = notes.filter(({ kind }) => kind !== 'synthesized').map(note => note.code)
+      expect(codes).toEqual(code ? [code] : [])
+    }
+  })
+
+  test.each(['chat-completions', 'responses'] as const)('a forced tool of %s is not combined with thinking, and a note says so', from => {
+    const parameters = { type: 'object', properties: {} }
+    const request = {
+      'chat-completions': {
+        messages: [{ role: 'user', content: 'x' }],
+        reasoning_effort: 'medium',
+        max_completion_tokens: 9000,
+        tools: [{ type: 'function', function: { name: 'look', parameters } }],
+        tool_choice: 'required',
+      },
+      responses: {
+        input: 'x',
+        store: false,
+        reasoning: { effort: 'medium' },
+        max_output_tokens: 9000,
+        tools: [{ type: 'function', name: 'look', parameters, strict: false }],
+        tool_choice: { type: 'function', name: 'look' },
+      },
+    }
+    for (const model of ['claude-sonnet-4-5', 'claude-opus-4-8']) {
+      const { body, notes } = translateRequest({ model, ...request[from] }, { from, to: 'messages' })
+      expect(body).not.toHaveProperty('thinking')
+      expect(body).toMatchObject({ tool_choice: from === 'responses' ? { type: 'tool', name: 'look' } : { type: 'any' } })
+      expect(notes.map(({ code }) => code)).toContain('reasoning.forced-tool')
+    }
+  })
+})
+
+describe('reasoning of compatible servers', () => {
+  const spellings: [what: string, fields: object][] = [
+    ['reasoning_content', { reasoning_content: 'because' }],
+    ['reasoning', { reasoning: 'because' }],
+    ['reasoning_details', { reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] }],
+    ['reasoning and the same again in reasoning_details', { reasoning: 'because', reasoning_details: [{ type: 'reasoning.text', text: 'because', index: 0 }] }],
+  ]
+
+  test.each(spellings)('in %s is thinking beside the answer, once', (_, fields) => {
+    const reply = chatReply({ content: 'Left.', ...fields }, 'stop')
+    const messages = translateResponse(reply, { from: 'chat-completions', to: 'messages' })
+    expect(messages.body).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: 'because', signature: '' },
+        { type: 'text', text: 'Left.' },
+      ],
+    })
+    const responses = translateResponse(reply, { from: 'chat-completions', to: 'responses' }).body as { output: Body[] }
+    expect(responses.output).toMatchObject([{ type: 'reasoning' }, { type: 'message', content: [{ type: 'output_text', text: 'Left.' }] }])
+    expect(JSON.stringify(responses).match(/because/g)).toHaveLength(1)
+    expect(JSON.stringify(responses.output[0])).toContain('because')
+  })
+
+  test.each(spellings)('streamed in %s has a place of its own before the text', async (_, fields) => {
+    const wires = [chunk({ role: 'assistant', content: '' }), chunk(fields), chunk({ content: 'Left.' }), chunk({}, 'stop'), done]
+    const messages = await tell(wires, { from: 'chat-completions', to: 'messages' }).reply()
+    expect(messages).toMatchObject({
+      content: [
+        { type: 'thinking', thinking: 'because' },
+        { type: 'text', text: 'Left.' },
+      ],
+    })
+    const { reply, events } = tell(wires, { from: 'chat-completions', to: 'responses' })
+    expect(await reply()).toMatchObject({ output: [{ type: 'reasoning' }, { type: 'message', content: [{ text: 'Left.' }] }] })
+    expect(events.filter(event => JSON.stringify(event).includes('"delta":"because"'))).toHaveLength(1)
+  })
+})
+
+describe('thinking in a stream', () => {
+  const wires = [
+    begun(),
+    ...block(
+      0,
+      { type: 'thinking', thinking: '', signature: '' },
+      { type: 'thinking_delta', thinking: 'be' },
+      { type: 'thinking_delta', thinking: 'cause' },
+      { type: 'signature_delta', signature: 'SEALED' },
+    ),
+    ...textBlock(1, 'Left.'),
+    ...ended('end_turn'),
+  ]
+
+  test('is an item of its own before the message, and what proves it comes with its end', async () => {
+    const { reply, events } = tell(wires, { from: 'messages', to: 'responses' })
+    const added = events.filter(event => (event as Body)['type'] === 'response.output_item.added') as { output_index: number; item: Body }[]
+    expect(added.map(({ output_index, item }) => [output_index, item['type']])).toEqual([
+      [0, 'reasoning'],
+      [1, 'message'],
+    ])
+    const answer = (await reply()) as { output: Body[] }
+    expect(answer.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: expect.stringMatching(/^xs1\./) })
+    expect(JSON.stringify(answer.output[0])).toContain('because')
+    expect(JSON.stringify(answer.output[1])).not.toContain('because')
+  })
+
+  test('several summaries of one item are one thinking block, each told once', async () => {
+    const at = { item_id: 'rs_1', output_index: 0 }
+    const parts = ['First.', 'Second.']
+    const item = { type: 'reasoning', id: 'rs_1', summary: parts.map(text => ({ type: 'summary_text', text })), encrypted_content: 'SEALED' }
+    const summary = parts.flatMap((text, summary_index) => [
+      { type: 'response.reasoning_summary_part.added', ...at, summary_index, part: { type: 'summary_text', text: '' } },
+      { type: 'response.reasoning_summary_text.delta', ...at, summary_index, delta: text },
+      { type: 'response.reasoning_summary_text.done', ...at, summary_index, text },
+      { type: 'response.reasoning_summary_part.done', ...at, summary_index, part: { type: 'summary_text', text } },
+    ])
+    const events = [
+      { type: 'response.created', response: responsesReply([], { status: 'in_progress' }) },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, summary: [], encrypted_content: '' } },
+      ...summary,
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: responsesReply([item]) },
+    ].map((event, sequence_number) => ({ ...event, sequence_number }))
+    const { reply, notes } = tell(events, { from: 'responses', to: 'messages' })
+    expect(await reply()).toMatchObject({ content: [{ type: 'thinking', thinking: 'First.\n\nSecond.', signature: expect.stringMatching(/^xs1\./) }] })
+    // Where they are joined travels along, so that nothing is lost and nothing is noted.
+    expect(notes.map(({ code }) => code)).not.toContain('reasoning.joined')
+    const { content } = await reply()
+    const back = translateRequest(
+      {
+        model: 'm-7',
+        max_tokens: 9,
+        messages: [
+          { role: 'user', content: 'x' },
+          { role: 'assistant', content },
+        ],
+      },
+      { from: 'messages', to: 'responses' },
+    )
+    expect(back.body).toMatchObject({ input: [{}, { ...item }] })
+  })
+})
+
+describe('what proves reasoning finds its way back', () => {
+  const replies: Record<ProtocolName, { body: object; sealed: (request: unknown) => unknown }> = {
+    'chat-completions': {
+      body: chatReply(
+        {
+          tool_calls: [
+            { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content: { google: { thought_signature: 'SEALED' } } },
+            { id: 'call_2', type: 'function', function: { name: 'look', arguments: '{"far":true}' } },
+          ],
+        },
+        'tool_calls',
+      ),
+      sealed: request => (request as { messages: { tool_calls?: Body[] }[] }).messages[1]?.tool_calls?.map(call => call['extra_content']),
+    },
+    responses: {
+      body: responsesReply([
+        { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'SEALED' },
+        callItem('call_1', 'look', '{}'),
+        callItem('call_2', 'look', '{"far":true}'),
+      ]),
+      sealed: request => (request as { input: Body[] }).input.map(item => item['encrypted_content']).filter(Boolean),
+    },
+    messages: {
+      body: messagesReply(
+        [
+          { type: 'thinking', thinking: 'hm', signature: 'SEALED' },
+          { type: 'redacted_thinking', data: 'BLACK' },
+          { type: 'tool_use', id: 'call_1', name: 'look', input: {} },
+          { type: 'tool_use', id: 'call_2', name: 'look', input: { far: true } },
+        ],
+        'tool_use',
+      ),
+      sealed: request => (request as { messages: { content: Body[] }[] }).messages[1]?.content.map(({ signature, data }) => signature ?? data).filter(Boolean),
+    },
+  }
+  const expected: Record<ProtocolName, unknown> = {
+    'chat-completions': [{ google: { thought_signature: 'SEALED' } }, undefined],
+    responses: ['SEALED'],
+    messages: ['SEALED', 'BLACK'],
+  }
+
+  /** The next request of a client that sends back what it got. */
+  const next: Record<ProtocolName, (reply: Body) => Body> = {
+    'chat-completions': reply => ({
+      model: 'm-7',
+      messages: [
+        { role: 'user', content: 'x' },
+        (reply['choices'] as { message: Body }[])[0]?.message,
+        { role: 'tool', tool_call_id: 'call_1', content: 'a' },
+        { role: 'tool', tool_call_id: 'call_2', content: 'b' },
+      ],
+    }),
+    responses: reply => ({
+      model: 'm-7',
+      store: false,
+      input: [
+        { role: 'user', content: 'x' },
+        ...(reply['output'] as Body[]),
+        { type: 'function_call_output', call_id: 'call_1', output: 'a' },
+        { type: 'function_call_output', call_id: 'call_2', output: 'b' },
+      ],
+    }),
+    messages: reply => ({
+      model: 'm-7',
+      max_tokens: 2000,
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: reply['content'] },
+        { role: 'user', content: ['call_1', 'call_2'].map(id => ({ type: 'tool_result', tool_use_id: id, content: 'a' })) },
+      ],
+    }),
+  }
+
+  test.each(pairs)('to $from through a client of $to, at the same place', ({ from, to }) => {
+    const { body } = translateResponse(replies[from].body, { from, to })
+    const back = translateRequest(next[to](body as Body), { from: to, to: from })
+    expect(replies[from].sealed(back.body)).toEqual(expected[from])
+    expect(JSON.stringify(back.body)).not.toContain('xs1.')
+  })
+
+  test.each(others('messages'))('to messages through a streaming client of %s', async to => {
+    const wires = [
+      begun(),
+      ...block(
+        0,
+        { type: 'thinking', thinking: '', signature: '' },
+        { type: 'thinking_delta', thinking: 'hm' },
+        { type: 'signature_delta', signature: 'SEALED' },
+      ),
+      ...block(1, { type: 'redacted_thinking', data: 'BLACK' }),
+      ...toolBlock(2, 'call_1', 'look', '{}'),
+      ...toolBlock(3, 'call_2', 'look', '{"far":true}'),
+      ...ended('tool_use'),
+    ]
+    const reply = await tell(wires, { from: 'messages', to }).reply()
+    const back = translateRequest(next[to](reply), { from: to, to: 'messages' })
+    expect(replies.messages.sealed(back.body)).toEqual(expected.messages)
+  })
+})
