@@ -9,14 +9,14 @@ const prefix = 'xs1.'
  * A signature together with who made it, in a form that fits any opaque field of any wire: `xs1.` + base64url of JSON.
  * `id`: the reasoning item's own id. `lengths`: where joined segments are to be cut again, in UTF-16 units; `kinds`: what
  * each of them is, where a wire tells no kinds.
- * `attach`: the signature belongs to the `next` or `prev` part, for which this stands in.
+ * `attach`: the signature belongs to the `next` or `prev` part, for which this stands in, or to a `text` without a word.
  */
 export type Envelope = {
   signature: Signature
   id?: string
   lengths?: number[]
   kinds?: ReasoningSegment['kind'][]
-  attach?: 'next' | 'prev' | (string & {})
+  attach?: 'next' | 'prev' | 'text' | (string & {})
 }
 
 export function wrapSignature({ signature, id, lengths, kinds, attach }: Envelope): string {

@@ -1,4 +1,4 @@
-import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
+import type { Message, Part, ReasoningPart, Signature, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
@@ -62,9 +62,12 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
   const body = onlyEmpty ? [] : decodeContent(content, at)
   const cited = attachCitations(body, annotations ?? [])
-  if (reasoning.textSignature) attachSignature(body, reasoning.textSignature, at)
+  const { textSignature } = reasoning
+  const text = textSignature?.attach === 'prev' ? body.findLast(part => part.type === 'text') : undefined
+  if (text && textSignature) text.signature = textSignature.signature
 
   const parts = arrange({ reasoning: reasoning.parts, body, others, calls }, reasoning.layout, { report: reading.report, at })
+  if (textSignature && !text) addSignedText(parts, textSignature.signature, at)
   const form = {
     nulls,
     content: content === undefined ? (nulls.includes('content') ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
@@ -91,10 +94,11 @@ function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at:
   })
 }
 
-function attachSignature(body: Part[], signature: NonNullable<TextPart['signature']>, at: string): void {
-  const text = body.findLast(part => part.type === 'text')
-  if (text) text.signature = signature
-  else body.push({ type: 'text', text: '', signature, at: `${at}/content` })
+/** A text without a word, after the others. */
+function addSignedText(parts: Part[], signature: Signature, at: string): void {
+  const calls = parts.findIndex(({ type }) => type === 'tool-call')
+  const place = parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)
+  parts.splice(place, 0, { type: 'text', text: '', signature, at: `${at}/content` })
 }
 
 type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
@@ -250,7 +254,10 @@ function encodeReasoning(
   { form, writing, texts }: { form: JsonObject; writing: Writing; texts: readonly TextPart[] },
 ): JsonObject {
   const { report, options } = writing
-  const textSignature = texts.findLast(({ signature }) => signature)?.signature
+  const signed = texts.filter(({ signature }) => signature)
+  const last = signed.pop()
+  const textSignature = last?.signature && { signature: last.signature, attach: last.text === '' ? ('text' as const) : ('prev' as const) }
+  for (const { at } of signed) report.add(from.towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
   const { carriers } = form
   const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
   // An envelope is for clients alone, whoever sends it back.

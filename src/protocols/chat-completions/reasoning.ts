@@ -39,10 +39,12 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
   return { carriers, rest }
 }
 
+/** Belongs to the text of the message (`prev`), or to one more text without a word. */
+export type TextSignature = { signature: Signature; attach: 'prev' | 'text' }
+
 export type DecodedReasoning = {
   parts: ReasoningPart[]
-  /** Belongs to the text of the message. */
-  textSignature?: Signature
+  textSignature?: TextSignature
   /** The order of all parts, where it is not the usual one: `r0` reasoning, `x12` text of that length, `c…` call. */
   layout?: string[]
 }
@@ -96,7 +98,7 @@ function decodeDetails(details: readonly unknown[], at: string): DecodedReasonin
     if (!isObject(entry)) return
     const read = decodeDetail(entry)
     if (read.layout) decoded.layout = read.layout
-    if (read.attach && read.signature) decoded.textSignature = read.signature
+    if (read.attach && read.signature) decoded.textSignature = { signature: read.signature, attach: read.attach === 'text' ? 'text' : 'prev' }
     if (read.layout || read.attach) return
     const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
     let part = index === undefined ? undefined : byIndex.get(index)
@@ -186,7 +188,7 @@ export function needsDetails(parts: readonly ReasoningPart[]): boolean {
   return parts.length > 1 || parts.some(({ signature, redacted, id, segments }) => signature || redacted || id !== undefined || segments.length > 1)
 }
 
-export type DetailsOf = { parts: readonly ReasoningPart[]; textSignature?: Signature | undefined; layout?: string[] | undefined }
+export type DetailsOf = { parts: readonly ReasoningPart[]; textSignature?: TextSignature | undefined; layout?: string[] | undefined }
 
 /** `reasoning_details`, complete. Signatures of others are wrapped together with who made them. */
 export function encodeDetails({ parts, textSignature, layout }: DetailsOf): JsonObject[] {
@@ -210,8 +212,7 @@ export function encodeDetails({ parts, textSignature, layout }: DetailsOf): Json
     else if (segments.length === 0 && (proof !== undefined || id !== undefined))
       entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...named, ...rest }))
   })
-  if (textSignature)
-    entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature: textSignature, attach: 'prev' }), format, index: parts.length })
+  if (textSignature) entries.push({ type: 'reasoning.encrypted', data: wrapSignature(textSignature), format, index: parts.length })
   if (layout) {
     const signature = { value: JSON.stringify(layout), issuer: protocolName, form: 'layout' } as unknown as Signature
     entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + 1 })

@@ -1,10 +1,11 @@
 import type { Delta } from '../../canonical/event.ts'
-import type { Part, ReasoningPart, Signature, ToolCallPart } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
+import type { TextSignature } from './reasoning.ts'
 import type { StoredProofs } from './stored-proofs.ts'
 
 export type CallOut = {
@@ -55,7 +56,7 @@ export type Choice = {
   shown: boolean
   /** The last delta was of reasoning. */
   reasoned: boolean
-  textSignature: Signature | undefined
+  textSignature: TextSignature | undefined
 }
 
 export type State = MachineState & {

@@ -24,6 +24,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') waiting = { signature: carrier.signature, at: here }
+    else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
       if (owner) owner.signature = carrier.signature
@@ -109,8 +110,8 @@ export function encodeParts(parts: readonly Part[], writing: Writing, role: Mess
     const blocks = encodePart(part, writing, role)
     const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
     if (!carried) return blocks
-    // A signature without any block to stand beside is a reasoning block of its own.
-    if (blocks.length === 0) return [carried()]
+    // A signature without any block to stand beside is a block of its own.
+    if (blocks.length === 0) return [carried(part.type === 'text' ? 'text' : undefined)]
     return part.type === 'text' ? [...blocks, carried('prev')] : [carried('next'), ...blocks]
   })
 }

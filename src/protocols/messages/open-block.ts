@@ -204,7 +204,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
-      if (signature) writeWhole(state, encodeCarrier(signature, block.index === undefined ? undefined : 'prev'), emit)
+      if (signature) writeWhole(state, encodeCarrier(signature, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit)
       return
     case 'thinking':
       closeThinking(state, block, emit)

@@ -235,7 +235,13 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
 }
 
 function takeCarrier(state: DecoderState, { signature, attach }: { signature: Signature; attach: string }, at: string, emit: Emitting): void {
-  if (attach === 'next') state.waiting = signature
+  if (attach === 'text') {
+    enter(state, emit)
+    flushClosing(state, emit)
+    const part = state.nextPart++
+    emit({ type: 'part.start', candidate: 0, message: 0, part, head: { type: 'text', text: '', signature, at } })
+    emit({ type: 'part.end', candidate: 0, part })
+  } else if (attach === 'next') state.waiting = signature
   else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
   else report(state.notes).add('reasoning.carrier-lost', at)
 }

@@ -109,7 +109,7 @@ export function seal(signature: Signature, id: string | undefined, segments: rea
 }
 
 /** A signature on a part without a place for it travels in a block of its own, toward clients. */
-export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev') => MessagesRawBlock) | undefined {
+export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
   if (!signature) return undefined
   if (to === 'client') return attach => encodeCarrier(signature, attach)
   report.add('reasoning.foreign-signature', at, 'signature')

@@ -251,7 +251,7 @@ describe('writing a stream', () => {
     }
   })
 
-  test('a signature without text beside it is a block of its own', () => {
+  test('a signature of a text without a word is a block of its own, and a text again', () => {
     const { wires } = encodeStream([
       ...start,
       begin(0, call('c')),
@@ -264,7 +264,7 @@ describe('writing a stream', () => {
       clean,
     ])
     const parts = collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts
-    expect(parts).toMatchObject([{ type: 'tool-call' }, { type: 'reasoning', redacted: true, signature: { value: 'Q', issuer: 'generate-content' } }])
+    expect(parts).toMatchObject([{ type: 'tool-call' }, { type: 'text', text: '', signature: { value: 'Q', issuer: 'generate-content' } }])
     expect(parts?.[0]).not.toHaveProperty('signature')
   })
 

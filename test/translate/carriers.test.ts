@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest'
+import { explode } from '../../src/canonical/explode.ts'
+import type { Message, Part, Signature } from '../../src/canonical/message.ts'
+import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { clientOf, type Echo } from '../support/clients/index.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all } from '../support/wires.ts'
+
+/** A provider that signs calls and texts, as no other wire of ours does. */
+const proof = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'generate-content', model: 'gemini-3-pro', form: 'thought' } })
+const call = (nth: number, signed?: string): Part => ({
+  type: 'tool-call',
+  id: `call_${nth}`,
+  name: 'lookup',
+  kind: 'function',
+  input: `{"nth":${nth}}`,
+  ...(signed && proof(signed)),
+})
+const text = (said: string, signed?: string): Part => ({ type: 'text', text: said, ...(signed && proof(signed)) })
+const thought = (said: string, signed?: string): Part => ({ type: 'reasoning', segments: [{ kind: 'summary', text: said }], ...(signed && proof(signed)) })
+
+const shapes: { name: string; parts: Part[] }[] = [
+  { name: 'on a call', parts: [call(1, 'A')] },
+  { name: 'on the first of two calls', parts: [call(1, 'A'), call(2)] },
+  { name: 'on each of two calls', parts: [call(1, 'A'), call(2, 'B')] },
+  { name: 'on the second call', parts: [text('Looking. '), call(1), call(2, 'B')] },
+  { name: 'on a call after thoughts', parts: [thought('Hm.', 'T'), call(1, 'A')] },
+  { name: 'on a call after text', parts: [thought('Hm.', 'T'), text('Looking. '), call(1, 'A')] },
+  { name: 'on the last text', parts: [text('It is this.', 'A')] },
+  { name: 'on a text before a call', parts: [text('Looking. ', 'A'), call(1)] },
+  { name: 'on an empty text after the answer', parts: [text('It is this.'), text('', 'A')] },
+  { name: 'on thoughts and on the answer', parts: [thought('Hm.', 'T'), text('It is this.', 'A')] },
+]
+
+const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
+const forms = [
+  { form: 'whole', streamed: false },
+  { form: 'streamed', streamed: true },
+]
+
+describe.each(all)('a $name client keeps a signature', protocol => {
+  const { open, receive, goOn } = clientOf(protocol.name)
+
+  function told(parts: Part[], streamed: boolean, options: object) {
+    const finish = { reason: parts.some(({ type }) => type === 'tool-call') ? ('tool_calls' as const) : ('stop' as const) }
+    const response: CanonicalResponse = {
+      id: 'answer_1',
+      model: 'gemini-3-pro',
+      createdAt: 1,
+      candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish }],
+    }
+    if (!streamed) {
+      const { wire, notes, signatures } = protocol.encodeResponse(response, options)
+      return { body: wire, notes, signatures }
+    }
+    const state = protocol.streamEncoder.initial(options)
+    let frames = ''
+    const write = (wire: unknown) => {
+      frames += protocol.frames.write(wire)
+    }
+    for (const event of explode(response)) protocol.streamEncoder.step(state, event, write)
+    protocol.streamEncoder.end(state, write)
+    return { text: frames, notes: state.notes, signatures: state.signatures }
+  }
+
+  async function echoed(parts: Part[], streamed: boolean, { echo, ...options }: { echo?: Echo; ccSignature?: string } = {}) {
+    const reply = told(parts, streamed, options)
+    expect(reply.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code))).toEqual(
+      [],
+    )
+    const next = goOn(open(question), await receive(reply), { runTool: () => 'found', ask: 'And then?', ...(echo && { echo }) })
+    const { value } = protocol.decodeRequest(next, { ccStored: (id: string) => reply.signatures?.[id] } as object)
+    return value.messages.filter(({ role }) => role === 'assistant').flatMap(essence)
+  }
+
+  test.each(shapes.flatMap(shape => forms.map(form => ({ ...shape, ...form }))))('$name, $form', async ({ parts, streamed }) => {
+    expect(await echoed(parts, streamed)).toEqual(essence({ parts }))
+  })
+
+  if (protocol.name === 'chat-completions')
+    test.each(shapes.filter(({ parts }) => parts.some(({ type }) => type === 'tool-call')).flatMap(shape => forms.map(form => ({ ...shape, ...form }))))(
+      '$name, $form, with what the caller keeps',
+      async ({ parts, streamed }) => {
+        expect(await echoed(parts, streamed, { echo: 'rebuilt', ccSignature: 'store' })).toEqual(essence({ parts }))
+      },
+    )
+
+  test('$name that no part is left for is told of, and never sent', () => {
+    const reply = told([call(1, 'SECRET')], false, {})
+    const [{ name }] = all.filter(one => one !== protocol) as [(typeof all)[number]]
+    for (const other of [protocol, ...all.filter(one => one.name === name)]) {
+      const { value } = protocol.decodeResponse(reply.body)
+      const { wire, notes } = other.encodeRequest({
+        model: 'claude-opus-5-5',
+        messages: [
+          { role: 'user', origin: 'message', parts: [text('What?')] },
+          ...(value.candidates[0]?.messages ?? []),
+          { role: 'tool', origin: 'message', parts: [{ type: 'tool-result', callId: 'call_1', kind: 'function', content: [text('found')] }] },
+        ],
+      })
+      expect(JSON.stringify(wire)).not.toMatch(/SECRET|xs1\./)
+      expect(notes.map(({ code }) => code)).toContain('reasoning.foreign-signature')
+      expect(strictOf(other.name).checkRequest(wire)).toEqual([])
+    }
+  })
+})
+
+/** What was said in order, and what it is signed with. */
+function essence({ parts }: Pick<Message, 'parts'>) {
+  return parts.map(part => {
+    const { value, issuer, model, form } = part.signature ?? {}
+    const signed = part.signature ? { signature: { value, issuer, model, form } } : {}
+    if (part.type === 'text') return { text: part.text, ...signed }
+    if (part.type === 'reasoning') return { thought: part.segments.map(segment => segment.text), ...signed }
+    return part.type === 'tool-call' ? { id: part.id, input: JSON.parse(part.input) as unknown, ...signed } : part.type
+  })
+}
