@@ -35,8 +35,8 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
   const { type, text, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   if (role === 'assistant') report?.once('content.input-by-assistant', at)
   const usual = role === 'assistant' ? 'output_text' : 'input_text'
-  const { cache, form } = decodeBreakpoint(breakpoint)
-  return { type: 'text', text, ...cache, at, ...keepSpelling(rest, { ...spelling(wire), ...form, ...(type !== usual && { type }) }) }
+  const { cache, form, unread } = decodeBreakpoint(breakpoint)
+  return { type: 'text', text, ...cache, at, ...keepSpelling({ ...rest, ...unread }, { ...spelling(wire), ...form, ...(type !== usual && { type }) }) }
 }
 
 function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['role']): Part {
@@ -59,10 +59,15 @@ const ttls = new Map<unknown, CacheTtl>([
   ['12h', '12h'],
 ])
 
-function decodeBreakpoint(wire: JsonObject | null | undefined): { cache: { cache?: { ttl?: CacheTtl } }; form: OwnForm } {
-  if (!wire) return { cache: {}, form: {} }
-  const ttl = ttls.get(wire['ttl'])
-  return { cache: { cache: defined({ ttl }) }, form: { breakpoint: wire } }
+type Mark = { cache: { cache?: { ttl?: CacheTtl } }; form: OwnForm; unread: JsonObject }
+
+function decodeBreakpoint(wire: JsonObject | null | undefined): Mark {
+  if (!wire) return { cache: {}, form: {}, unread: {} }
+  const { mode, ttl: word, ...rest } = wire
+  const ttl = ttls.get(word)
+  const odd = { ...(mode !== 'explicit' && mode !== undefined && { mode }), ...(word != null && ttl === undefined && { ttl: word }), ...rest }
+  const unread = Object.keys(odd).length > 0 ? { prompt_cache_breakpoint: odd } : {}
+  return { cache: { cache: defined({ ttl }) }, form: { breakpoint: wire }, unread }
 }
 
 const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
@@ -132,8 +137,8 @@ type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; r
 
 function decodedMedia(kind: MediaPart['kind'], source: MediaSource, { detail: word, breakpoint, rest, wire, at, form }: MediaRest): MediaPart {
   const detail = details.get(word)
-  const { cache, form: marked } = decodeBreakpoint(breakpoint)
-  const fields = typeof word === 'string' && !detail ? { ...rest, detail: word } : rest
+  const { cache, form: marked, unread } = decodeBreakpoint(breakpoint)
+  const fields = { ...rest, ...(typeof word === 'string' && !detail && { detail: word }), ...unread }
   return { type: 'media', kind, source, ...defined({ detail }), ...cache, at, ...keep(fields, { ...spelling(wire), ...marked, ...form }) }
 }
 

@@ -5,6 +5,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { ownForm, protocol, wireOf, words } from './own.ts'
 import { encodeBody } from './request.ts'
+import { tiers } from './vocabulary.ts'
 import { type Options, type ResponsesReport, startWriting } from './writing.ts'
 
 /** What an answer repeats of its request. It tells nothing that the one who asked does not know. */
@@ -122,11 +123,17 @@ export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start,
     own,
     echo: isObject(form?.['echo']) ? form['echo'] : from.echo,
     ...(ext && { ext }),
-    ...withTier(serviceTier ?? (own ? undefined : from.tier)),
+    ...tierOf(serviceTier ?? (own ? undefined : from.tier), own, report),
   }
 }
 
-const withTier = (serviceTier: string | undefined) => (serviceTier === undefined ? {} : { serviceTier })
+/** A tier under its name here; other providers have some that this one has not. */
+export function tierOf(serviceTier: string | undefined, own: boolean, report: ResponsesReport): { serviceTier?: string } {
+  if (serviceTier === undefined) return {}
+  if (own || tiers.has(serviceTier)) return { serviceTier }
+  report.once('tier.nearest', '', 'serviceTier')
+  return { serviceTier: 'default' }
+}
 
 type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
 

@@ -5,6 +5,7 @@ import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { type OwnForm, ownForm, protocol, spelling, wireOf, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
+import { tiers } from './vocabulary.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
 export const logprobsInclude = 'message.output_text.logprobs'
@@ -137,8 +138,6 @@ function encodeEffort({ effort, budgetTokens, mode }: Amount, report: Writing['r
 
 type Told = 'sampling' | 'maxOutputTokens' | 'cache' | 'serviceTier' | 'user' | 'safety' | 'stream' | 'logprobs'
 type Settings = { [K in Told]: CanonicalRequest[K] | undefined }
-
-const tiers = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
 /** Sampling, limits, caching, tier, user and the flags of the stream. */
 export function encodeSettings(settings: Settings, request: CanonicalRequest, w: Writing): JsonObject {

@@ -6,7 +6,7 @@ import { isObject } from '../../kit/json.ts'
 import type { StreamMachine } from '../../protocol.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
 import { conclude, fail } from './ending.ts'
-import { fallbacks } from './envelope.ts'
+import { fallbacks, tierOf } from './envelope.ts'
 import { closeMessageItem, flushHeld, messageItem } from './open-items.ts'
 import type { ResponsesOptions } from './options.ts'
 import { ownForm, protocol } from './own.ts'
@@ -133,7 +133,7 @@ function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: 
     if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt
     return
   }
-  if (serviceTier !== undefined) envelope.serviceTier = serviceTier
+  Object.assign(envelope, tierOf(serviceTier, envelope.own, writing(state).report))
   if (completedAt !== undefined) envelope.completedAt = completedAt
   if (ext) envelope.ext = { ...envelope.ext, ...ext }
   const echo = ext?.[protocol]?.form?.['echo']

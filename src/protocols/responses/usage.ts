@@ -39,7 +39,7 @@ export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
   const raw = ownForm(usage)?.['wire']
   if (isObject(raw) && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, '/usage')
-  report.rest(rest, '/usage')
+  report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = ownFields(usage)
   return {
@@ -62,6 +62,6 @@ function sameCounts(one: Usage, other: Usage): boolean {
 function encodeTtl(byTtl: Usage['cacheWriteByTtl'], report: ResponsesReport): JsonObject {
   if (!byTtl) return {}
   const known = defined({ ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h'] })
-  if (Object.keys(byTtl).length > Object.keys(known).length) report.once('cache.ttl', '/usage', 'cacheWriteByTtl')
+  if (Object.keys(byTtl).length > Object.keys(known).length) report.once('cache.ttl', '', 'usage.cacheWriteByTtl')
   return Object.keys(known).length > 0 ? { cache_write_tokens_details: known } : {}
 }

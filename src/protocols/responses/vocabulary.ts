@@ -57,6 +57,9 @@ export function serverToolKind(type: string): ServerToolKind | undefined {
   return serverTools.get(type)
 }
 
+/** `service_tier`. */
+export const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
+
 /** `incomplete_details.reason`. */
 const incompleteReason = twoWay<string, FinishReason>([
   ['max_output_tokens', 'length'],

@@ -25,6 +25,24 @@ test.each<[number, unknown, ErrorKind]>([
   expect(read(status, body)).toMatchObject({ status, kind, protocol: 'responses' })
 })
 
+test.each<[string, number, ErrorKind]>([
+  ['rate_limit_exceeded', 429, 'rate_limit'],
+  ['insufficient_quota', 429, 'quota'],
+  ['vector_store_timeout', 504, 'timeout'],
+  ['invalid_prompt', 400, 'invalid_request'],
+  ['data_residency_mismatch', 400, 'invalid_request'],
+  ['image_parse_error', 400, 'invalid_request'],
+  ['failed_to_download_image', 400, 'invalid_request'],
+  ['image_content_policy_violation', 400, 'content_policy'],
+  ['bio_policy', 400, 'content_policy'],
+  ['misalignment_policy_violation', 400, 'content_policy'],
+  ['server_error', 500, 'internal'],
+  ['moon', 500, 'internal'],
+])('an answer that failed with %s is as a body with status %i', (code, status, kind) => {
+  const { value } = responses.decodeResponse({ id: 'resp_1', status: 'failed', output: [], error: { code, message: 'm', param: 'p' } })
+  expect(value.error).toMatchObject({ status, kind, code, param: 'p', message: 'm' })
+})
+
 test('the message is found in each of its places', () => {
   expect(read(400, { code: 'x', error: 'as text' }).message).toBe('as text')
   expect(read(400, { message: 'beside' }).message).toBe('beside')

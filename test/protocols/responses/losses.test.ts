@@ -9,6 +9,31 @@ const tool = { type: 'function', name: 'find', parameters: null, strict: true }
 
 describe('what a request loses on its way is told where it stood', () => {
   test.each<Case>([
+    [
+      'the seal of thoughts without words',
+      'chat-completions',
+      {
+        input: [
+          { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'SEAL' },
+          { type: 'function_call', call_id: 'c', name: 'find', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c', output: 'x' },
+        ],
+      },
+      'reasoning.foreign-signature /input/0/encrypted_content',
+    ],
+    [
+      'what a cache mark has that nobody knows',
+      'messages',
+      { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', odd: 1 } }] }] },
+      'field.unknown /input/0/content/0/prompt_cache_breakpoint',
+    ],
+    [
+      'a lifetime that nobody knows',
+      'chat-completions',
+      { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '9h' } }] }] },
+      'field.unknown /input/0/content/0/prompt_cache_breakpoint',
+    ],
+    ['what a function gives', 'messages', { tools: [{ ...tool, output_schema: {} }] }, 'field.unsupported /tools/0/output_schema'],
     ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
     ['an older summary beside a newer', 'messages', { reasoning: { summary: 'auto', generate_summary: 'concise' } }, 'field.unknown /reasoning'],
     [
@@ -68,6 +93,12 @@ describe('what an answer loses on its way is told where it stood', () => {
         ],
       },
       'cache.ttl /output/0/output/0/prompt_cache_breakpoint/ttl',
+    ],
+    [
+      'log probabilities',
+      'messages',
+      { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] }] }] },
+      'field.unsupported /output/0/content/0/logprobs',
     ],
     ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details'],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],

@@ -356,6 +356,18 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual(['media.as-image-call'])
   })
 
+  test.each<[string | undefined, string, string[]]>([
+    ['priority', 'priority', []],
+    ['batch', 'default', ['tier.nearest']],
+    [undefined, 'default', []],
+  ])('a service tier of %s is told as %s', (serviceTier, tier, expected) => {
+    const value = { ...answer([{ type: 'text', text: 'a' }]), ...(serviceTier !== undefined && { serviceTier }) }
+    const { wire, codes } = write(value)
+    expect([wire['service_tier'], codes]).toEqual([tier, expected])
+    const streamed = encode(explode(value), { now: 7 })
+    expect([lastResponse(streamed.out)['service_tier'], streamed.notes.map(({ code }) => code)]).toEqual([tier, expected])
+  })
+
   test('media that no answer holds here are left out', () => {
     const { wire, codes } = write(answer([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
     expect(wire['output']).toEqual([])
