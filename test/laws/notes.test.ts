@@ -35,19 +35,10 @@ const isIdentifier = (path: string) => /\/(name|id|call_id|tool_call_id|tool_use
 const stillSilent = [
   // Fields that nobody declared inside these small objects.
   /\/(cache_control|prompt_cache_breakpoint|source|output_format|format|stop_details)\/(x_extra|vendor|a~1b~0c)/,
-  // What describes a group of tools, where tools have no groups.
-  /^\/tools\/\d+\/(description|x_extra|vendor|a~1b~0c)/,
   // How long what was written to the cache lives.
   /cache_write_tokens_details|cache_creation\//,
   // What only a request can hold, in a reply.
-  /^\/output\/\d+\/content\/\d+\/(file_id|file_url|file_data|filename|image_url|input_audio\/(data|format))$/,
   /^\/content\/\d+\/(source|content)\//,
-  // A sealed thought without words, where thoughts of the history are not sent.
-  /^\/input\/\d+\/encrypted_content$/,
-  // The ending is noted where the reply tells its status.
-  /^\/incomplete_details\/reason$/,
-  // Fields of an empty text or refusal, which is left out.
-  /^\/output\/\d+\/content\/\d+\/(x_extra|vendor|a~1b~0c)/,
   // Counts that contradict each other: more came from the cache than came in.
   /^\/usage\/(input_tokens|prompt_tokens)$/,
   // A word of `display` that nobody knows.
