@@ -5,15 +5,67 @@ import type { GatewayRequest, RequestBody } from './request.ts'
 export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer> }
 
 /** @throws Refusal 400, 413, 415 */
-export async function readJson({ headers, body }: Pick<GatewayRequest, 'headers' | 'body'>, limit: number): Promise<ReadBody> {
-  if ('parsed' in body) return typeof body.parsed === 'string' ? { value: parse(body.parsed) } : { value: body.parsed }
+export async function readJson(
+  { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
+  { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
+): Promise<ReadBody> {
+  if ('parsed' in body) {
+    const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
+    if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
+    return { value }
+  }
   const type = headers['content-type']
   if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim()))
     throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
+  if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
   return { value: parse(decode(bytes)), bytes }
+}
+
+const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
+
+/** Of JSON text, before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
+function nesting(bytes: Uint8Array): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < bytes.length; i++) {
+    switch (bytes[i]) {
+      case 0x22:
+        i = endOfString(bytes, i + 1)
+        break
+      case 0x5b:
+      case 0x7b:
+        deepest = Math.max(deepest, ++depth)
+        break
+      case 0x5d:
+      case 0x7d:
+        depth--
+        break
+      default:
+    }
+  }
+  return deepest
+}
+
+function endOfString(bytes: Uint8Array, from: number): number {
+  for (let quote = bytes.indexOf(0x22, from); quote >= 0; quote = bytes.indexOf(0x22, quote + 1)) {
+    let slashes = 0
+    while (bytes[quote - 1 - slashes] === 0x5c) slashes++
+    if (slashes % 2 === 0) return quote
+  }
+  return bytes.length
+}
+
+/** The same of a value that somebody else has parsed. */
+function isDeeper(value: unknown, limit: number): boolean {
+  let level: unknown[] = [value]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > limit) return true
+    level = level.flatMap(one => (typeof one === 'object' && one !== null ? Object.values(one) : [])).filter(one => typeof one === 'object' && one !== null)
+  }
+  return false
 }
 
 async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: number, told: number): Promise<Uint8Array<ArrayBuffer>> {

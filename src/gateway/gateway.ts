@@ -65,6 +65,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   async function identify(request: GatewayRequest, protocol: Protocol): Promise<Identity> {
     const { headers, query, method, path, local } = request
     const credential = credentialOf(protocol, headers, query)
+    if (credential !== undefined && credential.length > longestCredential) throw unauthorized(credential)
     if (hooks.authenticate) {
       const decided = await hooks.authenticate(credential, { method, path, headers })
       if (decided) return decided
@@ -137,11 +138,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     identity: Identity,
     trace: Trace,
   ): Promise<Ask> {
-    const body = await readJson(request, settled.defaults.bodyLimitBytes)
+    const body = await readJson(request, settled.defaults)
     const { value } = body
     if (!isObject(value)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
     const named = told.model ?? value['model']
     if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: '/model' })
+    if (named.length > longestModel) throw refuse(400, 'invalid_request', `the model id is longer than ${longestModel} characters`, { param: '/model' })
     trace.modelAsked = named
     const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
     const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
@@ -237,6 +239,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       running.add(controller)
       try {
         if (closing) throw new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down' }, { headers: { connection: 'close' } })
+        if (sizeOf(request.headers) > longestHeaders) throw refuse(431, 'invalid_request', 'the headers are too large')
         const answer = await answerRoute(route, { ...request, signal: controller.signal }, trace)
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         return { ...answer, headers: safeHeaders({ ...answer.headers, ...requestIdHeaders(requestId) }) }
@@ -275,6 +278,11 @@ function environment(): Record<string, string | undefined> {
   return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
 }
 
+const longestModel = 256
+const longestCredential = 4096
+/** Of all headers together, for hosts that set no bound themselves. */
+const longestHeaders = 64 * 1024
+
 /** The protocol's own way of showing a key, or any other's: tools mix them up. */
 function credentialOf(protocol: Protocol, headers: Record<string, string>, query: URLSearchParams): string | undefined {
   for (const { address } of [protocol, ...Object.values(protocols)]) {
@@ -282,6 +290,12 @@ function credentialOf(protocol: Protocol, headers: Record<string, string>, query
     if (found !== undefined) return found
   }
   return undefined
+}
+
+function sizeOf(headers: Record<string, string>): number {
+  let size = 0
+  for (const name in headers) size += name.length + (headers[name]?.length ?? 0)
+  return size
 }
 
 function unauthorized(credential: string | undefined): Refusal {

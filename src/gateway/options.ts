@@ -73,6 +73,12 @@ const Defaults = z.strictObject({
     .int()
     .positive()
     .default(32 * 1024 * 1024),
+  depthLimit: z.int().positive().default(256),
+  /** Of one event of an upstream's stream, in UTF-16 units. */
+  eventLimit: z
+    .int()
+    .positive()
+    .default(64 * 1024 * 1024),
   keepAliveMs: milliseconds.default(15_000),
   strict: z.union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))]).default(false),
   notesHeader: z.boolean().default(true),

@@ -18,7 +18,7 @@ export type Prepared = {
   stream: boolean
   notes: Note[]
   /** For translating the answer. */
-  settings: ReturnType<typeof freshIds> & { context: TranslationContext; model?: string }
+  settings: ReturnType<typeof freshIds> & { context: TranslationContext; maxEventLength: number; model?: string }
 }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -52,7 +52,7 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     bytes: sent === body.value ? (body.bytes ?? JSON.stringify(sent)) : (onlyRenamed() ?? JSON.stringify(sent)),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...translated.notes],
-    settings: { ...freshIds(), context: translated.context, ...(renamed && { model }) },
+    settings: { ...freshIds(), context: translated.context, maxEventLength: defaults.eventLimit, ...(renamed && { model }) },
   }
 }
 

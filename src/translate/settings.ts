@@ -8,6 +8,8 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   strict?: boolean | readonly NoteKind[]
   /** Model name to write. Absent: the name stays. */
   model?: string
+  /** The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi: pictures are long. */
+  maxEventLength?: number
 }
 
 /** @throws TranslationError `inexpressible` with all notes, when strict forbids one of them */

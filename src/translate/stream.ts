@@ -32,7 +32,7 @@ export type StreamTranslator = {
 const unreadableLimit = 3
 
 /** Reads a stream into canonical events; never throws for what the upstream sent. */
-export function createStreamReader(from: Protocol, options: Settings, emit: (event: CanonicalEvent) => void) {
+export function createStreamReader(from: Protocol, { maxEventLength, ...options }: Settings, emit: (event: CanonicalEvent) => void) {
   const { streamDecoder } = from
   const state = streamDecoder.initial(options)
   const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean } = { ended: false, clean: false }
@@ -74,7 +74,7 @@ export function createStreamReader(from: Protocol, options: Settings, emit: (eve
       if (++unreadable >= unreadableLimit) fail('the upstream stream cannot be read')
     } else guarded(() => streamDecoder.step(state, named(wire, event), take))
   }
-  const parser = createFrameParser(takeFrame)
+  const parser = createFrameParser(takeFrame, maxEventLength === undefined ? {} : { maxLength: maxEventLength })
   return {
     push(chunk: Uint8Array | string) {
       guarded(() => parser.push(chunk))
@@ -153,7 +153,8 @@ function passThrough(protocol: Protocol, { model, ...options }: Settings): Strea
   const renamer =
     model === undefined
       ? undefined
-      : createFrameParser(({ data }) => {
+      : // The reader bounds the length of events, and nothing is pushed here that it has not taken.
+        createFrameParser(({ data }) => {
           const wire = parseData(data)
           if (wire !== undefined) renamed += frames.write(protocol.withModel(wire, model))
         })
@@ -161,6 +162,7 @@ function passThrough(protocol: Protocol, { model, ...options }: Settings): Strea
     push(chunk) {
       reader.push(chunk)
       if (!renamer) return typeof chunk === 'string' ? chunk : text.decode(chunk, { stream: true })
+      if (reader.seen.ended && !reader.seen.clean) return ''
       renamed = ''
       renamer.push(chunk)
       return renamed

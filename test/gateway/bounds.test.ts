@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator } from '../../src/index.ts'
+import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from './support.ts'
+
+const protocols = Object.keys(paths) as Protocol[]
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(protocols)('a body that is nested too deeply is refused, and never read: %s', async protocol => {
+    const seen = await upstream(sendJson(200, replies[protocol]))
+    const ask = await start(one(seen.url, protocol))
+    const text = JSON.stringify(requests[protocol])
+    const deep = (levels: number) => `${text.slice(0, -1)},"odd":${'['.repeat(levels)}${']'.repeat(levels)}}`
+    const refused = await ask(paths[protocol], post(deep(100_000)))
+    expect(refused.status).toBe(400)
+    expect(await refused.text()).toContain('levels deep')
+    expect(seen.calls).toEqual([])
+    expect((await ask(paths[protocol], post(deep(200)))).status).toBe(200)
+  })
+
+  test('brackets inside of strings are no nesting', async () => {
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages'))
+    const content = `${'[{'.repeat(5000)} \\" " \\\\`
+    expect((await ask(paths.messages, post({ ...requests.messages, messages: [{ role: 'user', content }] }))).status).toBe(200)
+  })
+
+  test('a model id that is too long is refused with its place', async () => {
+    const ask = await start(one('http://127.0.0.1:9', 'messages'))
+    const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], model: 'm'.repeat(300) }))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param: expect.stringContaining('model') } })
+  })
+
+  test('a key that is too long is no key', async () => {
+    const { auth: _auth, ...config } = one('http://127.0.0.1:9', 'messages')
+    const ask = await start({ ...config, keys: [{ name: 'alice', key: 'k' }] })
+    expect((await ask(paths.messages, post(requests.messages, { 'x-api-key': 'k'.repeat(5000) }))).status).toBe(401)
+  })
+
+  test.each(pairs)('an event of a stream that is too long ends it as failed: %s from %s', async (client, served) => {
+    const long = streams[served].map(frame => frame.replace('"Hel"', `"${'x'.repeat(20_000)}"`).replace('"lo"', `"${'x'.repeat(20_000)}"`))
+    const { url } = await upstream(sendStream(long))
+    const ask = await start(one(url, served, { defaults: { eventLimit: 10_000 } }))
+    const response = await ask(paths[client], post({ ...requests[client], stream: true }))
+    const text = await response.text()
+    expect(text).toContain('too long')
+    const ends = { 'chat-completions': '[DONE]', responses: 'response.completed', messages: 'message_stop' }
+    if (client !== served) expect(text).not.toContain(ends[client])
+  })
+})
+
+test('headers that are too large are refused where the server lets them through', async () => {
+  const [, [, start] = []] = hosts
+  const ask = await start?.(one('http://127.0.0.1:9', 'messages'))
+  expect((await ask?.(paths.messages, post(requests.messages, { 'x-odd': 'x'.repeat(100_000) })))?.status).toBe(431)
+})
+
+test('whoever calls the library sets the bound of events itself', () => {
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', maxEventLength: 100 })
+  const out = translator.push(`data: {"id":"${'x'.repeat(200)}"`) + translator.end()
+  expect(out).toContain('too long')
+  expect(translator.error).toMatchObject({ status: 502 })
+})
