@@ -6,8 +6,13 @@ import type { Choice } from './stream-decoder.ts'
 
 export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
   const part = choice.nextPart++
-  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head })
+  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: placeOf(choice), ...head } })
   return part
+}
+
+/** Where the deltas of an answer stand in their chunks. */
+export function placeOf({ candidate }: Choice): string {
+  return `/choices/${candidate}/delta`
 }
 
 export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {

@@ -70,6 +70,7 @@ export const fieldNames: Record<string, string> = {
   filename: 'file/filename',
   citations: 'annotations',
   createdAt: 'created',
+  'usage.input': 'usage/prompt_tokens',
   'finish.reason': 'finish_reason',
   'finish.sequence': 'finish_reason',
   'finish.details': 'finish_reason',

@@ -3,7 +3,7 @@ import type { ToolCallPart } from '../../canonical/message.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
-import { add, closePart, openPart } from './open-parts.ts'
+import { add, closePart, openPart, placeOf } from './open-parts.ts'
 import { kept } from './own.ts'
 import { decodeCallSignature } from './reasoning.ts'
 import type { Choice, State } from './stream-decoder.ts'
@@ -23,7 +23,7 @@ export type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
 
 export const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-export function readCall(state: State, choice: Choice, { delta, emit }: Into): void {
+export function readCall(state: State, choice: Choice, { delta, position, emit }: Into & { position: number }): void {
   const { index, id, type, extra_content } = delta
   const freeform = type === 'custom' || isObject(delta['custom'])
   const body = delta[freeform ? 'custom' : 'function']
@@ -41,7 +41,8 @@ export function readCall(state: State, choice: Choice, { delta, emit }: Into): v
   if (!call) return
   if (!call.id) call.id = link
   if (!call.name) call.name = name
-  addInput(state, choice, { call, input, emit, head: { signature: decodeCallSignature(extra_content, 'server'), extra_content } })
+  const at = `${placeOf(choice)}/tool_calls/${position}`
+  addInput(state, choice, { call, input, emit, head: { at, signature: decodeCallSignature(extra_content, 'server'), extra_content } })
 }
 
 /** Arguments are text; some servers send the object, or nothing yet. */
@@ -77,14 +78,14 @@ export function readLegacyCall(state: State, choice: Choice, { delta, emit }: In
     choice.calls.push(call)
   }
   if (!call.name && isText(delta['name'])) call.name = delta['name'] as string
-  addInput(state, choice, { call, input: readInput(delta['arguments']), emit, head: { legacy: true } })
+  addInput(state, choice, { call, input: readInput(delta['arguments']), emit, head: { at: `${placeOf(choice)}/function_call`, legacy: true } })
 }
 
 type CallDelta = {
   call: Call
   input: string
   emit: Emit<CanonicalEvent>
-  head: { signature?: ToolCallPart['signature'] | undefined; extra_content?: unknown; legacy?: boolean }
+  head: { at: string; signature?: ToolCallPart['signature'] | undefined; extra_content?: unknown; legacy?: boolean }
 }
 
 function addInput(state: State, choice: Choice, { call, input, emit, head }: CallDelta): void {
@@ -99,7 +100,7 @@ function addInput(state: State, choice: Choice, { call, input, emit, head }: Cal
   closePart(choice, emit)
   const synthesized = !call.id || head.legacy
   if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
-  const { signature, extra_content: extra, legacy } = head
+  const { at, signature, extra_content: extra, legacy } = head
   const part: ToolCallPart = {
     type: 'tool-call',
     id: call.id,
@@ -107,6 +108,7 @@ function addInput(state: State, choice: Choice, { call, input, emit, head }: Cal
     ...originalName(call.name, state.context),
     kind: call.kind,
     input: '',
+    at,
     ...(signature && { signature }),
     ...kept(extra !== undefined && extra !== null && !signature ? { extra_content: extra } : {}, { nulls: [], legacy, extra: signature && extra }),
   }

@@ -258,7 +258,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
   if (Array.isArray(details)) readDetails(choice, details, emit)
-  if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
+  if (Array.isArray(calls)) for (const [position, call] of calls.entries()) if (isObject(call)) readCall(state, choice, { delta: call, position, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
   if (Array.isArray(annotations)) for (const annotation of annotations) cite(choice, annotation, emit)
   if (isObject(audio)) readAudio(choice, audio, emit)
