@@ -5,6 +5,7 @@ import type { FinishReason } from '../../src/canonical/response.ts'
 import { TranslationError } from '../../src/errors.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
+import { noteRows } from './notes.ts'
 import { finishReasons, plain, probes } from './probes.ts'
 
 const file = new URL('../../README.md', import.meta.url)
@@ -53,8 +54,7 @@ function notesOfEnding(protocol: Protocol, reason: FinishReason): Note[] {
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
 function notes(): string {
-  const rows = all.flatMap(({ name, notes: codes }) => Object.entries(codes).map(([code, { kind, reason }]) => [name, `\`${code}\``, kind, reason]))
-  return table(['protocol', 'code', 'kind', 'meaning'], rows)
+  return table(['made by', 'code', 'kind', 'meaning', 'example'], noteRows())
 }
 
 function outcome(protocol: Protocol, request: CanonicalRequest): string {

@@ -86,7 +86,7 @@ export function closeCall(state: State, choice: Choice, emit: Emit<unknown>): vo
   if (!call || part === undefined) return
   call.closed = true
   if (call.sent || call.head.kind === 'freeform' || own(call.head.ext)) return
-  reportOf(state).add('tool-call.empty-input', call.head.at, 'input')
+  reportOf(state).add('tool-call.empty-input', '/choices')
   writeInput(state, choice, { part, call, emit, text: '{}' })
 }
 

@@ -309,7 +309,7 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     return [...(heading === undefined ? [] : [{ type: 'text', text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
   }
   if (kind === 'image') {
-    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? assumed('image/png', part, writing), source.data) : ''
+    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? assumed('image/png', writing), source.data) : ''
     leave({ filename, title })
     if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
     const asString = typeof image_url === 'string' && detail === undefined
@@ -348,10 +348,10 @@ function encodeFileData(part: MediaPart, came: unknown, writing: Writing): strin
   // Bare base64 stays bare: its type was guessed.
   if (came === source.data) return source.data
   if (typeof came === 'string' && same(parseDataUrl(came), defined({ mime: source.mime, data: source.data }))) return came
-  return dataUrl(source.mime ?? assumed('application/pdf', part, writing), source.data)
+  return dataUrl(source.mime ?? assumed('application/pdf', writing), source.data)
 }
 
-function assumed(mime: string, part: MediaPart, { report }: Writing): string {
-  report.add('media.mime', part.at)
+function assumed(mime: string, { report }: Writing): string {
+  report.add('media.mime', '/messages')
   return mime
 }

@@ -118,7 +118,7 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
     if (inline) source = { type: 'base64', ...inline }
     else {
       const known = mimeByExtension.get(filename?.split('.').at(-1)?.toLowerCase() ?? '')
-      if (!known) report?.add('media.mime', at)
+      if (!known) report?.add('media.guessed', at, 'file_data')
       source = { type: 'base64', data, mime: known ?? 'application/pdf' }
       form = { bare: true }
     }
@@ -221,7 +221,7 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
     case 'base64': {
       const form = ownForm(part)
       if (form?.['bare']) return { file_data: source.data }
-      if (!source.mime && !form) w.report.add('media.mime', at)
+      if (!source.mime && !form) w.report.add('media.mime', `/${w.target}`)
       const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data)
       return image ? { image_url: url } : form?.['inlineUrl'] ? { file_url: url } : { file_data: url }
     }

@@ -91,7 +91,7 @@ function endAsLength(state: State, emit: Out): void {
   }
   for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
   flushHeld(state, emit)
-  writing(state).report.add('finish.truncated-as-length', '', 'finish')
+  writing(state).report.add('finish.truncated-as-length', '')
   const response = snapshot(envelopeOf(state), {
     status: 'incomplete',
     output: outputOf(state),

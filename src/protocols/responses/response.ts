@@ -179,7 +179,7 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   }
   if (!finish) {
     if (options.truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol, path: '/status' }, 'the answer does not say how it ended')
-    report.add('finish.truncated-as-length', candidate?.at, 'finish')
+    report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
   const { status, reason, exact } = encodeFinish(finish, options.strictEnums ?? false)

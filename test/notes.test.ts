@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest'
+import { outcomeOf, pointedAt } from './support/examples/example.ts'
+import { noteGroups } from './support/examples/index.ts'
+
+describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }) => {
+  test('has an example', () => {
+    const missing = Object.keys(notes).filter(code => !Object.hasOwn(examples, code))
+    const advice = `add to ${file}, one line for each: '<code>': fromChat(<the smallest body that makes the note>), then npm run fix`
+    expect(missing, `notes of ${table} without an example: ${missing.join(', ')}; ${advice}`).toEqual([])
+    const gone = Object.keys(examples).filter(code => !Object.hasOwn(notes, code))
+    expect(gone, `${file} has examples of notes that ${table} does not have: ${gone.join(', ')}; take them out`).toEqual([])
+  })
+
+  test.each(Object.entries(examples))('%s is made by its example, and nothing else that could be avoided', (code, example) => {
+    const made = [...new Set(outcomeOf(example).notes.map(note => note.code))].sort()
+    const due = [code, ...(example.also ?? [])].sort()
+    const advice = `the example of ${code} in ${file} has to make exactly these notes: make its body smaller, or name in \`also\` what no body avoids`
+    expect(made, advice).toEqual(due)
+  })
+
+  test.each(Object.entries(examples))('%s says what its table says, and leads somewhere', (code, example) => {
+    const { notes: made, target } = outcomeOf(example)
+    for (const note of made.filter(one => one.code === code)) {
+      expect({ kind: note.kind, reason: note.reason }).toEqual({ kind: notes[code]?.kind, reason: notes[code]?.reason })
+      const [whole, side] = note.kind === 'synthesized' ? [target, 'output'] : [example.body, 'input']
+      expect(pointedAt(example, whole, note.path), `${code} at ${note.path} leads nowhere in the ${side}: ${JSON.stringify(whole)}`).toBeDefined()
+    }
+  })
+})

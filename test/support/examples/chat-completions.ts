@@ -1,0 +1,166 @@
+import type { Signature } from '../../../src/canonical/message.ts'
+import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { type Example, makers } from './example.ts'
+import { blocks, canonical, chat, detailed, items, overloaded, parameters, png, seal, user } from './wires.ts'
+
+const { request, reply, stream, error } = makers('chat-completions')
+const fromItems = request('responses')
+const fromBlocks = request('messages')
+const blocksReply = reply('messages')
+const itemsReply = reply('responses')
+const blocksStream = stream('messages')
+const elsewhere = makers('messages')
+
+/** Replies of messages tell no time. */
+const timeless = ['response.created']
+/** Streams that tell no counts. */
+const countless = ['usage.late', 'usage.unknown']
+const thought = { type: 'thinking', thinking: 'hm', signature: seal }
+const says = (...content: object[]) => blocks.says({ role: 'user', content })
+const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
+const answers = (...parts: object[]) => ({ role: 'user', content: parts })
+const text = { type: 'text', text: 'yes' }
+const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
+/** The order of the parts, as this protocol's replies tell it to the next request. */
+const layout = { signature: { value: '["x4","r0"]', issuer: 'chat-completions', form: 'layout' as Signature['form'] & string } }
+
+/** One for each note that the codecs of chat-completions make. */
+export const chatCompletionsExamples: Record<string, Example> = {
+  'tool.renamed': fromItems(items.request({ tools: [items.tool('my.tool')] })),
+  'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
+  'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
+  'tools.two-lists': elsewhere.request('chat-completions')(chat.request({ tools: [chat.tool('look')], functions: [{ name: 'find', parameters }] })),
+  'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
+  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
+  'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look')], tool_choice: { type: 'file_search' } }), { onUnresolvable: 'note' }),
+  'tool-call.id': fromItems(items.says(user, items.call('c'.repeat(41), '{}'), items.result('c'.repeat(41)))),
+  'tool-call.empty-input': fromItems(items.says(user, items.call('c1', ''), items.result('c1'))),
+  'tool-call.dangling': fromItems(items.says(user, items.call('c1', '{}')), { repairToolPairs: 'drop' }),
+  'tool-call.nameless': elsewhere.stream('chat-completions')(
+    [chat.chunk({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] }), chat.chunk({ content: 'yes' }, { finish_reason: 'stop' })],
+    {},
+    countless,
+  ),
+  'tool-call.input-object': elsewhere.request('chat-completions')(
+    chat.says(user, { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: { a: 1 } } }] }),
+  ),
+  'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true })))),
+  'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image])))),
+  'tool-result.media-dropped': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image]))), { ccToolMedia: 'drop' }),
+  'tool-result.moved': fromItems(items.says(user, items.call('c1', '{}'), user, items.result('c1'))),
+  'tool-result.synthesized': fromItems(items.says(user, items.call('c1', '{}')), { repairToolPairs: 'synthesize' }),
+  'tool-result.orphan': fromItems(items.says(user, items.result('c1')), { repairToolPairs: 'drop' }),
+  'tool-result.call-id': elsewhere.request('chat-completions')(
+    chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }, { role: 'tool', content: 'done' }),
+  ),
+  'text.boundary-lost': blocksReply(
+    blocks.reply([
+      text,
+      { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: '', encrypted_index: '' }] },
+    ]),
+    {},
+    ['citation.whole-part', ...timeless],
+  ),
+  'parts.order-lost': blocksReply(blocks.reply([text, { ...thought, signature: '' }]), {}, ['reasoning.dialect-field', ...timeless]),
+  'parts.layout-stale': elsewhere.request('chat-completions')(
+    chat.says(user, {
+      role: 'assistant',
+      content: 'changed',
+      reasoning_content: 'hm',
+      reasoning_details: [{ type: 'reasoning.encrypted', data: wrapSignature(layout) }],
+    }),
+    {},
+    ['reasoning.unsigned'],
+  ),
+  'document.flattened': fromBlocks(says({ type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'words' } })),
+  'media.title-as-filename': fromBlocks(
+    says({ type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }),
+  ),
+  'media.mime': fromBlocks(says({ type: 'document', source: { type: 'base64', data: 'JVBERi0=' } })),
+  'citation.unsupported': blocksReply(
+    blocks.reply([
+      {
+        ...text,
+        citations: [{ type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }],
+      },
+    ]),
+    {},
+    timeless,
+  ),
+  'citation.whole-part': blocksReply(
+    blocks.reply([
+      { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: '', encrypted_index: '' }] },
+    ]),
+    {},
+    timeless,
+  ),
+  'cache.place': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] })),
+  'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') })),
+  'cache.too-many': request('canonical')(
+    canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
+  ),
+  'reasoning.dialect-field': blocksReply(blocks.reply([{ ...thought, signature: '' }, text]), {}, timeless),
+  'reasoning.dropped': fromBlocks(blocks.says(...asks({ type: 'thinking', thinking: 'hm' }, text), user)),
+  'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), answers(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
+  'reasoning.signature-dropped': blocksReply(blocks.reply([thought, text]), { ccSignature: 'none' }, ['reasoning.dialect-field', ...timeless]),
+  'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } })),
+  'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } })),
+  'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } })),
+  'stop.too-many': fromBlocks(blocks.request({ stop_sequences: ['a', 'b', 'c', 'd', 'e'] })),
+  'limit.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
+  'user.hashed': fromBlocks(blocks.request({ metadata: { user_id: 'u'.repeat(65) } })),
+  'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), { fastIsSpeed: true }),
+  'tier.unsupported': fromBlocks(blocks.request({ service_tier: 'fancy' })),
+  'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
+  'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
+  'message.ids': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
+  'message.phase': fromItems(items.says(user, { ...items.text('yes'), phase: 'commentary' })),
+  'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.missing': elsewhere.reply('chat-completions')(chat.reply({ content: 'yes' }, { finish_reason: null }), {}, ['finish.approximated']),
+  'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'finish.details': blocksReply(blocks.reply([text], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, ['finish.approximated', ...timeless]),
+  'refusal.synthesized': blocksReply(blocks.reply([], { stop_reason: 'refusal' }), {}, ['finish.approximated', ...timeless]),
+  'prompt.blocked': reply('canonical')(canonical.reply([], {}, { candidates: [], createdAt: 1, promptBlocked: { reason: 'SAFETY' } })),
+  'response.id': itemsReply(items.reply([items.text('yes')], { id: undefined, created_at: 1 })),
+  'response.created': itemsReply(items.reply([items.text('yes')])),
+  'response.model': itemsReply(items.reply([items.text('yes')], { model: undefined, created_at: 1 })),
+  'usage.unknown': blocksReply(
+    blocks.reply([text], { usage: { input_tokens: 5, output_tokens: 2, server_tool_use: { web_search_requests: 1 } } }),
+    {},
+    timeless,
+  ),
+  'usage.repaired': elsewhere.reply('chat-completions')(
+    chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
+  ),
+  'logprobs.unattached': elsewhere.stream('chat-completions')(
+    [
+      chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{}') }] }, { logprobs: { content: [{ token: '{}', logprob: -1 }] } }),
+      chat.chunk({}, { finish_reason: 'tool_calls' }),
+    ],
+    {},
+    countless,
+  ),
+  'error.status': error('messages')(overloaded),
+  'error.details': error('messages')(detailed),
+  'stream.trailing-arguments': blocksStream(
+    blocks.stream(
+      [
+        { type: 'content_block_start', index: 0, content_block: { ...blocks.call('c1', {}) } },
+        { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
+        ...blocks.block(1, { ...blocks.call('c2', {}) }, { type: 'input_json_delta', partial_json: '{}' }),
+        { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: ' so' } },
+        { type: 'content_block_stop', index: 0 },
+      ],
+      { stop_reason: 'tool_use' },
+    ),
+    {},
+    timeless,
+  ),
+  'stream.final-differs': stream('responses')([
+    ...items.opening,
+    { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' },
+    ...items.ending('yes'),
+  ]),
+  'stream.event': blocksStream(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { ...text })]), {}, timeless),
+}

@@ -1,0 +1,24 @@
+import { type Example, makers } from './example.ts'
+import { blocks, chat } from './wires.ts'
+
+const asks = makers('messages')
+
+/** One for each note that all codecs may make. */
+export const commonExamples: Record<string, Example> = {
+  'field.unsupported': asks.request('chat-completions')(chat.request({ seed: 7 })),
+  'field.unknown': asks.request('chat-completions')(chat.request({ novelty: 1 })),
+  'part.unsupported': makers('chat-completions').request('messages')(
+    blocks.says({
+      role: 'user',
+      content: [
+        { type: 'text', text: 'see' },
+        { type: 'document', source: { type: 'url', url: 'https://example.org/a.pdf' } },
+      ],
+    }),
+  ),
+  'part.unknown': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'novelty' }] })),
+  'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
+  'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
+    'response.created',
+  ]),
+}

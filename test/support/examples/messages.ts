@@ -1,0 +1,201 @@
+import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { type Example, makers } from './example.ts'
+import { blocks, canonical, chat, items, parameters, png, seal, user } from './wires.ts'
+
+const { request, reply, stream, error } = makers('messages')
+const fromChat = request('chat-completions')
+const fromItems = request('responses')
+const chatReply = reply('chat-completions')
+const itemsReply = reply('responses')
+const chatStream = stream('chat-completions')
+const itemsStream = stream('responses')
+const lost = makers('chat-completions')
+const think = { model: 'claude-sonnet-4-5', messages: [], maxOutputTokens: 5000 }
+
+const assistant = { role: 'assistant', content: 'yes' }
+const called = (...ids: string[]) => ({ role: 'assistant', tool_calls: ids.map(id => chat.call(id, '{}')) })
+const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done' })
+const older = { model: 'claude-sonnet-4-5', max_completion_tokens: 2000 }
+const cited = { type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }
+const marked = (text: string, ttl?: string) => ({ type: 'text', text, prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
+const speaks = { ...chat.request({ messages: [user, { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }] }] }) }
+const done = chat.chunk({}, { finish_reason: 'stop' }, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } })
+
+/** One for each note that the codecs of messages make. */
+export const messagesExamples: Record<string, Example> = {
+  'system.mid-conversation-as-user': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
+  'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
+  'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user)),
+  'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
+  'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
+  'message.envelope': fromItems(items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' })),
+  'text.blank': fromChat(chat.says(user, { role: 'user', content: ' ' })),
+  'refusal.as-text': fromChat(chat.says(user, { role: 'assistant', refusal: 'no' })),
+  'media.unsupported': fromChat(speaks),
+  'media.transcript': chatReply(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
+  'media.file-as-document': fromChat(chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:text/csv;base64,YSxi' } }] })),
+  'media.detail': fromChat(chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'high' } }] })),
+  'media.filename-as-title': fromChat(
+    chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }] }),
+  ),
+  'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
+  'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
+  'citation.span': chatReply(chat.reply({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
+    'citation.no-proof',
+  ]),
+  'citation.no-proof': chatReply(chat.reply({ content: 'y', annotations: [cited] })),
+  'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal }, items.text('yes'))),
+  'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),
+  'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), { amUnsigned: 'text' }),
+  'reasoning.signature-empty': chatReply(chat.reply({ content: 'yes', reasoning_content: 'hm' })),
+  'reasoning.joined': itemsReply(
+    items.reply([
+      {
+        type: 'reasoning',
+        id: 'rs_1',
+        summary: [
+          { type: 'summary_text', text: 'hm' },
+          { type: 'summary_text', text: 'so' },
+        ],
+      },
+      items.text('yes'),
+    ]),
+    {},
+    ['reasoning.signature-empty'],
+  ),
+  'reasoning.disabled-unsigned-loop': fromChat(chat.request({ ...older, reasoning_effort: 'low', messages: [user, called('c1'), result('c1')] })),
+  'reasoning.forced-tool': fromChat(chat.request({ reasoning_effort: 'low', tools: [chat.tool('look')], tool_choice: 'required' })),
+  'reasoning.effort': fromChat(chat.request({ reasoning_effort: 'minimal' })),
+  'reasoning.effort-as-budget': fromChat(chat.request({ ...older, max_completion_tokens: 4000, reasoning_effort: 'low' })),
+  'reasoning.no-room': fromChat(chat.request({ ...older, max_completion_tokens: 500, reasoning_effort: 'low' })),
+  'reasoning.always-on': fromChat(chat.request({ model: 'claude-mythos-5', reasoning_effort: 'none' })),
+  'reasoning.summary': fromItems(items.request({ reasoning: { effort: 'low', summary: 'detailed' } })),
+  'tool-call.id': fromChat(chat.says(user, called('a b'), result('a b'))),
+  'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
+  'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
+  'tool-result.synthesized': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'synthesize' }),
+  'tool-result.orphan': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'drop' }),
+  'tool-result.orphan-as-text': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'synthesize' }),
+  'tool-result.duplicate': fromChat(chat.says(user, called('c1'), result('c1'), result('c1'))),
+  'tool-result.moved': fromChat(chat.says(user, called('c1'), user, result('c1'))),
+  'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
+  'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
+  'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
+  'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
+  'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
+  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
+  'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { serverTools: 'map' }, ['tool.server-mapped']),
+  'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
+  'tool_choice.subset-filtered': fromChat(
+    chat.request({
+      tools: [chat.tool('a'), chat.tool('b')],
+      tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] } },
+    }),
+  ),
+  'tool_choice.subset-not-enforced': fromChat(
+    chat.request({
+      tools: [chat.tool('a'), chat.tool('b')],
+      tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] } },
+    }),
+    { amAllowedTools: 'keep' },
+  ),
+  'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
+  'output.strict': fromChat(chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: parameters, strict: false } } })),
+  'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { amJsonMode: 'instruct' }),
+  'sampling.temperature-clamped': fromChat(chat.request({ temperature: 1.5 })),
+  'sampling.with-thinking': fromChat(chat.request({ temperature: 0.5, reasoning_effort: 'low' })),
+  'sampling.version': fromChat(chat.request({ temperature: 0.5 }), { apiVersion: '2026-10-21' }),
+  'max_tokens.default': fromChat({ model: 'm', messages: [user] }),
+  'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
+  'cache.ttl-order': fromChat(chat.says({ role: 'user', content: [marked('a'), marked('b', '1h')] })),
+  'cache.too-many': fromChat(chat.says({ role: 'user', content: ['a', 'b', 'c', 'd', 'e'].map(text => marked(text)) })),
+  'cache.auto': fromChat(chat.request({}), { amAutoCache: true }),
+  'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
+  'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { fastIsSpeed: true }),
+  'user.hashed': fromChat(chat.request({ user: 'u'.repeat(513) })),
+  'finish.approximated': chatReply(chat.reply({ content: 'y' }, { finish_reason: 'content_filter' })),
+  'finish.tool-use': reply('canonical')(canonical.reply([{ type: 'tool-call', id: 'c1', kind: 'function', name: 'look', input: '{}' }])),
+  'stop.no-call': itemsReply(items.reply([{ type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'look', arguments: '{}' }]), {}, [
+    'server-tool.dropped',
+  ]),
+  'finish.refusal': chatReply(chat.reply({ refusal: 'no' }), {}, ['refusal.as-text']),
+  'response.id': chatReply(chat.reply({ content: 'yes' }, {}, { id: undefined })),
+  'response.model': chatReply(chat.reply({ content: 'yes' }, {}, { model: undefined })),
+  'candidates.first-only': fromChat(chat.request({ n: 2 })),
+  'usage.unknown': chatReply(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
+  'usage.late': chatStream([chat.chunk({ content: 'yes' }), done]),
+  'citation.version': request('canonical')(
+    {
+      maxOutputTokens: 50,
+      messages: [
+        {
+          role: 'user',
+          origin: 'message',
+          parts: [
+            { type: 'text', text: 'hi', citations: [{ kind: 'opaque', protocol: 'messages', raw: { type: 'char_location' } }], at: '/messages/0/parts/0' },
+          ],
+        },
+      ],
+    },
+    { apiVersion: '2026-10-21' },
+  ),
+  'reasoning.carrier-lost': lost.request('messages')(
+    blocks.says(
+      user,
+      { role: 'assistant', content: [{ type: 'redacted_thinking', data: wrapSignature({ signature: { value: seal, issuer: 'messages' }, attach: 'next' }) }] },
+      user,
+    ),
+  ),
+  'reasoning.budget-as-effort': request('canonical')({ ...think, model: 'm', reasoning: { budgetTokens: 4000 } }),
+  'reasoning.budget-raised': request('canonical')({ ...think, reasoning: { budgetTokens: 500 } }),
+  'reasoning.budget-room': request('canonical')({ ...think, reasoning: { budgetTokens: 6000 } }),
+  'usage.ttl': itemsReply(
+    items.reply([items.text('yes')], {
+      usage: {
+        input_tokens: 5,
+        output_tokens: 2,
+        total_tokens: 7,
+        input_tokens_details: { cache_write_tokens: 4, cache_write_tokens_details: { ttl_30m_tokens: 4 } },
+      },
+    }),
+  ),
+  'stream.stray-delta': lost.stream('messages')(
+    blocks.stream(blocks.block(0, { type: 'text', text: 'yes' }, { type: 'input_json_delta', partial_json: '{' })),
+    {},
+    ['response.created'],
+  ),
+  'stream.repeated-start': lost.stream('messages')(
+    blocks.stream([{ type: 'message_start', message: blocks.reply([]) }, ...blocks.block(0, { type: 'text', text: 'yes' })]),
+    {},
+    ['response.created'],
+  ),
+  'stream.final-differs': itemsStream(
+    [...items.opening, { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }, ...items.ending('yes')],
+    {},
+    ['usage.late', 'field.unsupported'],
+  ),
+  'usage.overlap': chatReply(
+    chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: { cached_tokens: 9 } } }),
+  ),
+  'error.status': error('chat-completions')({ status: 503, headers: {}, body: { error: { message: 'Overloaded', type: 'server_error' } } }),
+  'error.details': error('responses')({ status: 400, headers: {}, body: { error: { message: 'No.', type: 'invalid_request_error', limit: 3 } } }),
+  'error.reworded': error('chat-completions')(
+    {
+      status: 400,
+      headers: {},
+      body: { error: { message: 'Your input is larger than the window.', type: 'invalid_request_error', code: 'context_length_exceeded', param: null } },
+    },
+    {},
+    ['field.unsupported'],
+  ),
+  'stream.trailing-arguments': chatStream(
+    [
+      chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{"a":1}') }] }),
+      chat.chunk({ tool_calls: [{ index: 0, function: { arguments: ' so' } }] }),
+      done,
+    ],
+    {},
+    ['usage.late'],
+  ),
+  'finish.truncated-as-length': chatStream([chat.chunk({ content: 'ye' })], { truncated: 'length' }, ['usage.late', 'usage.unknown']),
+}

@@ -1,0 +1,174 @@
+import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { type Example, makers } from './example.ts'
+import { blocks, canonical, chat, detailed, items, overloaded, parameters, png, seal, user } from './wires.ts'
+
+const { request, reply, error } = makers('responses')
+const fromChat = request('chat-completions')
+const fromBlocks = request('messages')
+const chatReply = reply('chat-completions')
+const blocksReply = reply('messages')
+const elsewhere = makers('messages')
+
+/** Nobody else stores replies unless asked. */
+const stateless = ['store.default', 'reasoning.include-encrypted']
+/** Replies of messages tell no time. */
+const timeless = ['response.created']
+const text = { type: 'text', text: 'yes' }
+const thought = { type: 'thinking', thinking: 'hm', signature: seal }
+const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
+const answers = (...parts: object[]) => ({ role: 'user', content: parts })
+const says = (...content: object[]) => blocks.says({ role: 'user', content })
+const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
+const chatAsks = (body: object) => chat.request({ store: true, ...body })
+const chatSays = (...messages: object[]) => chat.request({ store: true, messages })
+const timed = (message: object, choice: object = {}, body: object = {}) => chat.reply(message, choice, { created: 1, ...body })
+const location = { type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }
+
+/** One for each note that the codecs of responses make. */
+export const responsesExamples: Record<string, Example> = {
+  'store.default': fromChat(chat.request({}), {}, ['reasoning.include-encrypted']),
+  'reasoning.older-summary': elsewhere.request('responses')(items.request({ reasoning: { effort: 'low', generate_summary: 'auto' } }), {}, [
+    'reasoning.summary',
+  ]),
+  'reasoning.include-encrypted': fromChat(chatAsks({ store: false })),
+  'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, text)), {}, stateless),
+  'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), { retryWithoutReasoning: true }),
+  'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
+  'reasoning.carrier-orphaned': elsewhere.request('responses')(
+    items.says(user, {
+      type: 'reasoning',
+      id: 'rs_1',
+      summary: [],
+      encrypted_content: wrapSignature({ signature: { value: seal, issuer: 'responses' }, attach: 'next' }),
+    }),
+  ),
+  'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }), {}, stateless),
+  'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } }), {}, stateless),
+  'reasoning.display-as-summary': fromBlocks(blocks.request({ thinking: { type: 'adaptive', display: 'summarized' } }), {}, stateless),
+  'signature.unplaced': request('canonical')(
+    canonical.request([
+      {
+        type: 'media',
+        kind: 'image',
+        source: { type: 'url', url: 'https://example.org/a.png' },
+        signature: { value: seal, issuer: 'generate-content' },
+        at: '/messages/0/parts/0',
+      },
+    ]),
+    {},
+    stateless,
+  ),
+  'tool.renamed': fromChat(chatAsks({ tools: [chat.tool('my tool')] })),
+  'tool.server': fromBlocks(blocks.request({ tools: [blocks.tool('look'), { type: 'web_search_20250305', name: 'web_search' }] }), {}, stateless),
+  'tool.server-mapped': fromBlocks(blocks.request({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), { serverTools: 'map' }, stateless),
+  'tool.expanded': fromBlocks(
+    blocks.request({ tools: [{ type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' }] }),
+    { expandClientTools: true },
+    stateless,
+  ),
+  'tool.callers': fromBlocks(blocks.request({ tools: [blocks.tool('look', { allowed_callers: ['direct', 'code_execution_20250825'] })] }), {}, stateless),
+  'tool.callers-mapped': fromBlocks(
+    blocks.request({ tools: [blocks.tool('look', { allowed_callers: ['code_execution_20250825'] })] }),
+    { foreignCallers: 'map' },
+    stateless,
+  ),
+  'tool.addition': fromBlocks(blocks.says(user, { role: 'system', content: [{ type: 'tool_addition', tool: blocks.tool('look') }] }), {}, stateless),
+  'tool.schema-normalised': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] })),
+  'tool.namespace-description': request('canonical')(
+    canonical.request([{ type: 'text', text: 'hi' }], { tools: [{ type: 'function', name: 'find', namespace: 'n', parameters, strict: false }] }),
+    {},
+    stateless,
+  ),
+  'tool_choice.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look')], tool_choice: { type: 'novel' } }), {}, stateless),
+  'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true }))), {}, stateless),
+  'tool-result.flattened': fromBlocks(
+    blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'thinking', thinking: 'hm', signature: seal }]))),
+    {},
+    stateless,
+  ),
+  'tool-result.call-id': elsewhere.request('responses')(
+    items.says(user, items.call('c1', '{}'), { type: 'function_call_output', name: 'look', output: 'done' }),
+  ),
+  'tool-result.stringified': elsewhere.request('responses')(items.says(user, items.call('c1', '{}'), items.result('c1', { a: 1 }))),
+  'tool-call.empty-input': fromChat(
+    chatSays(user, { role: 'assistant', tool_calls: [chat.call('c1', '')] }, { role: 'tool', tool_call_id: 'c1', content: 'done' }),
+  ),
+  'tool-call.id': fromBlocks(blocks.says(...asks(blocks.call('c'.repeat(65))), answers(blocks.result('c'.repeat(65)))), {}, stateless),
+  'tool-call.id-twice': chatReply(timed({ tool_calls: [chat.call('c1', '{}'), chat.call('c1', '{}')] }, { finish_reason: 'tool_calls' })),
+  'tool-result.synthesized': fromChat(chatSays(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }), { repairToolPairs: 'synthesize' }),
+  'tool-pair.dropped': fromChat(chatSays(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }), { repairToolPairs: 'drop' }),
+  'server-tool.dropped': fromBlocks(
+    blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }, text)),
+    {},
+    stateless,
+  ),
+  'server-tool.as-text': fromBlocks(
+    blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }, text)),
+    { serverToolHistory: 'text' },
+    stateless,
+  ),
+  'state.unresolvable': fromBlocks(blocks.request({ thread: { id: 't1' } }), { onUnresolvable: 'note' }, stateless),
+  'file.foreign-id': fromBlocks(says(text, { type: 'image', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }, stateless),
+  'media.unsupported': fromChat(chatSays(user, { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }] })),
+  'media.mime': fromBlocks(says({ type: 'document', source: { type: 'base64', data: 'JVBERi0=' } }), {}, stateless),
+  'media.guessed': elsewhere.request('responses')(items.says({ role: 'user', content: [{ type: 'input_file', file_data: 'JVBERi0=' }] })),
+  'media.title-as-filename': fromBlocks(
+    says({ type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }),
+    {},
+    stateless,
+  ),
+  'media.detail': request('canonical')(
+    canonical.request([
+      { type: 'media', kind: 'image', source: { type: 'url', url: 'https://example.org/a.png' }, detail: 'ultra_high', at: '/messages/0/parts/0' },
+    ]),
+    {},
+    stateless,
+  ),
+  'media.as-image-call': reply('canonical')(
+    canonical.reply(
+      [{ type: 'media', kind: 'image', source: { type: 'base64', data: png, mime: 'image/png' }, at: '/candidates/0/messages/0/parts/0' }],
+      {},
+      { createdAt: 1 },
+    ),
+  ),
+  'media.transcript': chatReply(timed({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
+  'content.as-text': fromBlocks(says({ type: 'search_result', source: 'https://example.org', title: 't', content: [text] }), {}, stateless),
+  'content.input-by-assistant': elsewhere.request('responses')(
+    items.says(user, { type: 'message', role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }),
+  ),
+  'cache.place': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] }), {}, stateless),
+  'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') }), {}, stateless),
+  'cache.too-many': request('canonical')(
+    canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
+    {},
+    stateless,
+  ),
+  'citation.unsupported': blocksReply(blocks.reply([{ ...text, citations: [location] }]), {}, timeless),
+  'citation.approximated': blocksReply(
+    blocks.reply([
+      { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: 'a', encrypted_index: seal }] },
+    ]),
+    {},
+    timeless,
+  ),
+  'limit.raised': fromChat(chatAsks({ max_completion_tokens: 5 })),
+  'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: parameters } } }), {}, stateless),
+  'user.hashed': fromChat(chatAsks({ safety_identifier: 'u'.repeat(65) })),
+  'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), { strictEnums: true }),
+  'tier.nearest': chatReply(timed({ content: 'yes' }, {}, { service_tier: 'novel' })),
+  'candidates.first-only': chatReply({
+    ...timed({}),
+    choices: [0, 1].map(index => ({ index, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' })),
+  }),
+  'error.status': error('messages')(overloaded),
+  'error.details': error('messages')(detailed),
+  'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'response.created': blocksReply(blocks.reply([text])),
+  'response.model': chatReply(timed({ content: 'yes' }, {}, { model: undefined })),
+  'refusal.synthesized': blocksReply(blocks.reply([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }), {}, [
+    'finish.approximated',
+    'field.unsupported',
+    ...timeless,
+  ]),
+}
