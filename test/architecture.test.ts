@@ -84,6 +84,7 @@ const notInAll: Record<string, string> = {
   'stream-reasoning.ts': 'only streams of chat-completions say reasoning twice, as plain text and in details',
   'stored-proofs.ts': 'only chat-completions has no opaque field that every client sends back',
   'thinking.ts': 'only messages has blocks of thinking, and blocks that only carry a signature',
+  'deltas.ts': 'only messages has a delta for each kind of block',
   'open-block.ts': 'only streams of messages have one open block that all deltas are of',
   'status-events.ts': 'only responses has events that tell of progress alone',
   'writing.ts': 'what the files that write parts share; chat-completions has it in content.ts',

@@ -1,4 +1,5 @@
-import type { Message, Part, Signature, TextPart } from '../../canonical/message.ts'
+import type { Message, Part, ServerToolPart, Signature, TextPart } from '../../canonical/message.ts'
+import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
@@ -93,11 +94,18 @@ function decodeOther(block: MessagesRawBlock, at: string): Part {
   if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: name, raw: block, at }
   const control = controlBlocks.get(type)
   if (control) {
-    const added =
-      control === 'tool-addition' && isObject(block['tool']) && isObject(block['tool']['input_schema']) ? [decodeTool(block['tool'], `${at}/tool`)] : undefined
-    return { type: 'control', control, protocol: name, raw: block, ...defined({ tools: added }), at }
+    const tools = control === 'tool-addition' ? addedTools(block['tool'], `${at}/tool`) : undefined
+    return { type: 'control', control, protocol: name, raw: block, ...defined({ tools }), at }
   }
   return { type: 'opaque', protocol: name, raw: block, at }
+}
+
+/** What an addition defines; a mere reference to a tool defines none. */
+function addedTools(tool: unknown, at: string): Tool[] | undefined {
+  if (!isObject(tool)) return undefined
+  const { definition } = tool
+  if (isObject(definition)) return [decodeTool(definition, `${at}/definition`)]
+  return isObject(tool['input_schema']) ? [decodeTool(tool, at)] : undefined
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
@@ -156,12 +164,17 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     }
     case 'server-tool':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
-      report.add('server-tool.dropped', part.at)
-      return []
+      if (writing.serverToolHistory !== 'text') {
+        report.add('server-tool.dropped', part.at)
+        return []
+      }
+      report.add('server-tool.as-text', part.at)
+      return [{ type: 'text', text: serverToolText(part) }]
     case 'control':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
       else if (!(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.addTool) return part.tools.flatMap(tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
@@ -172,13 +185,18 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
   }
 }
 
+function serverToolText({ tool, phase, raw }: ServerToolPart): string {
+  const told = isObject(raw) ? (raw['action'] ?? raw['input'] ?? raw['results'] ?? raw['output'] ?? raw['content']) : undefined
+  return `[${tool} ${phase}${told == null ? '' : `: ${JSON.stringify(told)}`}]`
+}
+
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report, native, to, newest } = writing
   const { type: _, text, citations, logprobs, cache, signature: __, at, ext, ...rest } = part
   report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
   report.ext(ext, at)
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
-    if (text) report.add('text.blank', at)
+    if (text || role === 'system') report.add('text.blank', at)
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []
   }

@@ -4,7 +4,7 @@ import { decodeContent, encodeParts } from './content.ts'
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
 import { malformed, type Options, type RequestWriting } from './writing.ts'
@@ -17,8 +17,8 @@ export function decodeSystem(system: MessagesRequest['system'], report: Messages
 
 export function decodeMessage({ role, content, ...fields }: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
   if (role === 'system' && midSystem === 'reject') throw malformed(`${at}/role`, 'instructions stand in the field `system`, not in `messages`')
-  const { parts, form } = decodeContent(content, `${at}/content`, report)
-  return { role, origin: 'message', parts, at, ...keep(fields, {}, { content: form }) }
+  const { parts, form } = decodeContent(content ?? [], `${at}/content`, report)
+  return { role, origin: 'message', parts, at, ...keep(fields, nulls({ content }), { content: content == null ? 'absent' : form }) }
 }
 
 export function encodeMessages(
@@ -80,8 +80,9 @@ function encodeNative(message: Message, writing: RequestWriting): JsonObject {
   const [only] = blocks
   const string = ownForm(message)?.['content'] === 'string'
   const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
+  const silent = blocks.length === 0 && ownForm(message)?.['content'] === 'absent'
   const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
-  return { ...ownKeys(message), role: word, content }
+  return { ...ownKeys(message), role: word, ...(!silent && { content }) }
 }
 
 type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }

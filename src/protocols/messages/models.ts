@@ -15,6 +15,12 @@ function before(version: Version, major: number, minor: number): boolean {
   return version.major < major || (version.major === major && version.minor < minor)
 }
 
+/** Are both known, and of different families? */
+export function isOtherFamily(one: string | undefined, other: string | undefined): boolean {
+  const [family, otherFamily] = [one, other].map(model => (model === undefined ? undefined : versionOf(model)?.family))
+  return family !== undefined && otherFamily !== undefined && family !== otherFamily
+}
+
 /** Role `system` inside the conversation: refused by a known list of older models, and unknown to servers of other vendors. */
 export function takesMidSystem(model: string | undefined): boolean {
   if (!model?.includes('claude')) return false

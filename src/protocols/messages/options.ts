@@ -42,6 +42,13 @@ export type MessagesOptions = {
   fastIsSpeed?: boolean
   /** Asks the server to drop thinking that does not fit its prefix instead of refusing it; needs a beta header. Default: not said. */
   amPrefixMismatch?: 'drop_block'
+  /**
+   * Tools that join in mid-conversation. `merge` (default): they stand with the others, which any server takes; `block`: where
+   * they stood, which keeps prompt caches valid and needs a beta header.
+   */
+  amToolAddition?: 'merge' | 'block'
+  /** Past uses of tools that another provider ran. `drop` (default): the text after them tells what came of it; `text`: in one line. */
+  serverToolHistory?: 'drop' | 'text'
   /** Tools that another provider runs. `drop` (default): vendors' tools never match; `map`: the nearest one here. */
   serverTools?: 'drop' | 'map'
 }

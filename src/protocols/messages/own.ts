@@ -4,15 +4,17 @@ import { name } from './vocabulary.ts'
 
 /**
  * What a node keeps for this protocol alone. `fields`: keys nobody modelled. `nothing`: known keys that say nothing
- * (`null`, an empty list), as they were spelled. `form`: other spellings.
+ * (an empty list), as they were spelled; `null` says nothing under any key. `form`: other spellings.
  */
 export function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
   const spelled: JsonObject = { ...form }
-  if (Object.keys(nothing).length > 0) spelled['nothing'] = nothing
-  const hasFields = Object.keys(fields).length > 0
+  const silent = { ...nothing, ...nulls(fields) }
+  if (Object.keys(silent).length > 0) spelled['nothing'] = silent
+  const telling = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+  const hasFields = Object.keys(telling).length > 0
   const hasForm = Object.keys(spelled).length > 0
   if (!hasFields && !hasForm) return {}
-  return { ext: { [name]: { ...(hasFields && { fields }), ...(hasForm && { form: spelled }) } } }
+  return { ext: { [name]: { ...(hasFields && { fields: telling }), ...(hasForm && { form: spelled }) } } }
 }
 
 /** Those of these keys that are spelled out as `null`. */

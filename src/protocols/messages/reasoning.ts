@@ -70,7 +70,7 @@ export function encodeReasoningSpec(
       report.add(forced ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf(effort))
       return { maxTokens }
     }
-    return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show })
+    return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
   }
   const named = effort === 'minimal' ? 'low' : (effort ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined))
   if (effort === 'minimal') report.add('reasoning.effort', undefined, 'reasoning.effort')
@@ -80,9 +80,15 @@ export function encodeReasoningSpec(
     report.add('reasoning.forced-tool', undefined, fieldOf(effort))
     return { ...defined({ effort: named }), maxTokens }
   }
-  const thinking = show({ type: mode === 'between_tools' ? mode : 'adaptive' })
-  if (options.amPrefixMismatch) thinking['block_binding'] = { prefix_mismatch_behavior: options.amPrefixMismatch }
+  const thinking = mode === 'between_tools' ? { type: mode } : bound(show({ type: 'adaptive' }), options)
+  if (mode === 'between_tools') hide()
   return { thinking, ...defined({ effort: named }), maxTokens }
+}
+
+/** What becomes of thinking that does not fit its prefix; only thinking that there is can be bound. */
+function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): JsonObject {
+  const binds = amPrefixMismatch !== undefined && (thinking['type'] === 'adaptive' || thinking['type'] === 'enabled')
+  return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
 }
 
 const fieldOf = (effort: string | undefined) => (effort === undefined ? 'reasoning.budgetTokens' : 'reasoning.effort')
@@ -122,8 +128,7 @@ export function nativeThought(request: CanonicalRequest, forced: boolean, option
     return defined({ effort })
   }
   const thinking = mode === undefined ? undefined : { ...ownUnder(request, 'thinking'), type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
-  if (thinking && options.amPrefixMismatch) Object.assign(thinking, { block_binding: { prefix_mismatch_behavior: options.amPrefixMismatch } })
-  return defined({ thinking, effort })
+  return defined({ thinking: thinking && bound(thinking, options), effort })
 }
 
 /**

@@ -17,6 +17,7 @@ import {
   encodeOutputConfig,
   encodeSampling,
   encodeState,
+  encodeStop,
   encodeTier,
   encodeUser,
   maxTokensFor,
@@ -119,12 +120,13 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const state: StateSpec = defined({ container: container ?? undefined, contextManagement: context_management ?? undefined, thread: thread ?? undefined })
   const caching: CacheSpec = defined({ auto: cache.known.cache, diagnostics: diagnostics ?? undefined })
   const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
+  const read = tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`))
   const value: CanonicalRequest = {
     messages: [...decodeSystem(system, report), ...messages.map((message, index) => decodeMessage(message, `/messages/${index}`, report, options))],
     ...defined({
       model,
-      tools: tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`)),
-      toolChoice: tool_choice ? decodeChoice(tool_choice) : undefined,
+      tools: read,
+      toolChoice: tool_choice ? decodeChoice(tool_choice, read) : undefined,
       parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
       output: some(asked) as OutputSpec | undefined,
       reasoning: some(reasoning),
@@ -188,7 +190,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const writing = startWriting(request, options, report, native)
 
   const wanted = encodeTools(request, native, writing, options, report)
-  const choice = encodeChoice(toolChoice, parallelToolCalls, wanted.tools !== undefined, request, native, writing, report)
+  const choice = encodeChoice(toolChoice, parallelToolCalls, wanted.tools !== undefined, request, native, writing, options)
   const conversation = encodeMessages(messages, model, native, writing, options, report)
   if (!native) settle(writing, wanted.tools, conversation, report)
 
@@ -217,7 +219,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       tools: wanted.tools,
       tool_choice: choice,
       ...encodeSampling(sampling, { native, thinks: !native && isThinking(thought) }, options, report),
-      stop_sequences: stop,
+      stop_sequences: encodeStop(stop, native, report),
       metadata: encodeUser(user, request, report),
       ...encodeTier(serviceTier, options, { native, spelled: ownForm(request)?.['tier'] }, report),
       ...encodeCaching(cache, request, options, native, report, writing),

@@ -13,6 +13,8 @@ import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { MessagesResponse } from './schema.ts'
+import { signedBy, takeTransformations } from './thinking.ts'
+import { allowedNames } from './tool-choice.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { name, nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
@@ -20,23 +22,34 @@ import type { Writing } from './writing.ts'
 type Options = CodecOptions & MessagesOptions
 
 /** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
-export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<CanonicalResponse> {
+export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isObject(wire) && isObject(wire['error']))
     return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
   const report = createReport(name, notes)
-  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = check(name, MessagesResponse, wire)
+  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = check(name, MessagesResponse, wire)
+  const { input_transformations, ...fields } = beside
+  const told = takeTransformations(input_transformations, '/input_transformations', report)
   const { parts } = decodeContent(content, '/content', report)
+  const allowed = allowedNames(context)
+  for (const part of parts) {
+    if (part.signature) part.signature = signedBy(model, part.signature)
+    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name)) report.add('tool_choice.not-allowed', part.at)
+  }
   const message: Message = { role: 'assistant', origin: 'message', parts, ...keep({}, {}, { content: 'blocks' }) }
   const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish: decodeFinish(stop_reason, stop_sequence, stop_details) }) }
   const value: CanonicalResponse = {
     ...defined({ id, model }),
     candidates: [candidate],
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
-    ...keep(fields, nulls({ stop_reason, stop_sequence, stop_details, usage }), {
-      native: true,
-      ...(type !== 'message' && { type: type ?? 'absent' }),
-      ...(role !== 'assistant' && { role: role ?? 'absent' }),
-    }),
+    ...keep(
+      { ...fields, ...defined({ input_transformations: told }) },
+      { ...nulls({ stop_reason, stop_sequence, stop_details, usage }), ...(told === undefined && defined({ input_transformations })) },
+      {
+        native: true,
+        ...(type !== 'message' && { type: type ?? 'absent' }),
+        ...(role !== 'assistant' && { role: role ?? 'absent' }),
+      },
+    ),
   }
   return { value, notes: report.notes }
 }

@@ -77,7 +77,11 @@ export function isModelled(block: MessagesRawBlock): block is MessagesBlock {
 
 export const MessagesContent = z.union([z.string(), z.array(MessagesBlock)])
 
-export const MessagesMessage = z.looseObject({ role: z.enum(['user', 'assistant', 'system']), content: MessagesContent })
+/** A system message that only steers the turn has no content. */
+export const MessagesMessage = z.union([
+  z.looseObject({ role: z.enum(['user', 'assistant']), content: MessagesContent }),
+  z.looseObject({ role: z.literal('system'), content: MessagesContent.nullish() }),
+])
 export type MessagesMessage = z.infer<typeof MessagesMessage>
 
 export const MessagesTool = z.looseObject({

@@ -90,6 +90,14 @@ export function encodeSampling(
   return defined({ temperature: hot ? 1 : temperature, top_p: topP, top_k: topK })
 }
 
+/** The server refuses a stop sequence of nothing but white space. */
+export function encodeStop(stop: readonly string[] | undefined, native: boolean, report: MessagesReport): string[] | undefined {
+  if (!stop || native) return stop && [...stop]
+  const kept = stop.filter(sequence => sequence.trim())
+  if (kept.length < stop.length) report.once('stop.blank', undefined, 'stop')
+  return kept.length > 0 ? kept : undefined
+}
+
 const userLimit = 512
 
 export function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, report: MessagesReport): JsonObject | undefined {

@@ -1,42 +1,31 @@
 import type { z } from 'zod'
-import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { CanonicalEvent } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
-import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
-import { createReport } from '../../kit/report.ts'
-import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
-import { decodeCitation } from './citations.ts'
+import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
+import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report } from './deltas.ts'
 import { decodeError } from './error.ts'
-import { notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls } from './own.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
-import { carrierOf, decodeReasoning } from './thinking.ts'
+import { carrierOf, decodeReasoning, signedBy, takeTransformations } from './thinking.ts'
+import { allowedNames } from './tool-choice.ts'
 import { decodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
-
-type OpenBlock = {
-  part: number
-  type: string
-  /** The block as it was started, for kinds whose whole is known only at the end. */
-  raw: MessagesRawBlock
-  /** Streamed JSON text. */
-  json: string
-  thinking: string
-  signature: string
-}
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'ended'
   id: string | undefined
+  model: string | undefined
+  /** The tools that alone may be called. */
+  allowed: string[] | undefined
   open: Record<string, OpenBlock>
   nextPart: number
   /** Stopped on the wire, but a carrier block may still bring its signature. */
@@ -47,6 +36,7 @@ export type DecoderState = MachineState & {
   usage: JsonObject
 }
 
+type Options = CodecOptions & MessagesOptions
 type Emitting = Emit<CanonicalEvent>
 
 /**
@@ -59,7 +49,19 @@ type Emitting = Emit<CanonicalEvent>
  * @throws TranslationError `malformed` for an event of a known type that cannot be read, `out-of-order` for a delta of no block
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
-  initial: () => ({ notes: [], phase: 'before', id: undefined, open: {}, nextPart: 0, closing: undefined, waiting: undefined, finish: undefined, usage: {} }),
+  initial: (options: Options = {}) => ({
+    notes: [],
+    phase: 'before',
+    id: undefined,
+    model: undefined,
+    allowed: allowedNames(options.context),
+    open: {},
+    nextPart: 0,
+    closing: undefined,
+    waiting: undefined,
+    finish: undefined,
+    usage: {},
+  }),
 
   step(state, wire, emit) {
     if (state.phase === 'ended' || wire === '[DONE]') return
@@ -101,39 +103,6 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
   } else throw fault('/type', 'expected the type of an event')
 }
 
-/** Keys of the events whose other keys no part of a reply can hold. */
-const eventKeys = new Map<unknown, ReadonlySet<string>>([
-  ['content_block_delta', new Set(['type', 'index', 'delta'])],
-  ['content_block_start', new Set(['type', 'index', 'content_block'])],
-  ['content_block_stop', new Set(['type', 'index'])],
-  ['message_start', new Set(['type', 'message'])],
-  ['ping', new Set(['type'])],
-])
-
-const deltaKeys = new Map<unknown, ReadonlySet<string>>([
-  ['text_delta', new Set(['type', 'text'])],
-  ['input_json_delta', new Set(['type', 'partial_json'])],
-  ['thinking_delta', new Set(['type', 'thinking'])],
-  ['signature_delta', new Set(['type', 'signature'])],
-  ['citations_delta', new Set(['type', 'citation'])],
-])
-
-/** One note for each place, however many events have it. */
-function noteUnknown({ notes: into }: DecoderState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
-  if (!known) return
-  for (const key in wire) {
-    if (known.has(key) || wire[key] === null) continue
-    const place = path + step(key)
-    if (!into.some(note => note.path === place)) report(into).add('field.unknown', place)
-  }
-}
-
-const report = (into: Note[]) => createReport(name, notes, {}, into)
-
-function fault(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
-  return new TranslationError({ code, protocol: name, path }, message)
-}
-
 function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>, emit: Emitting): void {
   if (state.phase !== 'before') return
   state.phase = 'started'
@@ -158,7 +127,8 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
     return
   }
   state.id = asString(message['id'])
-  const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = message
+  const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = withoutTransformations(state, message)
+  state.model = asString(model)
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
   const unknown = keep(withoutNulls(fields), nulls(fields))
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...unknown }, emit)
@@ -171,6 +141,12 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
       openBlock(state, String(index), checkBlock(block, path), path, emit)
       stopBlock(state, { index }, emit)
     })
+}
+
+/** They are told as notes, once: at the start, or at the end after a change of models. */
+function withoutTransformations({ notes: into }: DecoderState, { input_transformations: list, ...rest }: JsonObject): JsonObject {
+  const left = takeTransformations(list, '/input_transformations', report(into))
+  return left === undefined ? rest : { ...rest, input_transformations: left }
 }
 
 function withoutNulls(fields: JsonObject): JsonObject {
@@ -216,6 +192,8 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   flushClosing(state, emit)
   const whole = decodeBlock(block, at, report(state.notes))
   if (state.waiting && !whole.signature) whole.signature = state.waiting
+  if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
+  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) report(state.notes).add('tool_choice.not-allowed', at)
   state.waiting = undefined
   const part = state.nextPart++
   const open: OpenBlock = { part, type: block.type, raw: block, json: '', thinking: '', signature: '' }
@@ -257,65 +235,9 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
     return
   }
   noteUnknown(state, delta, { path: '/delta', known: deltaKeys.get(delta['type']) })
-  const made = readDelta(open, delta)
+  const made = readDelta(open, delta, state.model)
   if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: made })
   else if (made === null) report(state.notes).once('stream.stray-delta', '/delta')
-}
-
-/** Undefined: nothing to tell yet. Null: does not fit the block. */
-function readDelta(open: OpenBlock, delta: JsonObject): Delta | undefined | null {
-  const { type } = open
-  switch (delta['type']) {
-    case 'text_delta': {
-      const text = textIn(delta, 'text')
-      if (type !== 'text') return null
-      return text ? { kind: 'text', text } : undefined
-    }
-    case 'input_json_delta': {
-      const text = textIn(delta, 'partial_json')
-      if (type === 'tool_use') {
-        open.json ||= text.trim() && 'told'
-        return text ? { kind: 'input', text } : undefined
-      }
-      if (!type.endsWith('_use')) return null
-      open.json += text
-      return undefined
-    }
-    case 'thinking_delta': {
-      const text = textIn(delta, 'thinking')
-      if (type !== 'thinking') return null
-      open.thinking += text
-      return text ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
-    }
-    case 'signature_delta': {
-      const value = textIn(delta, 'signature')
-      if (type !== 'thinking') return null
-      open.signature = value
-      const { signature } = decodeReasoning('', value)
-      return signature && { kind: 'signature', signature }
-    }
-    case 'citations_delta': {
-      const { citation } = delta
-      if (!isObject(citation) || typeof citation['type'] !== 'string') throw fault('/delta/citation', 'expected a citation')
-      return type === 'text' ? { kind: 'citation', citation: decodeCitation(citation as MessagesRawBlock) } : null
-    }
-    case 'compaction_delta': {
-      const { type: _, ...more } = delta
-      if (type !== 'compaction') return null
-      const earlier = open.raw['content']
-      const content = typeof earlier === 'string' && typeof more['content'] === 'string' ? earlier + more['content'] : (more['content'] ?? earlier)
-      open.raw = { ...open.raw, ...more, content }
-      return undefined
-    }
-    default:
-      return null
-  }
-}
-
-function textIn(delta: JsonObject, key: string): string {
-  const text = delta[key]
-  if (typeof text !== 'string') throw fault(`/delta/${key}`, 'expected text')
-  return text
 }
 
 function stopBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void {
@@ -369,7 +291,7 @@ function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_deta
 }
 
 function endingOf(state: DecoderState, wire: JsonObject, emit: Emitting): void {
-  const { type: _, delta, usage, ...beside } = wire
+  const { type: _, delta, usage, ...beside } = withoutTransformations(state, wire)
   if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
   begin(state, {}, emit)
   flushClosing(state, emit)

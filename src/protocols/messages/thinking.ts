@@ -1,6 +1,9 @@
 import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isOtherFamily } from './models.ts'
+import type { MessagesReport } from './notes.ts'
 import { keep, ownKeys } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
@@ -26,6 +29,22 @@ export function decodeReasoning(thinking: string, signature: string): ReasoningP
   const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
   const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: name, form: 'thinking' } : undefined)
   return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
+}
+
+/** Who made it, which a later request has to know. */
+export function signedBy(model: string | undefined, signature: Signature): Signature {
+  return model === undefined || signature.issuer !== name || signature.model !== undefined ? signature : { ...signature, model }
+}
+
+/**
+ * What the provider did to the thinking in the request, as notes; what is no such list is given back.
+ * `thinking_dropped`: left out; any other type: let through although it did not fit.
+ */
+export function takeTransformations(value: unknown, at: string, report: MessagesReport): unknown {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return value
+  for (const [index, { type }] of (value as JsonObject[]).entries())
+    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', `${at}/${index}`)
+  return undefined
 }
 
 const between = '\n\n'
@@ -67,6 +86,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
   if (to === 'provider') {
     if (id !== undefined && own) report.once('message.envelope', at, 'id')
     if (own && signature) {
+      if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
       if (segments.length > 1) report.add('reasoning.joined', at)
       return redacted && !text
         ? [{ ...ownKeys(part), type: 'redacted_thinking', data: signature.value }]

@@ -1,16 +1,17 @@
 import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { Tool, ToolChoice } from '../../canonical/tool.ts'
+import type { ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { TranslationContext } from '../../protocol.ts'
 import type { MessagesReport } from './notes.ts'
 import { ownUnder } from './own.ts'
-import type { MessagesToolChoice } from './schema.ts'
-import { encodeTool } from './tools.ts'
+import type { MessagesRawBlock, MessagesToolChoice } from './schema.ts'
+import { encodeTool, nearestOf } from './tools.ts'
 import { name } from './vocabulary.ts'
 import { malformed, type Options, type RequestWriting } from './writing.ts'
 
-export function decodeChoice(wire: MessagesToolChoice): ToolChoice {
+export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
   switch (wire.type) {
     case 'auto':
       return { mode: 'auto' }
@@ -20,14 +21,26 @@ export function decodeChoice(wire: MessagesToolChoice): ToolChoice {
       return { mode: 'none' }
     case 'tool':
       if (wire.name === undefined) throw malformed('/tool_choice/name', 'a chosen tool has a name')
+      if (tools.some(tool => isProviders(tool) && tool.name === wire.name)) return { mode: 'tool', kind: 'server', name: wire.name, protocol: name, raw: wire }
       return { mode: 'tool', kind: 'function', name: wire.name }
     default:
       return { mode: 'opaque', protocol: name, raw: wire }
   }
 }
 
+/** Run by the provider itself. */
+const isProviders = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
+
 export function unknownOfChoice({ type, name: _, disable_parallel_tool_use: __, ...rest }: MessagesToolChoice): JsonObject {
   return ['auto', 'any', 'none', 'tool'].includes(type) ? rest : {}
+}
+
+/** Names of the tools that alone may be called, as this wire knows them; undefined: any. */
+export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
+  const choice = context?.request?.toolChoice
+  if (choice?.mode !== 'allowed') return undefined
+  const renamed = Object.entries(context?.tools ?? {})
+  return choice.tools.map(({ name: called }) => renamed.find(([, { name: own }]) => own === called)?.[0] ?? called)
 }
 
 // ---- canonical → wire
@@ -42,26 +55,24 @@ export function encodeTools(
   const late = messages.flatMap(({ parts }) =>
     parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])),
   )
-  for (const { part } of late) report.add('tool.added-late', part.at)
+  const merges = options.amToolAddition !== 'block'
+  if (merges) for (const { part } of late) report.add('tool.added-late', part.at)
+  else writing.addTool = tool => additionOf(encodeTool(tool, { report, options, toolName: writing.nameTool, marks: writing.marks }))
   // A tool that is there already needs no second entry, and a server takes none.
   const all = [...(tools ?? [])]
-  for (const { tools: added } of late) for (const tool of added) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
+  for (const { tools: added } of merges ? late : []) for (const tool of added) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
   const server: number[] = []
   const wires: JsonObject[] = []
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
     const wire = encodeTool(tool, { report, options, toolName: writing.nameTool, marks: writing.marks })
-    if (!wire) continue
-    if (tool.type === 'server' && !tool.clientExecuted) server.push(wires.length)
+    if (!wire || (isForeign(tool) && wires.some(({ name: other }) => other === wire['name']))) continue
+    if (isProviders(tool)) server.push(wires.length)
     wires.push(wire)
   }
   if (wires.length === 0 && all.length > 0 && all.every(({ type }) => type === 'server') && !native) {
-    if (options.onUnresolvable !== 'note')
-      throw new TranslationError(
-        { code: 'inexpressible', protocol: name, path: all[0]?.at ?? '/tools', notes: report.notes },
-        'the only tools are ones that another provider runs',
-      )
+    if (options.onUnresolvable !== 'note') throw onlyElsewhere(all[0]?.at ?? '/tools', writing)
   }
   const [only] = server
   const limited = !native && state?.maxToolCalls !== undefined && server.length === 1 && only !== undefined
@@ -70,6 +81,18 @@ export function encodeTools(
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
   return { ...(tools && (wires.length > 0 || native) ? { tools: wires } : wires.length > 0 && { tools: wires }), limited }
+}
+
+/** Without such a tool the model would answer something else. */
+function onlyElsewhere(path: string, { report }: RequestWriting): TranslationError {
+  return new TranslationError({ code: 'inexpressible', protocol: name, path, notes: report.notes }, 'the only tools are ones that another provider runs')
+}
+
+/** Several tools of another provider may be mapped to one. */
+const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== name
+
+function additionOf(definition: JsonObject | undefined): MessagesRawBlock[] {
+  return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
 }
 
 function isNamedAlike(one: Tool, other: Tool): boolean {
@@ -105,21 +128,23 @@ export function encodeChoice(
   request: CanonicalRequest,
   native: boolean,
   writing: RequestWriting,
-  report: MessagesReport,
+  options: Options,
 ): JsonObject | undefined {
+  const { report } = writing
   if (!choice && parallel !== false) return undefined
   if (!hasTools && !native) {
     if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
     if (parallel === false) report.add('tool_choice.without-tools', undefined, 'parallelToolCalls')
     return undefined
   }
-  const word = choice ? encodeMode(choice, request, writing, report) : { type: 'auto' }
+  const word = choice ? encodeMode(choice, request, writing, options) : { type: 'auto' }
   if (!word) return undefined
   const single = parallel === false && word['type'] !== 'none' ? { disable_parallel_tool_use: true } : {}
   return { ...ownUnder(request, 'tool_choice'), ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
 }
 
-function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, report: MessagesReport): JsonObject | undefined {
+function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, options: Options): JsonObject | undefined {
+  const { report } = writing
   switch (choice.mode) {
     case 'auto':
       return { type: 'auto' }
@@ -129,8 +154,11 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
       return { type: 'any' }
     case 'tool': {
       const { name: called, namespace, kind } = choice
-      const exists = tools?.some(tool => tool.type === 'server' && tool.protocol === name && tool.name === called)
-      if (kind === 'server' && !exists) {
+      const server = kind === 'server' ? tools?.filter(isProviders).find(tool => (tool.name ?? tool.tool) === called) : undefined
+      const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && called
+      if (mapped !== undefined) return { type: 'tool', name: mapped }
+      if (kind === 'server') {
+        if (options.onUnresolvable !== 'note') throw onlyElsewhere('/tool_choice', writing)
         report.add('tool.server', undefined, 'toolChoice')
         return undefined
       }

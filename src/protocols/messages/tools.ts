@@ -100,7 +100,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       return encodeFunction(wrapFreeform(tool), writing, true)
     case 'server': {
       if (tool.protocol === name && isObject(tool.raw)) return tool.raw
-      const nearest = options.serverTools === 'map' ? nearestServerTool[tool.tool] : undefined
+      const nearest = nearestOf(tool, options)
       report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
       return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool.common)) }
     }
@@ -111,6 +111,10 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
     default:
       return tool satisfies never
   }
+}
+
+export function nearestOf({ tool }: ServerTool, { serverTools }: MessagesOptions): { type: string; name: string } | undefined {
+  return serverTools === 'map' ? nearestServerTool[tool] : undefined
 }
 
 function encodeCommon({ maxUses, allowedDomains, blockedDomains, userLocation }: NonNullable<ServerTool['common']> = {}): JsonObject {

@@ -89,16 +89,20 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
   const results = new Map<ToolCallPart, ToolResultPart>()
   const ids = new Map<Part, string>()
   const used = new Set<string>()
-  const open = new Map<string, ToolCallPart>()
-  for (const { role, parts } of turns)
+  const open = new Map<string, ToolCallPart[]>()
+  for (const { role, parts } of turns) {
+    const begun = new Set<string>()
     for (const part of parts) {
       if (role === 'assistant' && part.type === 'tool-call') {
-        open.set(part.id, part)
+        // One id for several calls of a turn: results come in the order of the calls.
+        open.set(part.id, [...(begun.has(part.id) ? (open.get(part.id) ?? []) : []), part])
+        begun.add(part.id)
         const id = unused(mapCallId(part.id, idRule), used)
         ids.set(part, id)
         if (id !== part.id) report.add('tool-call.id', part.at, 'id')
       } else if (part.type === 'tool-result') {
-        const call = open.get(part.callId)
+        const calls = open.get(part.callId)
+        const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
         if (!call) continue
         const earlier = results.get(call)
         if (earlier) report.add('tool-result.duplicate', earlier.at)
@@ -106,6 +110,7 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
         ids.set(part, ids.get(call) ?? part.callId)
       }
     }
+  }
   return { results, ids }
 }
 

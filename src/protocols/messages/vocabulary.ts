@@ -113,4 +113,5 @@ export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; n
   web_fetch: { type: 'web_fetch_20250910', name: 'web_fetch' },
   url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
   code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
+  tool_search: { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' },
 }

@@ -1,5 +1,6 @@
 import type { CacheTtl, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -8,6 +9,7 @@ import { encodeCache, type Mark } from './cache.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
+import type { MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & MessagesOptions
@@ -24,6 +26,11 @@ export type Writing = {
   /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
   called?: ReadonlySet<string>
   unsigned: 'drop' | 'text'
+  /** Who will read it. */
+  model?: string | undefined
+  serverToolHistory?: 'drop' | 'text'
+  /** A tool that joins in mid-conversation; absent: it stands with the others. */
+  addTool?(tool: Tool): MessagesRawBlock[]
   /** Citations of a user's text, and documents of an assistant, are refused by the newest version. */
   newest: boolean
   unresolvable(part: Part, field?: string): void
@@ -46,7 +53,7 @@ export type RequestWriting = Omit<Writing, 'native'> & {
   nameTool(called: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
 
-export function startWriting({ tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
+export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
   const renamed: NonNullable<EncodingContext['tools']> = {}
   const written = new Map<string, string>()
   const taken = new Set<string>()
@@ -80,6 +87,8 @@ export function startWriting({ tools, messages }: CanonicalRequest, options: Opt
     called: new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-call' ? [part.id] : [])))),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',
+    model,
+    serverToolHistory: options.serverToolHistory ?? 'drop',
     newest: options.apiVersion === '2026-10-21',
     unresolvable: part => refuse(part.at ?? '', options, report),
     marks: [],

@@ -174,10 +174,6 @@ export const everyResponse = {
   container: { id: 'cont 100104', expires_at: 'x', skills: null },
   diagnostics: { cache_miss_reason: { type: 'messages_changed', cache_missed_input_tokens: 100105 } },
   context_management: { applied_edits: [{ type: 'clear', cleared_input_tokens: 100106 }] },
-  input_transformations: [
-    { type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'prefix_binding_mismatch' },
-    { type: 'thinking_mismatch_allowed', path: 'messages.3.content.0', reason: 'model_binding_mismatch' },
-  ],
   content: [
     { type: 'thinking', thinking: 'think 100107', signature: 'sig 100108' },
     { type: 'redacted_thinking', data: 'red 100109' },

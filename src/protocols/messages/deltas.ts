@@ -1,0 +1,114 @@
+import type { Delta } from '../../canonical/event.ts'
+import type { Note } from '../../canonical/note.ts'
+import { TranslationError } from '../../errors.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
+import { createReport } from '../../kit/report.ts'
+import type { MachineState } from '../../protocol.ts'
+import { decodeCitation } from './citations.ts'
+import { type MessagesReport, notes } from './notes.ts'
+import type { MessagesRawBlock } from './schema.ts'
+import { decodeReasoning, signedBy } from './thinking.ts'
+import { name } from './vocabulary.ts'
+
+/** What the events of a stream hold, beside the blocks: their keys, and the deltas. */
+
+/** Keys of the events whose other keys no part of a reply can hold. */
+export const eventKeys = new Map<unknown, ReadonlySet<string>>([
+  ['content_block_delta', new Set(['type', 'index', 'delta'])],
+  ['content_block_start', new Set(['type', 'index', 'content_block'])],
+  ['content_block_stop', new Set(['type', 'index'])],
+  ['message_start', new Set(['type', 'message'])],
+  ['ping', new Set(['type'])],
+])
+
+export const deltaKeys = new Map<unknown, ReadonlySet<string>>([
+  ['text_delta', new Set(['type', 'text'])],
+  ['input_json_delta', new Set(['type', 'partial_json'])],
+  ['thinking_delta', new Set(['type', 'thinking'])],
+  ['signature_delta', new Set(['type', 'signature'])],
+  ['citations_delta', new Set(['type', 'citation'])],
+])
+
+/** One note for each place, however many events have it. */
+export function noteUnknown({ notes: into }: MachineState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
+  if (!known) return
+  for (const key in wire) {
+    if (known.has(key) || wire[key] === null) continue
+    const place = path + step(key)
+    if (!into.some(note => note.path === place)) report(into).add('field.unknown', place)
+  }
+}
+
+export const report = (into: Note[]): MessagesReport => createReport(name, notes, {}, into)
+
+export function fault(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+  return new TranslationError({ code, protocol: name, path }, message)
+}
+
+export type OpenBlock = {
+  part: number
+  type: string
+  /** The block as it was started, for kinds whose whole is known only at the end. */
+  raw: MessagesRawBlock
+  /** Streamed JSON text. */
+  json: string
+  thinking: string
+  signature: string
+}
+
+/** Undefined: nothing to tell yet. Null: does not fit the block. */
+export function readDelta(open: OpenBlock, delta: JsonObject, model: string | undefined): Delta | undefined | null {
+  const { type } = open
+  switch (delta['type']) {
+    case 'text_delta': {
+      const text = textIn(delta, 'text')
+      if (type !== 'text') return null
+      return text ? { kind: 'text', text } : undefined
+    }
+    case 'input_json_delta': {
+      const text = textIn(delta, 'partial_json')
+      if (type === 'tool_use') {
+        open.json ||= text.trim() && 'told'
+        return text ? { kind: 'input', text } : undefined
+      }
+      if (!type.endsWith('_use')) return null
+      open.json += text
+      return undefined
+    }
+    case 'thinking_delta': {
+      const text = textIn(delta, 'thinking')
+      if (type !== 'thinking') return null
+      open.thinking += text
+      return text ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
+    }
+    case 'signature_delta': {
+      const value = textIn(delta, 'signature')
+      if (type !== 'thinking') return null
+      open.signature = value
+      const { signature } = decodeReasoning('', value)
+      return signature && { kind: 'signature', signature: signedBy(model, signature) }
+    }
+    case 'citations_delta': {
+      const { citation } = delta
+      if (!isObject(citation) || typeof citation['type'] !== 'string') throw fault('/delta/citation', 'expected a citation')
+      return type === 'text' ? { kind: 'citation', citation: decodeCitation(citation as MessagesRawBlock) } : null
+    }
+    case 'compaction_delta': {
+      const { type: _, ...more } = delta
+      if (type !== 'compaction') return null
+      const earlier = open.raw['content']
+      const content = typeof earlier === 'string' && typeof more['content'] === 'string' ? earlier + more['content'] : (more['content'] ?? earlier)
+      open.raw = { ...open.raw, ...more, content }
+      return undefined
+    }
+    default:
+      return null
+  }
+}
+
+function textIn(delta: JsonObject, key: string): string {
+  const text = delta[key]
+  if (typeof text !== 'string') throw fault(`/delta/${key}`, 'expected text')
+  return text
+}

@@ -1,0 +1,148 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { unwrapSignature } from '../../../src/kit/envelope.ts'
+import { messages } from '../../../src/protocols/messages/index.ts'
+
+const reply = (more: object = {}) => ({
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-opus-5-5',
+  content: [
+    { type: 'thinking', thinking: 'abc', signature: 'S1' },
+    { type: 'redacted_thinking', data: 'S2' },
+    { type: 'text', text: 'x' },
+  ],
+  stop_reason: 'end_turn',
+  usage: { input_tokens: 1, output_tokens: 1 },
+  ...more,
+})
+
+const asEvents = (wire: ReturnType<typeof reply>) => [
+  { type: 'message_start', message: { ...wire, content: [], stop_reason: null } },
+  { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+  { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'S1' } },
+  { type: 'content_block_stop', index: 0 },
+  { type: 'content_block_start', index: 1, content_block: { type: 'redacted_thinking', data: 'S2' } },
+  { type: 'content_block_stop', index: 1 },
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+  { type: 'message_stop' },
+]
+
+/** Every signature that a text holds in an envelope. */
+const sealed = (text: string) => [...text.matchAll(/xs1\.[\w-]+/g)].map(([one]) => unwrapSignature(one)?.signature)
+
+describe('a signature', () => {
+  const whole = () => JSON.stringify(translateResponse(reply(), { from: 'messages', to: 'responses', now: 1 }).body)
+  const streamed = () => {
+    const translator = createStreamTranslator({ from: 'messages', to: 'responses', now: 1 })
+    return asEvents(reply())
+      .map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`))
+      .join('')
+  }
+  test.each([
+    ['whole', whole],
+    ['streamed', streamed],
+  ])('of a %s reply tells its model to whoever keeps it', (_, text) => {
+    expect(sealed(text())).toEqual(
+      expect.arrayContaining([
+        { value: 'S1', issuer: 'messages', model: 'claude-opus-5-5', form: 'thinking' },
+        { value: 'S2', issuer: 'messages', model: 'claude-opus-5-5', form: 'redacted' },
+      ]),
+    )
+  })
+
+  test.each<[string, string, string[]]>([
+    ['the same model', 'claude-opus-5-5', []],
+    ['another of the family', 'claude-opus-5', []],
+    ['another family', 'claude-sonnet-5-5', ['reasoning.other-model', 'reasoning.other-model']],
+    ['a model that nobody knows', 'brand-new', []],
+  ])('that comes back to %s', (_, model, expected) => {
+    const { body } = translateResponse(reply(), { from: 'messages', to: 'responses', now: 1 })
+    const { output } = body as { output: unknown[] }
+    const input = [{ role: 'user', content: 'q' }, ...output, { role: 'user', content: 'r' }]
+    const { body: wire, notes } = translateRequest({ model, input }, { from: 'responses', to: 'messages' })
+    expect(wire).toMatchObject({ messages: [{}, { content: [{ signature: 'S1' }, { data: 'S2' }, { text: 'x' }] }, {}] })
+    expect(notes.map(({ code }) => code).filter(code => code.startsWith('reasoning.'))).toEqual(expected)
+  })
+})
+
+describe('what the provider did to the thinking of the request', () => {
+  const transformations = [
+    { type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'prefix_binding_mismatch' },
+    { type: 'thinking_mismatch_allowed', path: 'messages.3.content.0', reason: 'model_binding_mismatch' },
+  ]
+  const expected = ['reasoning.dropped-upstream /input_transformations/0', 'reasoning.prefix-mismatch /input_transformations/1']
+  const told = (notes: readonly { code: string; path: string }[]) =>
+    notes.map(({ code, path }) => `${code} ${path}`).filter(note => note.includes('transformations'))
+
+  test('is told in notes of a whole reply', () => {
+    const body = reply({ input_transformations: transformations })
+    expect(told(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes)).toEqual(expected)
+    expect(messages.encodeResponse(messages.decodeResponse(body).value).wire).toEqual(body)
+  })
+
+  test.each<[string, (events: Record<string, unknown>[]) => void]>([
+    ['start', events => Object.assign(events[0]?.['message'] as object, { input_transformations: transformations })],
+    ['end', events => Object.assign(events.at(-2) as object, { input_transformations: transformations })],
+  ])('is told in notes of a stream that tells it at its %s', (_, add) => {
+    const events = structuredClone(asEvents(reply())) as Record<string, unknown>[]
+    add(events)
+    const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions' })
+    for (const event of events) translator.push(`data: ${JSON.stringify(event)}\n\n`)
+    expect(told(translator.notes)).toEqual(expected)
+  })
+
+  test.each<[string, unknown]>([
+    ['nothing', null],
+    ['an empty list', []],
+  ])('is no note when it is %s', (_, list) => {
+    const body = reply({ input_transformations: list })
+    const { value, notes } = messages.decodeResponse(body)
+    expect(notes).toEqual([])
+    expect(messages.encodeResponse(value)).toMatchObject({ wire: body, notes: [] })
+  })
+})
+
+describe('a reply of today', () => {
+  test('makes no note of keys that say nothing', () => {
+    const nothing = { container: null, diagnostics: null, context_management: null, input_transformations: null }
+    const usage = { input_tokens: 1, output_tokens: 1, inference_geo: null, speed: null, iterations: null, fallback_credit: null }
+    const body = reply({ ...nothing, usage })
+    expect(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes).toEqual([])
+    expect(messages.encodeResponse(messages.decodeResponse(body).value)).toMatchObject({ wire: body, notes: [] })
+  })
+})
+
+describe('how thinking is asked for', () => {
+  const ask = (thinking: object, options: object = {}) => {
+    const body = { model: 'claude-opus-5-5', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking }
+    const { value } = messages.decodeRequest(body)
+    return messages.encodeRequest(value, options).wire as { thinking: object }
+  }
+  const dropBlock = { prefix_mismatch_behavior: 'drop_block' }
+
+  test.each<[string, object, object]>([
+    ['adaptive', { type: 'adaptive' }, { type: 'adaptive', block_binding: dropBlock }],
+    ['manual', { type: 'enabled', budget_tokens: 2000 }, { type: 'enabled', budget_tokens: 2000, block_binding: dropBlock }],
+    ['disabled', { type: 'disabled' }, { type: 'disabled' }],
+    ['between tools', { type: 'between_tools' }, { type: 'between_tools' }],
+  ])('%s thinking with blocks that may be dropped', (_, thinking, expected) => {
+    expect(ask(thinking, { amPrefixMismatch: 'drop_block' }).thinking).toEqual(expected)
+  })
+
+  test('of another protocol, by budget', () => {
+    const { body } = translateRequest(
+      { model: 'claude-opus-4-5', max_tokens: 9000, reasoning_effort: 'low', messages: [{ role: 'user', content: 'x' }] },
+      { from: 'chat-completions', to: 'messages', amPrefixMismatch: 'drop_block' },
+    )
+    expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2048, block_binding: dropBlock } })
+  })
+
+  test('a way to show it that nobody knows is kept, and noted elsewhere', () => {
+    const body = { model: 'm', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'adaptive', display: 'updates' } }
+    expect(ask(body.thinking).thinking).toEqual(body.thinking)
+    const { notes } = translateRequest(body, { from: 'messages', to: 'responses' })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /thinking')
+  })
+})

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest'
+import { type TranslateOptions, translateRequest } from '../../../src/index.ts'
+import { messages } from '../../../src/protocols/messages/index.ts'
+
+type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
+
+/** A request of chat completions, as it is written here. */
+function write(body: object, options: Partial<TranslateOptions> = {}) {
+  const asked = { model: 'claude-opus-5', max_tokens: 100, messages: [{ role: 'user', content: 'u' }], ...body }
+  const { body: wire, notes } = translateRequest(asked, { from: 'chat-completions', to: 'messages', ...options })
+  return { wire: wire as Wire, notes: notes.map(({ code, path }) => `${code} ${path}`) }
+}
+
+const user = { role: 'user', content: 'u' }
+const calls = (...calls: [id: string, args: string][]) => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: calls.map(([id, args]) => ({ id, type: 'function', function: { name: 'w', arguments: args } })),
+})
+const result = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+
+describe('what the newest types allow is read', () => {
+  const base = { model: 'm', max_tokens: 1 }
+  test.each<[string, object]>([
+    ['a system message that only steers its turn', { messages: [user, { role: 'system', output_config: { effort: 'low' } }] }],
+    ['a system message whose content is null', { messages: [user, { role: 'system', content: null, clear_at: 'next_user_message' }] }],
+    [
+      'a source that names its type where none is asked for',
+      { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://a.org/b.png', media_type: 'image/png' } }] }] },
+    ],
+    ['how thinking is shown, in a word of tomorrow', { thinking: { type: 'adaptive', display: 'updates' }, messages: [user] }],
+    [
+      'a call by the model itself with more said of it',
+      { messages: [{ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'w', input: {}, caller: { type: 'direct', since: 1 } }] }] },
+    ],
+  ])('%s', (_, more) => {
+    const body = { ...base, ...more }
+    const { value, notes } = messages.decodeRequest(body)
+    expect(messages.encodeRequest(value)).toMatchObject({ wire: body, notes: [] })
+    expect(messages.encodeRequest(value).wire).toEqual(body)
+    expect(notes).toEqual([])
+  })
+
+  test('a user message has content all the same', () => {
+    expect(() => messages.decodeRequest({ ...base, messages: [{ role: 'user' }] })).toThrow('/messages/0')
+  })
+})
+
+describe('what the server refuses is not written', () => {
+  test.each<[string, object, object, string[]]>([
+    ['stop sequences of white space', { stop: ['\n', 'x', ''] }, { stop_sequences: ['x'] }, ['stop.blank /stop']],
+    ['nothing but such stop sequences', { stop: [' '] }, { stop_sequences: undefined }, ['stop.blank /stop']],
+    ['empty instructions', { messages: [{ role: 'system', content: '' }, user] }, { system: undefined }, ['text.blank /messages/0/content']],
+  ])('%s', (_, body, expected, noted) => {
+    const { wire, notes } = write(body)
+    expect(Object.fromEntries(Object.keys(expected).map(key => [key, wire[key]]))).toEqual(expected)
+    expect(notes).toEqual(noted)
+  })
+})
+
+describe('calls that share an id', () => {
+  test('of one turn have their results in the order of the calls', () => {
+    const { wire, notes } = write({ messages: [user, calls(['c', '{}'], ['c', '{"a":1}']), result('c', 'r1'), result('c', 'r2')] })
+    expect(wire.messages.slice(1)).toMatchObject([
+      { content: [{ id: 'c' }, { id: 'c_2' }] },
+      {
+        content: [
+          { tool_use_id: 'c', content: 'r1' },
+          { tool_use_id: 'c_2', content: 'r2' },
+        ],
+      },
+    ])
+    expect(notes).toEqual(['tool-call.id /messages/1/tool_calls/1/id'])
+  })
+
+  test('of two turns have the result that follows each', () => {
+    const { wire } = write({ messages: [user, calls(['c', '{}']), result('c', 'r1'), calls(['c', '{"a":1}']), result('c', 'r2')] })
+    expect(wire.messages.slice(1)).toMatchObject([
+      { content: [{ id: 'c' }] },
+      { content: [{ tool_use_id: 'c', content: 'r1' }] },
+      { content: [{ id: 'c_2' }] },
+      { content: [{ tool_use_id: 'c_2', content: 'r2' }] },
+    ])
+  })
+
+  test('of two turns, of which the first was never answered', () => {
+    const { wire } = write({ messages: [user, calls(['c', '{}']), user, calls(['c', '{"a":1}']), result('c', 'r2')] })
+    expect(wire.messages.at(-1)).toMatchObject({ content: [{ tool_use_id: 'c_2', content: 'r2' }] })
+  })
+})
