@@ -128,7 +128,8 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
   const error = readError(parsed, status >= 400 ? status : undefined)
   const requestId = headerOf(headers, 'x-request-id')
   const retryAfterMs = retryAfter(headers)
-  return { value: defined({ ...error, status: status >= 400 ? status : error.status, requestId, retryAfterMs, raw: body }), notes: [] }
+  const more = defined({ requestId, retryAfterMs })
+  return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
 }
 
 /** The `error` of a body, of a failed response or of a stream's event, nested or flat → what went wrong. */
@@ -138,6 +139,8 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const beside = isObject(holder) ? holder : {}
   const error: JsonObject = isObject(inner) ? inner : {}
   const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
+  // Inside a stream, the headers that the same error has outside stand beside its words.
+  const headers = isObject(error['headers']) ? error['headers'] : undefined
   // An event tells its own number beside; only what stands inside the error is about it.
   const details = isObject(inner) && inner !== holder && Object.keys(more).length > 0 ? more : undefined
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
@@ -153,10 +156,13 @@ export function readError(body: unknown, status?: number): CanonicalError {
     code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
     details,
+    retryAfterMs: headers && retryAfter(textsOf(headers)),
     protocol,
     raw: body,
   })
 }
+
+const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 

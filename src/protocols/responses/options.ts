@@ -21,6 +21,11 @@ export type ResponsesOptions = {
    */
   rsSequential?: boolean
   /**
+   * Writes the first events of a stream only when the upstream has said something. Default true: an error that comes at once
+   * can then still be an HTTP status. False is for clients that wait for the first byte only a short while.
+   */
+  deferStart?: boolean
+  /**
    * How a stream tells that it failed. Default `both` (an `error` event, then `response.failed`), as OpenAI does;
    * `failed-only` lets accumulators that throw on `error` give out what had come before.
    */

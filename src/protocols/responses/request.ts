@@ -72,6 +72,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   if (instructions != null)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
   const output = decodeOutput(text, fields, form)
+  const choice = toolChoice != null ? decodeToolChoice(toolChoice, fields) : undefined
   const spec = decodeReasoningSpec(reasoning, { fields, form, report })
   const { mode, ttl, ...cacheRest } = cacheOptions ?? {}
   if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
@@ -86,7 +87,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     ...present({
       model,
       tools: tools && decodeTools(tools, '/tools', report),
-      toolChoice: toolChoice != null ? decodeToolChoice(toolChoice) : undefined,
+      toolChoice: choice,
       parallelToolCalls,
       output,
       reasoning: spec,
@@ -240,7 +241,7 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
     ...encodeSettings({ sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs }, value, w),
     ...encodeState(state, logprobs, value, w),
   }
-  for (const key of ['text', 'reasoning', 'prompt_cache_options', 'stream_options'])
+  for (const key of ['text', 'reasoning', 'prompt_cache_options', 'stream_options', 'tool_choice'])
     if (isObject(known[key]) && isObject(fields[key])) known[key] = { ...fields[key], ...known[key] }
   return wireOf(known, value)
 }

@@ -27,6 +27,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
     options: {
       ...(options.truncated && { truncated: options.truncated }),
       ...(options.strictEnums !== undefined && { strictEnums: options.strictEnums }),
+      ...(options.deferStart !== undefined && { deferStart: options.deferStart }),
       ...(options.rsMidStreamError && { rsMidStreamError: options.rsMidStreamError }),
       ...(options.rsSequential !== undefined && { rsSequential: options.rsSequential }),
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
@@ -73,6 +74,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
       state.start = structuredClone(start)
       writing(state).report.ext(start.ext, undefined)
       state.phase = 'held'
+      if (state.options.deferStart === false) open(state, emit)
       return
     }
     case 'ping':

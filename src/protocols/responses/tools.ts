@@ -263,20 +263,25 @@ function nearest({ tool }: ServerTool, common: ServerTool['common'] = {}): JsonO
   }
 }
 
-export function decodeToolChoice(wire: string | (JsonObject & { type: string })): ToolChoice {
+/** `fields`: takes what nobody modelled. */
+export function decodeToolChoice(wire: string | (JsonObject & { type: string }), fields: JsonObject): ToolChoice {
   if (typeof wire === 'string') return wire === 'auto' || wire === 'none' || wire === 'required' ? { mode: wire } : { mode: 'opaque', protocol, raw: wire }
   const { type, name, namespace, ...rest } = wire
-  const extra = Object.keys(rest).length > 0 ? { protocol, raw: wire } : {}
+  const leave = (left: JsonObject) => {
+    if (Object.keys(left).length > 0) fields['tool_choice'] = left
+  }
   switch (type) {
     case 'function':
     case 'custom': {
       if (typeof name !== 'string') return { mode: 'opaque', protocol, raw: wire }
       const kind = type === 'function' ? ('function' as const) : ('freeform' as const)
-      return { mode: 'tool', kind, name, ...(typeof namespace === 'string' && { namespace }), ...extra }
+      leave(namespace === undefined || typeof namespace === 'string' ? rest : { namespace, ...rest })
+      return { mode: 'tool', kind, name, ...(typeof namespace === 'string' && { namespace }) }
     }
     case 'allowed_tools': {
-      const { mode, tools } = rest
-      if (!Array.isArray(tools)) return { mode: 'opaque', protocol, raw: wire }
+      const { mode, tools, ...others } = rest
+      if (!Array.isArray(tools) || (mode !== 'auto' && mode !== 'required')) return { mode: 'opaque', protocol, raw: wire }
+      leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others })
       return { mode: 'allowed', require: mode === 'required', tools: tools.map(decodeAllowed) }
     }
     default: {

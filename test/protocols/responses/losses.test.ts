@@ -33,6 +33,12 @@ describe('what a request loses on its way is told where it stood', () => {
       { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '9h' } }] }] },
       'field.unknown /input/0/content/0/prompt_cache_breakpoint',
     ],
+    [
+      'what a choice has that nobody knows',
+      'chat-completions',
+      { tools: [tool], tool_choice: { type: 'function', name: 'find', odd: 1 } },
+      'field.unknown /tool_choice',
+    ],
     ['what a function gives', 'messages', { tools: [{ ...tool, output_schema: {} }] }, 'field.unsupported /tools/0/output_schema'],
     ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
     ['an older summary beside a newer', 'messages', { reasoning: { summary: 'auto', generate_summary: 'concise' } }, 'field.unknown /reasoning'],

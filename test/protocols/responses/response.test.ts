@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { explode } from '../../../src/canonical/explode.ts'
 import type { Message, Part } from '../../../src/canonical/message.ts'
+import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import type { CanonicalResponse, FinishReason, Usage } from '../../../src/canonical/response.ts'
 import { unwrapSignature } from '../../../src/kit/envelope.ts'
-import type { JsonObject } from '../../../src/kit/json.ts'
+import { isObject, type JsonObject } from '../../../src/kit/json.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
 import { encode, lastResponse } from './support.ts'
@@ -232,6 +233,26 @@ describe('writing what another protocol said', () => {
       store: true,
     })
     expect(codes).toEqual([])
+  })
+
+  test('every key that Open Responses demands is there, in whole answers and in all snapshots', () => {
+    const demanded =
+      'id object created_at completed_at status incomplete_details model previous_response_id instructions output error tools tool_choice truncation parallel_tool_calls text top_p presence_penalty frequency_penalty top_logprobs temperature reasoning usage max_output_tokens max_tool_calls store background service_tier metadata safety_identifier prompt_cache_key'.split(
+        ' ',
+      )
+    const request: CanonicalRequest = { model: 'm', messages: [], sampling: { temperature: 0.5 }, reasoning: { effort: 'low' }, output: { verbosity: 'low' } }
+    const value = answer([{ type: 'text', text: 'a' }])
+    for (const context of [undefined, { from: 'messages', to: 'responses', request }]) {
+      const options = context ? { context } : {}
+      const snapshots = encode(explode(value), options).out.flatMap(event => (isObject(event) && isObject(event['response']) ? [event['response']] : []))
+      expect(snapshots).toHaveLength(3)
+      for (const told of [write(value, options).wire, ...snapshots]) {
+        expect(demanded.filter(key => told[key] === undefined)).toEqual([])
+        expect(told).toMatchObject(
+          context ? { temperature: 0.5, reasoning: { effort: 'low' }, text: { format: { type: 'text' }, verbosity: 'low' } } : { temperature: 1 },
+        )
+      }
+    }
   })
 
   test('what nobody told is told to be made up', () => {

@@ -223,6 +223,11 @@ describe('errors', () => {
     expect(out.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
+  test('how long to wait is told inside of the error', () => {
+    const wire = { type: 'error', error: { type: 'rate_limit_error', code: 'rate_limit_exceeded', message: 'm', param: null, headers: { 'retry-after': 3 } } }
+    expect(decode([wire]).out).toContainEqual({ type: 'error', error: expect.objectContaining({ kind: 'rate_limit', status: 429, retryAfterMs: 3000 }) })
+  })
+
   test('what a failed response counted is told before the error', () => {
     expect(decode([created, nested, failed]).out.map(({ type }) => type)).toEqual(['start', 'usage', 'error', 'end'])
   })

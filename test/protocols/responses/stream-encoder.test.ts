@@ -180,6 +180,11 @@ describe('the recipe of a stream', () => {
     expect(lastResponse(out)['output']).toMatchObject([{ content: [{ annotations: [{ type: 'url_citation', start_index: 0, end_index: 2 }] }] }])
   })
 
+  test('the first events come at once when that is asked for', () => {
+    const start: CanonicalEvent = { type: 'start', id: 'x', model: 'm' }
+    expect(typesOf(encode([start, { type: 'ping' }], { now: 1, deferStart: false }).out).slice(0, 2)).toEqual(['response.created', 'response.in_progress'])
+  })
+
   test('nothing is written before there is something to say', () => {
     const { out } = encode([start, { type: 'ping' }, { type: 'error', error: { status: 429, kind: 'rate_limit', message: 'slow' } }, end(false)])
     expect(typesOf(out)).toEqual(['response.created', 'response.in_progress', 'error', 'response.failed', '[DONE]'])
