@@ -25,6 +25,9 @@ export type Protocol<Options extends object = object> = {
   /** Does the request ask for a stream? `undefined` where the body does not say. */
   wantsStream(wire: unknown): boolean | undefined
 
+  /** For wires whose streams tell counts only when asked to. Absent: they always do. */
+  streamUsage?: StreamUsage
+
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
@@ -101,6 +104,15 @@ export type NoteTable = Record<string, { kind: NoteKind; reason: string; source:
 export type FieldNames = Record<string, string>
 
 export type Detection = { request: string[]; response: string[]; event: string[] }
+
+export type StreamUsage = {
+  /** Does the request ask for counts? */
+  isAsked(wire: unknown): boolean
+  /** The same request, asking for them; where only a field is to be added, that field alone. */
+  ask(wire: unknown): { added?: Record<string, unknown>; wire: unknown }
+  /** Does this event tell counts and nothing else? */
+  isOnlyCounts(event: unknown): boolean
+}
 
 /** How events stand in `text/event-stream`. */
 export type Frames = {

@@ -55,6 +55,7 @@ const notInAll: Record<string, string> = {
   'stream-calls.ts': 'only streams of chat-completions leave open which call a delta is of',
   'open-parts.ts': 'only streams of chat-completions announce no parts, so their decoder opens and closes them',
   'part-deltas.ts': 'only chat-completions has one field of a delta for all parts of a kind',
+  'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
   'part-queue.ts': 'parts wait for their turn only where a stream tells one after the other',
   'stream-signatures.ts': 'only where a signature in a stream comes apart from what it signs',
   'turns.ts': 'only messages wants all results of a turn in one message',

@@ -66,7 +66,7 @@ async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
   const { candidate, settings } = prepared
   const from = candidate.protocol
   const translator = createStreamTranslator(from, protocol, settings)
-  const raw = from === protocol && settings.model === undefined
+  const raw = from === protocol && settings.model === undefined && !settings.hideUsage
   if (kind === 'stream') return { translator, raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
   return { translator, raw, idleMs: 0, body: only(explodeResponse(value, from, settings)) }

@@ -39,6 +39,7 @@ const Channel = z
     requestsPerMinute: perMinute.default(0),
     timeouts: Timeouts.prefault({}),
     breaker: Breaker.prefault({}),
+    streamUsage: z.boolean().default(true),
     embedded: z.literal('demo').optional(),
   })
   .superRefine((channel, context) => {

@@ -18,7 +18,7 @@ export type Prepared = {
   stream: boolean
   notes: Note[]
   /** For translating the answer. */
-  settings: ReturnType<typeof freshIds> & { context: TranslationContext; maxEventLength: number; model?: string }
+  settings: ReturnType<typeof freshIds> & { context: TranslationContext; maxEventLength: number; hideUsage?: boolean; model?: string }
 }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -42,18 +42,36 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
   const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(translated.body, to, upstreamStream) : translated.body
+  const asking =
+    to === protocol && upstreamStream && candidate.channel.streamUsage && to.streamUsage?.isAsked(sent) === false ? to.streamUsage.ask(sent) : undefined
   const onlyRenamed = () =>
-    to === protocol && sent === translated.body && adjusted.body === body.value && body.bytes
-      ? renamedText(new TextDecoder().decode(body.bytes), candidate.model)
+    to === protocol && sent === translated.body && adjusted.body === body.value && body.bytes && (!asking || asking.added)
+      ? edited(new TextDecoder().decode(body.bytes), renamed ? candidate.model : undefined, asking?.added)
       : undefined
+  const whole = asking?.wire ?? sent
   return {
     candidate,
-    body: sent,
-    bytes: sent === body.value ? (body.bytes ?? JSON.stringify(sent)) : (onlyRenamed() ?? JSON.stringify(sent)),
+    body: whole,
+    bytes: whole === body.value ? (body.bytes ?? JSON.stringify(whole)) : (onlyRenamed() ?? JSON.stringify(whole)),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...translated.notes],
-    settings: { ...freshIds(), context: translated.context, maxEventLength: defaults.eventLimit, ...(renamed && { model }) },
+    settings: {
+      ...freshIds(),
+      context: translated.context,
+      maxEventLength: defaults.eventLimit,
+      ...(asking && { hideUsage: true }),
+      ...(renamed && { model }),
+    },
   }
+}
+
+/** The text with another model name and one more field at its beginning; undefined: it has to be written anew. */
+function edited(text: string, model: string | undefined, added: Record<string, unknown> | undefined): string | undefined {
+  const named = model === undefined ? text : renamedText(text, model)
+  if (named === undefined || !added) return named
+  const first = named.indexOf('{') + 1
+  const empty = /^\s*\}/.test(named.slice(first, first + 64))
+  return `${named.slice(0, first)}${JSON.stringify(added).slice(1, -1)}${empty ? '' : ','}${named.slice(first)}`
 }
 
 /** What the mappings are told; each reads what it knows. Counting needs no limit for an answer that nobody makes. */

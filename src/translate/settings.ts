@@ -10,6 +10,8 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   model?: string
   /** The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi: pictures are long. */
   maxEventLength?: number
+  /** Between equal protocols: leaves out events that only tell counts, which the caller did not ask for. Default false. */
+  hideUsage?: boolean
 }
 
 /** @throws TranslationError `inexpressible` with all notes, when strict forbids one of them */

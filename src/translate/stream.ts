@@ -4,7 +4,8 @@ import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { createReport } from '../kit/report.ts'
-import type { Protocol, Signatures } from '../protocol.ts'
+import type { Protocol, Signatures, StreamUsage } from '../protocol.ts'
+import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
@@ -145,10 +146,13 @@ function translate(from: Protocol, to: Protocol, { model, ...options }: Settings
   }
 }
 
-function passThrough(protocol: Protocol, { model, ...options }: Settings): StreamTranslator {
-  const { frames } = protocol
+function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Settings): StreamTranslator {
+  const { frames, streamUsage } = protocol
   const reader = createStreamReader(protocol, options, () => {})
   const text = new TextDecoder()
+  // Comments fall out with the counts: they are no beginning of an answer.
+  const filter = hideUsage && streamUsage ? createFrameFilter(frame => !/^data/m.test(frame) || isCounts(frame, streamUsage)) : undefined
+  const shown = (out: string) => (filter ? filter.push(out) : out)
   let renamed = ''
   const renamer =
     model === undefined
@@ -161,17 +165,17 @@ function passThrough(protocol: Protocol, { model, ...options }: Settings): Strea
   return {
     push(chunk) {
       reader.push(chunk)
-      if (!renamer) return typeof chunk === 'string' ? chunk : text.decode(chunk, { stream: true })
+      if (!renamer) return shown(typeof chunk === 'string' ? chunk : text.decode(chunk, { stream: true }))
       if (reader.seen.ended && !reader.seen.clean) return ''
       renamed = ''
       renamer.push(chunk)
-      return renamed
+      return shown(renamed)
     },
     end() {
       reader.end()
       renamed = ''
       renamer?.end()
-      const rest = renamer ? renamed : text.decode()
+      const rest = shown(renamer ? renamed : text.decode()) + (filter?.end() ?? '')
       const { clean, error } = reader.seen
       if (clean || error?.protocol === protocol.name) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
@@ -192,6 +196,18 @@ function passThrough(protocol: Protocol, { model, ...options }: Settings): Strea
       return reader.seen.error
     },
   }
+}
+
+/** A chunk of text or arguments is told apart without being parsed. */
+function isCounts(frame: string, { isOnlyCounts }: StreamUsage): boolean {
+  if (!frame.includes('usage')) return false
+  let only = false
+  const parser = createFrameParser(({ data }) => {
+    only = isOnlyCounts(parseData(data))
+  })
+  parser.push(frame)
+  parser.end()
+  return only
 }
 
 /** `[DONE]` stays text; undefined: not JSON. */

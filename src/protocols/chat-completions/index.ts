@@ -11,6 +11,7 @@ import { decodeRequest, encodeRequest, fieldNames } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
+import { streamUsage } from './stream-usage.ts'
 
 export type { ChatCompletionsOptions } from './options.ts'
 
@@ -23,6 +24,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   detect,
   withModel: (wire, model) => (isObject(wire) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
+  streamUsage,
   decodeRequest,
   encodeRequest,
   decodeResponse,

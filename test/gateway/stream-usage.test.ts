@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import type { UsageRecord } from '../../src/gateway/gateway.ts'
+import { createFrameFilter } from '../../src/sse/filter.ts'
+import { dataOf, hosts, one, paths, post, requests, said, sendStream, streams, until, upstream } from './support.ts'
+
+const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+const extra = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: counts })}\n\n`
+const frames = [...streams['chat-completions'].slice(0, -1), extra, ...streams['chat-completions'].slice(-1)]
+const path = paths['chat-completions']
+const asking = (more: object = {}) => post({ ...requests['chat-completions'], stream: true, ...more })
+
+describe.each(hosts)('through %s', (_, start) => {
+  test('a streamed chat request asks for counts, and a client that did not ask does not see them', async () => {
+    const records: UsageRecord[] = []
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions'), { onUsage: record => void records.push(record) })
+    const text = await (await ask(path, asking())).text()
+    expect(seen.calls[0]?.json).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+    expect(text).toBe(streams['chat-completions'].join(''))
+    await until(() => records.length === 1)
+    expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
+  })
+
+  test('a client that asked sees them', async () => {
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions'))
+    const text = await (await ask(path, asking({ stream_options: { include_usage: true } }))).text()
+    expect(text).toBe(frames.join(''))
+  })
+
+  test('one more field is all that changes in the bytes', async () => {
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions'))
+    const text = '{ "model": "m","stream" : true, "odd": 12345678901234567890, "messages":[{"role":"user","content":"Hi"}] }'
+    await (await ask(path, post(text))).text()
+    expect(seen.calls[0]?.text).toBe(`{"stream_options":{"include_usage":true},${text.slice(1)}`)
+  })
+
+  test('other stream options stay', async () => {
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions'))
+    await (await ask(path, asking({ stream_options: { include_obfuscation: false } }))).text()
+    expect(seen.calls[0]?.json['stream_options']).toEqual({ include_obfuscation: false, include_usage: true })
+  })
+
+  test('with another name of the model both are changed', async () => {
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
+    const text = await (await ask(path, asking({ model: 'nick' }))).text()
+    expect(seen.calls[0]?.json).toMatchObject({ model: 'real', stream_options: { include_usage: true } })
+    expect(dataOf(text).filter(event => event !== '[DONE]')).toEqual(
+      dataOf(streams['chat-completions'].slice(0, -1).join('')).map(event => ({ ...(event as object), model: 'nick' })),
+    )
+    expect(await said(text, 'chat-completions')).toBe('Hello')
+  })
+
+  test('a channel whose server refuses the field is not asked', async () => {
+    const seen = await upstream(sendStream(streams['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', {}, {}, { streamUsage: false }))
+    expect(await (await ask(path, asking())).text()).toBe(streams['chat-completions'].join(''))
+    expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
+  })
+
+  test('a stream that is collected for a client that wanted JSON tells counts, too', async () => {
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'only' }))
+    expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({ usage: counts })
+    expect(seen.calls[0]?.json).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+  })
+})
+
+test.each([
+  ['line feeds', 'data: 1\n\ndata: out\n\ndata: 2\n\n', 'data: 1\n\ndata: 2\n\n'],
+  ['carriage returns', 'data: 1\r\rdata: out\r\rdata: 2\r\r', 'data: 1\r\rdata: 2\r\r'],
+  ['both', 'data: 1\r\n\r\ndata: out\r\n\r\ndata: 2\r\n\r\n', 'data: 1\r\n\r\ndata: 2\r\n\r\n'],
+  ['no blank line at the end', 'data: 1\n\ndata: 2', 'data: 1\n\ndata: 2'],
+  ['a frame that is left out at the end', 'data: 1\n\ndata: out', 'data: 1\n\n'],
+])('frames are left out of any split of the text: %s', (_, text, expected) => {
+  for (let cut = 0; cut <= text.length; cut++) {
+    const filter = createFrameFilter(frame => frame.includes('out'))
+    expect(filter.push(text.slice(0, cut)) + filter.push(text.slice(cut)) + filter.end()).toBe(expected)
+  }
+})
