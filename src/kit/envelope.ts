@@ -50,13 +50,27 @@ export function unwrapSignature(text: string): Envelope | undefined {
 
 /** Does any text inside the value claim to be an envelope? Looks at every string, so only where it matters. */
 export function holdsEnvelope(value: unknown): boolean {
-  if (typeof value === 'string') return value.startsWith(prefix)
+  if (typeof value === 'string') return value.startsWith(prefix) || (value.includes(mark) && splitId(value).signature !== undefined)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsEnvelope)
 }
 
 /** Does the text claim to be an envelope, damaged or not? */
 export function isEnvelope(text: string): boolean {
   return text.startsWith(prefix)
+}
+
+/** Between an id and the signature that it carries, for clients that keep nothing else. */
+const mark = '__sig_'
+
+/** An id that only looks as if it carried a signature stays as it is. */
+export function splitId(id: string): { id: string; signature?: Signature } {
+  const cut = id.lastIndexOf(mark)
+  const signature = cut > 0 ? unwrapSignature(prefix + id.slice(cut + mark.length))?.signature : undefined
+  return signature ? { id: id.slice(0, cut), signature } : { id }
+}
+
+export function joinId(id: string, signature: Signature): string {
+  return id + mark + wrapSignature({ signature }).slice(prefix.length)
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)

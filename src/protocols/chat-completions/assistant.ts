@@ -5,12 +5,13 @@ import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, validCallId } from './calls.ts'
-import { attachCitations, decodeAnnotation, encodeCitations } from './citations.ts'
+import { attachCitations, decodeAnnotation, encodeCitations, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
-import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText, splitCarriers } from './reasoning.ts'
+import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText, splitCarriers, unknownOfCarriers } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
+import { carriedIssuer, encodeCarried } from './signatures.ts'
 import { originalName } from './tools.ts'
 
 /** What a decoder of assistant messages needs to know around the message. */
@@ -38,7 +39,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const { told: message, nulls } = told(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
   const { carriers, rest } = splitCarriers(extra)
-  const reasoning = decodeReasoning(carriers, at)
+  const reasoning = decodeReasoning(carriers, at, carriedIssuer[reading.from])
 
   const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: `${at}/tool_calls/${i}`, ordinal: i, reading }))
   // Some servers put an empty call beside every text.
@@ -76,7 +77,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
     carriers: Object.keys(carriers).length > 0 ? carriers : undefined,
     annotations,
   }
-  const unknown = cited ? rest : { ...rest, annotations }
+  const unknown = defined({ ...rest, ...unknownOfCarriers(carriers), annotations: cited ? unknownOfAnnotations(annotations ?? []) : annotations })
   return { ...(name !== undefined && { name }), parts, ...kept(unknown, cited ? form : { ...form, annotations: undefined }) }
 }
 
@@ -263,10 +264,11 @@ function encodeReasoning(
   // An envelope is for clients alone, whoever sends it back.
   const sendable = from.towards === 'client' || !holdsEnvelope(carriers)
   if (isObject(carriers) && sendable && (allowed || (writing.own && options.ccReasoningInHistory === undefined && from.towards === 'server'))) {
-    const again = decodeReasoning(carriers, from.at ?? '')
-    if (same(again.parts, reasoning) && same(again.textSignature, textSignature)) return carriers
+    const again = decodeReasoning(carriers, from.at ?? '', carriedIssuer[from.towards === 'server' ? 'client' : 'server'])
+    if (same(again.parts, reasoning) && same(again.textSignature?.signature, textSignature?.signature)) return carriers
   }
   const order = layoutOf(allowed ? from.parts : from.parts.filter(({ type }) => type !== 'reasoning'), writing)
+  const ownText = textSignature && from.towards === 'server' && isOwnIssuer(textSignature.signature.issuer) ? encodeCarried(textSignature.signature) : undefined
   const noteOrder = () => {
     if (isDisordered(order)) report.add('parts.order-lost', from.at)
   }
@@ -277,13 +279,13 @@ function encodeReasoning(
   if (!allowed) {
     noteOrder()
     for (const { at } of reasoning) report.add('reasoning.dropped', at)
-    if (textSignature) report.add('reasoning.foreign-signature', from.at)
-    return {}
+    if (textSignature && !ownText) report.add('reasoning.foreign-signature', from.at)
+    return ownText ?? {}
   }
   for (const part of reasoning) noteReasoning(part, from.towards, writing)
   const usable = reasoning.map(part => keepSignature(part, from.towards, writing))
   const sealedText = textSignature && from.towards === 'client' && options.ccSignature !== 'none' ? textSignature : undefined
-  if (textSignature && !sealedText) report.add(from.towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', from.at)
+  if (textSignature && !sealedText && !ownText) report.add(from.towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', from.at)
 
   const field = options.ccReasoning ?? 'reasoning_content'
   const text = reasoningText(usable)
@@ -302,7 +304,7 @@ function encodeReasoning(
     })
   else if (layout) report.add('parts.order-lost', from.at)
   if (Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? from.at)
-  return written
+  return { ...written, ...ownText }
 }
 
 function noteReasoning(

@@ -3,8 +3,8 @@ import { mapCallId } from '../../kit/ids.ts'
 import { advanceJson, isObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { validCallId } from './calls.ts'
-import { own } from './own.ts'
-import { encodeExtra } from './stream-signatures.ts'
+import { merge, own } from './own.ts'
+import { encodeProof } from './stream-signatures.ts'
 import { type CallOut, type Choice, reportOf, type State, writeDelta } from './stream-state.ts'
 import { createNames, noteName } from './tools.ts'
 
@@ -29,7 +29,7 @@ function openOf(choice: Choice): CallOut | undefined {
 export function openCall(state: State, choice: Choice, { part, call, emit }: Writing): void {
   const { head } = call
   const report = reportOf(state)
-  const { id, name, namespace, kind, ext, at, signature, caller, itemId, status, async, toolset } = head
+  const { id, name, namespace, kind, ext, at, caller, itemId, status, async, toolset } = head
   const verbatim = own(ext) !== undefined
   choice.open = part
   choice.shown = true
@@ -42,15 +42,15 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
   if (ext) report.ext(ext, at)
   const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(verbatim).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
-  const extra = signature ? encodeExtra(state, head) : undefined
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: shown, ...inner, ...(extra && { extra_content: extra }) }] }, emit })
+  const proof = encodeProof(state, head, shown)
+  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: proof.id, ...merge(inner, proof.beside) }] }, emit })
 }
 
 export function addCallSignature(state: State, choice: Choice, { call, signature, emit }: { call: CallOut; signature: Signature; emit: Emit<unknown> }): void {
   call.head = { ...call.head, signature }
   if (call.index === undefined) return
-  const extra = encodeExtra(state, { ...call.head, ext: {} })
-  if (extra) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, extra_content: extra }] }, emit })
+  const { beside } = encodeProof(state, { ...call.head, ext: {} })
+  if (Object.keys(beside).length > 0) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
 
 export function addInput(state: State, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {

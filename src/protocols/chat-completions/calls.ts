@@ -1,13 +1,14 @@
 import type { Part, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { holdsEnvelope } from '../../kit/envelope.ts'
+import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Reading } from './assistant.ts'
 import type { Writing } from './content.ts'
-import { formOf, kept, own, protocolName, spell, told } from './own.ts'
-import { decodeCallSignature, encodeCallSignature } from './reasoning.ts'
+import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
+import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
+import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
 import { noteName, originalName } from './tools.ts'
 
 /** Ids that every server of this shape takes. */
@@ -21,12 +22,18 @@ export function readInput(input: unknown): { input: string } {
 /** One of `tool_calls`; `ordinal` counts them. */
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
   const { told: call, nulls } = told(wire)
-  const { id, type, extra_content, ...more } = call
-  const signature = decodeCallSignature(extra_content, reading.from)
-  const link = id ? { id } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
-  const unknownExtra = extra_content === undefined || signature ? {} : { extra_content }
-  const form = { nulls, id: id === '' ? '' : undefined, typeless: type === undefined || undefined, extra: signature ? extra_content : undefined }
-  if (type === 'custom' && 'custom' in more && isObject(more.custom)) {
+  const { id, type, ...whole } = call
+  const { signature: beside, came, left: more } = readCarried(whole, carriedIssuer[reading.from])
+  const { id: called, signature = beside } = splitId(id ?? '')
+  const link = called ? { id: called } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
+  const form = {
+    nulls,
+    id: id === '' || id !== called ? id : undefined,
+    typeless: type === undefined || undefined,
+    extra: beside && came,
+  }
+  const { function: fn, ...unknown } = more
+  if (type === 'custom' && isObject(more['custom'])) {
     const { custom, ...unknown } = more
     const { name, input, ...inner } = custom as { name: string; input?: string | null }
     const nested = Object.keys(inner).length > 0 ? { custom: inner } : {}
@@ -38,11 +45,10 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
       input: input ?? '',
       at,
       ...(signature && { signature }),
-      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
+      ...kept({ ...unknown, ...nested }, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
     }
   }
-  if ((type === 'function' || type === undefined) && 'function' in more && isObject(more.function)) {
-    const { function: fn, ...unknown } = more
+  if ((type === 'function' || type === undefined) && isObject(fn)) {
     const { name, arguments: input, ...inner } = fn as { name: string; arguments?: unknown }
     if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
     const nested = Object.keys(inner).length > 0 ? { function: inner } : {}
@@ -55,7 +61,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
       ...readInput(input),
       at,
       ...(signature && { signature }),
-      ...kept({ ...unknown, ...unknownExtra, ...nested }, { ...form, ...spelled }),
+      ...kept({ ...unknown, ...nested }, { ...form, ...spelled }),
     }
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
@@ -78,13 +84,13 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   report.ext(ext, at)
   const written = writing.own ? id : mapCallId(id, validCallId)
   if (written !== id) report.add('tool-call.id', at, 'id')
-  const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : written
-  const extra = encodeExtra(signature, { form, towards, writing, at })
+  const proof = encodeProof(part, written, { towards, writing })
+  const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : proof.id
   const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
   const text = spelledInput(part)
   const called = noteName(name, namespace, { at, writing })
   const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
-  const wire = spell({ id: shownId, type, ...inner, extra_content: extra }, ext)
+  const wire = spell(merge({ id: shownId, type, ...inner }, proof.beside), ext)
   if (isMadeUp(part)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
   return wire
 }
@@ -107,16 +113,24 @@ function isMadeUp({ input, kind, ext }: ToolCallPart): boolean {
   return input.trim() === '' && kind === 'function' && !own(ext)
 }
 
-function encodeExtra(
-  signature: ToolCallPart['signature'],
-  { form, towards, writing, at }: { form: JsonObject; towards: 'client' | 'server'; writing: Writing; at: string | undefined },
-): unknown {
-  if (!signature) return undefined
-  const { extra } = form
-  const sendable = towards === 'client' || !holdsEnvelope(extra)
-  if (extra !== undefined && sendable && decodeCallSignature(extra, 'client')?.value === signature.value) return extra
-  const spelled = towards === 'client' && writing.options.ccSignature === 'none' ? undefined : encodeCallSignature(signature, towards)
-  if (spelled) return spelled
+/**
+ * Where the signature of a call goes: into its id or beside it. What came is written again while it means the same; an
+ * envelope is for clients alone, whoever sends it back.
+ */
+function encodeProof(
+  { signature, ext, at }: ToolCallPart,
+  id: string,
+  { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
+): { id: string; beside: JsonObject } {
+  if (!signature) return { id, beside: {} }
+  const { extra, id: came } = formOf(ext)
+  const beside = isObject(extra) ? extra : {}
+  const inId = towards === 'client' && typeof came === 'string' && same(splitId(came), { id, signature })
+  const sendable = towards === 'client' || !holdsEnvelope(beside)
+  if (inId || (sendable && same(readCarried(beside, signature.issuer).signature, signature))) return { id: inId ? came : id, beside }
+  const { ccSignature } = writing.options
+  if (towards === 'client' && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
+  if (towards === 'client' ? ccSignature !== 'none' : isOwnIssuer(signature.issuer)) return { id, beside: encodeCarried(signature) }
   writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
-  return undefined
+  return { id, beside: {} }
 }

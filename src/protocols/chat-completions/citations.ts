@@ -28,6 +28,18 @@ export function decodeAnnotation(raw: unknown): Citation {
   return { kind: 'url', ...told, protocol: protocolName, raw }
 }
 
+/** What of annotations has no canonical place; undefined when that is nothing. */
+export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
+  const unknown = annotations.flatMap(raw => {
+    if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation'])) return []
+    const { type: _, url_citation, ...outer } = raw
+    const { url: _url, title: _title, content: _content, start_index: _start, end_index: _end, ...inner } = url_citation as JsonObject
+    const left = Object.keys(inner).length > 0 ? { ...outer, url_citation: inner } : outer
+    return Object.keys(left).length > 0 ? [left] : []
+  })
+  return unknown.length > 0 ? unknown : undefined
+}
+
 /** `annotations`: offsets count in the joined text, in code points. */
 export function encodeCitations(texts: readonly TextPart[], report: ChatReport): JsonObject[] {
   const annotations: JsonObject[] = []

@@ -1,6 +1,7 @@
 import type { ControlPart, MediaPart, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
+import { splitId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -60,13 +61,19 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
     name?: string
   }
   const legacy = role === 'function'
-  const asked = tool_call_id ? calls.get(tool_call_id) : open.find(call => !legacy || (call.name === name && formOf(call.ext)['legacy'] === true))
+  const { id: linked } = splitId(tool_call_id ?? '')
+  const asked = linked ? calls.get(linked) : open.find(call => !legacy || (call.name === name && formOf(call.ext)['legacy'] === true))
   if (!tool_call_id && !legacy) report.add('tool-result.call-id', at)
   if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
-  const callId = tool_call_id || asked?.id || 'call_unknown'
+  const callId = linked || asked?.id || 'call_unknown'
   const parts = content === '' ? [] : decodeContent(content, at)
   const part: ToolResultPart = defined({ type: 'tool-result' as const, callId, name, kind: asked?.kind ?? ('function' as const), content: parts, at })
-  const form = { nulls, content: spelling(content, nulls), legacy: legacy || undefined, id: tool_call_id ? undefined : (tool_call_id ?? null) }
+  const form = {
+    nulls,
+    content: spelling(content, nulls),
+    legacy: legacy || undefined,
+    id: tool_call_id ? undefined : (tool_call_id ?? null),
+  }
   return { role: 'tool', origin: 'message', parts: [part], at, ...kept(unknown, form) }
 }
 
@@ -185,7 +192,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
   const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
   if (form['legacy'] === true) return spell({ role: 'function', name, content: spelled }, ext)
-  const id = 'id' in form && form['id'] !== '' ? undefined : 'id' in form ? '' : writing.own ? callId : mapCallId(callId, validCallId)
+  const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : writing.own ? callId : mapCallId(callId, validCallId)
   return spell({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
 

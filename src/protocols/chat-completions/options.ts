@@ -9,10 +9,12 @@ export type ChatCompletionsOptions = {
   ccReasoning?: 'reasoning_content' | 'reasoning' | 'details' | 'omit'
   /**
    * How signatures of reasoning reach a client. Default `field`: in `reasoning_details` and `extra_content`, which clients
-   * that send the received message back keep. `store`: not at all; the answer comes with `signatures`, which the caller
-   * keeps and gives back by `ccStored`. `none`: they are dropped, and the next turn of a signing model fails.
+   * that send the received message back keep. `id`: that of a call becomes part of the call's id, for clients that rebuild
+   * messages from the fields they know; such ids are longer than some servers take. `store`: not at all; the answer comes
+   * with `signatures`, which the caller keeps and gives back by `ccStored`. `none`: they are dropped, and the next turn of a
+   * signing model fails. Every spelling is read, whatever is said here.
    */
-  ccSignature?: 'field' | 'store' | 'none'
+  ccSignature?: 'field' | 'id' | 'store' | 'none'
   /** What was kept of `signatures`, by call id: read wherever a client's message lacks it. Default: nothing. */
   ccStored?: (callId: string) => string | undefined
   /**

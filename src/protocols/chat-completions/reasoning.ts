@@ -4,6 +4,7 @@ import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { formOf, kept, protocolName, same } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
+import { readCarried } from './signatures.ts'
 
 /**
  * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a
@@ -27,8 +28,9 @@ const formatOf = (issuer: string): string | undefined => issuer.slice(protocolNa
 
 /** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
-  const carriers: JsonObject = {}
-  const rest = { ...unknown }
+  const { came, left } = readCarried(unknown, protocolName)
+  const carriers = { ...came }
+  const rest = { ...left }
   for (const key of carrierKeys) {
     const value = unknown[key]
     if (typeof value === 'string' || Array.isArray(value)) {
@@ -37,6 +39,22 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
     }
   }
   return { carriers, rest }
+}
+
+const carried: [key: string, known: ReadonlySet<string>][] = [
+  ['reasoning_details', new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index'])],
+  ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
+]
+
+/** Keys of carried entries that nobody modelled, under the key of their list. */
+export function unknownOfCarriers(carriers: JsonObject): JsonObject {
+  const unknown: JsonObject = {}
+  for (const [key, known] of carried) {
+    const entries = carriers[key]
+    const lists = (Array.isArray(entries) ? entries : []).map(entry => (isObject(entry) ? Object.entries(entry).filter(([name]) => !known.has(name)) : []))
+    if (lists.some(list => list.length > 0)) unknown[key] = lists.map(list => Object.fromEntries(list))
+  }
+  return unknown
 }
 
 /** Belongs to the text of the message (`prev`), or to one more text without a word. */
@@ -50,10 +68,10 @@ export type DecodedReasoning = {
 }
 
 /**
- * `at`: the message. The most telling carrier wins: details say everything, plain text may be the last fragment only,
+ * `at`: the message; `issuer`: who signed what does not say it. The most telling carrier wins: details say everything, plain text may be the last fragment only,
  * because clients overwrite it delta by delta.
  */
-export function decodeReasoning(carriers: JsonObject, at: string): DecodedReasoning {
+export function decodeReasoning(carriers: JsonObject, at: string, issuer: string): DecodedReasoning {
   const { reasoning_details: details, thinking_blocks: blocks, reasoning_signature: signatures } = carriers
   const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
@@ -67,15 +85,17 @@ export function decodeReasoning(carriers: JsonObject, at: string): DecodedReason
     const part = parts[k]
     if (typeof value === 'string' && value && part && !part.signature) part.signature = readSignature(value, 'thinking').signature
   })
-  return { ...decoded, parts }
+  const { signature: onText } = readCarried(carriers, issuer)
+  return { ...(onText && { textSignature: { signature: onText, attach: 'prev' as const } }), ...decoded, parts }
 }
 
-function readSignature(value: string, form: Signature['form'], told?: unknown): { signature: Signature; id?: string; attach?: string } {
+export function readSignature(value: string, form: Signature['form'], told?: unknown): { signature: Signature; id?: string; attach?: string } {
   const envelope = unwrapSignature(value)
   return envelope ?? { signature: defined({ value, issuer: issuerOf(told), form }) }
 }
 
-function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
+/** A block as a proxy in front of the messages protocol passes it on; none: it is no such block. */
+export function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
   if (!isObject(block)) return []
   const { thinking, signature, data } = block
   // These blocks are those of the messages protocol, passed on untouched.
@@ -222,25 +242,4 @@ export function encodeDetails({ parts, textSignature, layout }: DetailsOf): Json
 
 function seal(signature: Signature, id: string | undefined): string {
   return isOwnIssuer(signature.issuer) ? signature.value : wrapSignature(defined({ signature, id }))
-}
-
-/** What a server of this protocol put on a call; only servers of this protocol get it back as it was. */
-const callIssuer = `${protocolName}/google`
-
-/**
- * A signature on a tool call, as the provider that puts one there spells it in this protocol. From a client it is that
- * provider's own; a server that speaks this protocol wants it back in the same spelling.
- */
-export function decodeCallSignature(extra: unknown, from: 'client' | 'server'): Signature | undefined {
-  const google = isObject(extra) ? extra['google'] : undefined
-  const value = isObject(google) ? google['thought_signature'] : undefined
-  if (typeof value !== 'string' || !value) return undefined
-  return unwrapSignature(value)?.signature ?? { value, issuer: from === 'server' ? callIssuer : 'generate-content', form: 'thought' }
-}
-
-export function encodeCallSignature(signature: Signature, towards: 'client' | 'server'): JsonObject | undefined {
-  const { issuer, model, form, value } = signature
-  const bare = (issuer === callIssuer || (towards === 'client' && issuer === 'generate-content')) && model === undefined && form === 'thought'
-  if (towards === 'server' && !bare) return undefined
-  return { google: { thought_signature: bare ? value : wrapSignature({ signature }) } }
 }

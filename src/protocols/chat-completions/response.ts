@@ -71,7 +71,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   }
   const told_ = message ?? {}
   const { parts, ext, name } = decodeAssistant(told_, `${at}/message`, reading)
-  const loose = isObject(logprobs) ? attachLogprobs(parts, logprobs) : undefined
+  const loose = isObject(logprobs) ? attachLogprobs(parts, logprobs, () => report.add('logprobs.unattached', `${at}/logprobs/refusal`)) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
   let finish: Finish
   if (finish_reason) finish = decodeFinish(finish_reason, hasCalls)
@@ -92,12 +92,13 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
 }
 
 /** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
-function attachLogprobs(parts: readonly Part[], logprobs: JsonObject): TokenLogprob[] | undefined {
+function attachLogprobs(parts: readonly Part[], logprobs: JsonObject, unattached: () => void): TokenLogprob[] | undefined {
   const content = decodeLogprobs(logprobs['content'])
   const refusal = decodeLogprobs(logprobs['refusal'])
   const text = parts.find(part => part.type === 'text')
   const refused = parts.find(part => part.type === 'refusal')
   if (refusal && refused) refused.logprobs = refusal
+  else if (refusal) unattached()
   if (!content) return undefined
   if (!text) return content
   text.logprobs = content

@@ -1,11 +1,13 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ToolCallPart } from '../../canonical/message.ts'
+import type { Signature, ToolCallPart } from '../../canonical/message.ts'
+import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
+import { createChatReport } from './notes.ts'
 import { add, closePart, openPart, placeOf } from './open-parts.ts'
-import { kept } from './own.ts'
-import { decodeCallSignature } from './reasoning.ts'
+import { kept, merge, same, told } from './own.ts'
+import { carriedIssuer, readCarried } from './signatures.ts'
 import type { Choice, State } from './stream-decoder.ts'
 import { originalName } from './tools.ts'
 
@@ -17,23 +19,29 @@ export type Call = {
   /** Ordinal of the part once it was announced, which waits for a name. */
   part: number | undefined
   json: JsonProgress
+  /** What came beside the name and the arguments before the part was announced. */
+  beside: Beside
 }
+
+type Beside = { signature?: Signature | undefined; unknown: JsonObject; form: JsonObject }
 
 export type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
 
 export const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
 export function readCall(state: State, choice: Choice, { delta, position, emit }: Into & { position: number }): void {
-  const { index, id, type, extra_content } = delta
-  const freeform = type === 'custom' || isObject(delta['custom'])
-  const body = delta[freeform ? 'custom' : 'function']
+  const { index, id, type, ...whole } = delta
+  const { signature: beside, came, left } = readCarried(whole, carriedIssuer.server)
+  const freeform = type === 'custom' || isObject(left['custom'])
+  const [key, word] = freeform ? (['custom', 'input'] as const) : (['function', 'arguments'] as const)
+  const { [key]: body, ...outer } = left
   const inner = isObject(body) ? body : {}
   const name = isText(inner['name']) ? (inner['name'] as string) : ''
-  const input = readInput(inner[freeform ? 'input' : 'arguments'])
-  const link = isText(id) ? (id as string) : ''
+  const input = readInput(inner[word])
+  const { id: link, signature = beside } = splitId(typeof id === 'string' ? id : '')
   const place = findCall(choice, { index, id: link, name, input })
   if (place === undefined) {
-    const call: Call = { id: link, name, input: '', kind: freeform ? 'freeform' : 'function', part: undefined, json: startJson() }
+    const call: Call = { id: link, name, input: '', kind: freeform ? 'freeform' : 'function', part: undefined, json: startJson(), beside: nothing() }
     choice.calls.push(call)
     if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
   }
@@ -42,7 +50,10 @@ export function readCall(state: State, choice: Choice, { delta, position, emit }
   if (!call.id) call.id = link
   if (!call.name) call.name = name
   const at = `${placeOf(choice)}/tool_calls/${position}`
-  addInput(state, choice, { call, input, emit, head: { at, signature: decodeCallSignature(extra_content, 'server'), extra_content } })
+  const { name: _, [word]: said, ...rest } = told(inner).told
+  if (isObject(said)) createChatReport(undefined, state.notes).once('tool-call.input-object', `${at}/function/arguments`)
+  const unknown = { ...told(outer).told, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
+  addInput(state, choice, { call, input, emit, at, beside: { signature, unknown, form: beside ? { extra: came } : {} } })
 }
 
 /** Arguments are text; some servers send the object, or nothing yet. */
@@ -74,33 +85,34 @@ export function readLegacyCall(state: State, choice: Choice, { delta, emit }: In
   // Some servers put an empty call beside every text.
   if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
   if (!call) {
-    call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson() }
+    call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson(), beside: nothing() }
     choice.calls.push(call)
   }
   if (!call.name && isText(delta['name'])) call.name = delta['name'] as string
-  addInput(state, choice, { call, input: readInput(delta['arguments']), emit, head: { at: `${placeOf(choice)}/function_call`, legacy: true } })
+  const { name: _, arguments: input, ...unknown } = told(delta).told
+  addInput(state, choice, { call, input: readInput(input), emit, at: `${placeOf(choice)}/function_call`, beside: { unknown, form: { legacy: true } } })
 }
 
-type CallDelta = {
-  call: Call
-  input: string
-  emit: Emit<CanonicalEvent>
-  head: { at: string; signature?: ToolCallPart['signature'] | undefined; extra_content?: unknown; legacy?: boolean }
-}
+const nothing = (): Beside => ({ unknown: {}, form: {} })
 
-function addInput(state: State, choice: Choice, { call, input, emit, head }: CallDelta): void {
+type CallDelta = { call: Call; input: string; emit: Emit<CanonicalEvent>; at: string; beside: Beside }
+
+function addInput(state: State, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
   advanceJson(call.json, input)
+  const { signature, unknown, form } = beside
   if (call.part !== undefined) {
-    if (head.signature) add(choice, call.part, { delta: { kind: 'signature', signature: head.signature }, emit })
+    if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
     if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
+    // Its part has begun, so nothing can hold them any more.
+    if (!same(merge(call.beside.unknown, unknown), call.beside.unknown)) createChatReport(undefined, state.notes).once('field.unknown', at)
     return
   }
   call.input += input
+  call.beside = { signature: signature ?? call.beside.signature, unknown: merge(call.beside.unknown, unknown), form: { ...call.beside.form, ...form } }
   if (!call.name) return
   closePart(choice, emit)
-  const synthesized = !call.id || head.legacy
+  const synthesized = !call.id || form['legacy'] === true
   if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
-  const { at, signature, extra_content: extra, legacy } = head
   const part: ToolCallPart = {
     type: 'tool-call',
     id: call.id,
@@ -109,8 +121,8 @@ function addInput(state: State, choice: Choice, { call, input, emit, head }: Cal
     kind: call.kind,
     input: '',
     at,
-    ...(signature && { signature }),
-    ...kept(extra !== undefined && extra !== null && !signature ? { extra_content: extra } : {}, { nulls: [], legacy, extra: signature && extra }),
+    ...(call.beside.signature && { signature: call.beside.signature }),
+    ...kept(call.beside.unknown, { nulls: [], ...call.beside.form }),
   }
   call.part = openPart(choice, part, emit)
   if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })

@@ -5,15 +5,15 @@ import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, EncodingContext, MachineState, StreamMachine } from '../../protocol.ts'
-import { decodeAnnotation } from './citations.ts'
+import { decodeAnnotation, unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
 import { createChatReport } from './notes.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { kept, protocolName, same } from './own.ts'
+import { kept, merge, protocolName, same } from './own.ts'
 import { decodeLogprobs, readTime } from './response.ts'
 import { type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
-import { appendPlain, appendReasoning, isDetailed, readDetails } from './stream-reasoning.ts'
+import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
@@ -31,8 +31,8 @@ export type Choice = {
   /** Index of the detail whose text came last. */
   detail: number | undefined
   finish: string | undefined
-  /** Probabilities that came before the text they belong to. */
-  logprobs: TokenLogprob[]
+  /** Probabilities that came before what they belong to. */
+  logprobs: Record<'text' | 'refusal', TokenLogprob[]>
   fields: JsonObject
   delta: JsonObject
 }
@@ -187,7 +187,7 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       plain: false,
       detail: undefined,
       finish: undefined,
-      logprobs: [],
+      logprobs: { text: [], refusal: [] },
       fields: {},
       delta: {},
     }
@@ -224,53 +224,62 @@ function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>):
 }
 
 function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
+  let unknown: JsonObject | undefined
   const detailed = isDetailed(choice, delta)
   for (const key in delta) {
     const value = delta[key]
     if (value === null || value === undefined || value === '') continue
     switch (key) {
       case 'content':
-        if (typeof value !== 'string') break
-        appendText(choice, 'text', { text: value, emit })
+        if (typeof value === 'string') appendText(choice, 'text', { text: value, emit })
+        else if (!Array.isArray(value)) unknown = { ...unknown, [key]: value }
         break
       case 'reasoning_content':
-        if (typeof value === 'string' && !detailed) appendPlain(choice, value, emit)
-        break
       case 'reasoning':
         // Both names with one text.
-        if (typeof value === 'string' && !detailed && !isText(delta['reasoning_content'])) appendPlain(choice, value, emit)
+        if (typeof value !== 'string') unknown = { ...unknown, [key]: value }
+        else if (!detailed && !(key === 'reasoning' && isText(delta['reasoning_content']))) appendPlain(choice, value, emit)
         break
       case 'refusal':
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
+        else unknown = { ...unknown, [key]: value }
         break
       case 'role':
       case 'index':
       case 'reasoning_details':
+      case 'thinking_blocks':
+      case 'reasoning_signature':
       case 'tool_calls':
       case 'function_call':
       case 'annotations':
       case 'audio':
         break
       default:
-        choice.delta = { ...choice.delta, [key]: value }
+        unknown = { ...unknown, [key]: value }
     }
   }
+  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, unknown, emit) }
   const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
   if (Array.isArray(details)) readDetails(choice, details, emit)
+  if ('thinking_blocks' in delta || 'reasoning_signature' in delta) readOtherCarriers(choice, delta, emit)
   if (Array.isArray(calls)) for (const [position, call] of calls.entries()) if (isObject(call)) readCall(state, choice, { delta: call, position, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
-  if (Array.isArray(annotations)) for (const annotation of annotations) cite(choice, annotation, emit)
+  if (Array.isArray(annotations)) {
+    for (const annotation of annotations) cite(choice, annotation, emit)
+    const left = unknownOfAnnotations(annotations)
+    if (left) choice.delta = { ...choice.delta, annotations: left }
+  }
   if (isObject(audio)) readAudio(choice, audio, emit)
 }
 
 function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
   const part = opened(choice, kind, emit)
   add(choice, part, { delta: { kind: 'text', text }, emit })
-  if (choice.logprobs.length > 0) {
-    add(choice, part, { delta: { kind: 'logprobs', logprobs: choice.logprobs }, emit })
-    choice.logprobs = []
-  }
+  const logprobs = choice.logprobs[kind]
+  if (logprobs.length === 0) return
+  add(choice, part, { delta: { kind: 'logprobs', logprobs }, emit })
+  choice.logprobs[kind] = []
 }
 
 /** Servers that send content as blocks put reasoning among them. */
@@ -294,24 +303,26 @@ function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEvent>): 
   add(choice, opened(choice, 'text', emit), { delta: { kind: 'citation', citation: decodeAnnotation(annotation) }, emit })
 }
 
-function readLogprobs(choice: Choice, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
-  const refusal = decodeLogprobs(wire['refusal'])
-  const content = decodeLogprobs(wire['content'])
-  if (refusal && choice.open?.kind === 'refusal') add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: refusal }, emit })
-  if (!content) return
-  if (choice.open?.kind === 'text') add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: content }, emit })
-  else choice.logprobs = [...choice.logprobs, ...content]
+function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const told = { text: decodeLogprobs(content), refusal: decodeLogprobs(refusal) }
+  for (const kind of ['text', 'refusal'] as const) {
+    const logprobs = told[kind]
+    if (!logprobs) continue
+    if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs }, emit })
+    else choice.logprobs[kind] = [...choice.logprobs[kind], ...logprobs]
+  }
+  if (Object.keys(unknown).length > 0) choice.fields = { ...choice.fields, logprobs: unknown }
 }
 
-function readAudio(choice: Choice, { id, data, transcript, expires_at, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
+function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: Emit<CanonicalEvent>): void {
   if (choice.audio === undefined) {
     closePart(choice, emit)
     const form = { place: 'audio', ...(typeof id === 'string' && { id }) }
-    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...kept(unknown, form) }, emit)
+    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...kept({}, form) }, emit)
   }
   if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
   if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })
-  if (typeof expires_at === 'number') choice.delta = { ...choice.delta, audio: { expires_at } }
+  if (Object.keys(late).length > 0) choice.delta = merge(choice.delta, { audio: late })
 }
 
 /** The source said that it is done (`told`), or just stopped. */
@@ -334,7 +345,7 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
   for (const { part } of calls)
     if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)
     else emit({ type: 'part.end', candidate, part })
-  if (logprobs.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
+  if (logprobs.text.length + logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
   let finish: Finish

@@ -4,7 +4,8 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { decodeDetail } from './reasoning.ts'
+import { decodeDetail, decodeLiteBlock, readSignature } from './reasoning.ts'
+import { carriedIssuer, readCarried } from './signatures.ts'
 import type { Choice } from './stream-decoder.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry proofs. */
@@ -33,6 +34,7 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
   for (const entry of details) {
     if (!isObject(entry)) continue
     const { kind, text, signature, id, layout, attach } = decodeDetail(entry)
+    if (attach && signature) signText(choice, { signature, attach }, emit)
     if (layout || attach) continue
     const index = typeof entry['index'] === 'number' ? entry['index'] : 0
     if (text && !choice.plain) {
@@ -42,6 +44,34 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
     }
     if (signature) sign(choice, { signature, id, index, emit })
   }
+}
+
+/** What proxies put beside plain reasoning: blocks of the messages protocol, or only the signature. */
+export function readOtherCarriers(choice: Choice, { thinking_blocks: blocks, reasoning_signature: value }: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const index = choice.detail ?? 0
+  for (const block of Array.isArray(blocks) ? blocks : [])
+    for (const { segments, signature } of decodeLiteBlock(block, '')) {
+      for (const { text, kind } of segments) if (!choice.plain) appendReasoning(choice, { text, of: kind, emit })
+      if (signature) sign(choice, { signature, id: undefined, index, emit })
+    }
+  if (typeof value === 'string' && value) sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index, emit })
+}
+
+/** A signature on the text, as Google's compatible endpoint has it. Gives back what else the delta holds. */
+export function readTextSignature(choice: Choice, delta: JsonObject, emit: Emit<CanonicalEvent>): JsonObject {
+  const { signature, left } = readCarried(delta, carriedIssuer.server)
+  if (signature) signText(choice, { signature, attach: 'prev' }, emit)
+  return left
+}
+
+function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: Emit<CanonicalEvent>): void {
+  if (attach !== 'text' && choice.open?.kind === 'text') {
+    add(choice, choice.open.part, { delta: { kind: 'signature', signature }, emit })
+    return
+  }
+  closePart(choice, emit)
+  const part = openPart(choice, { type: 'text', text: '', signature }, emit)
+  emit({ type: 'part.end', candidate: choice.candidate, part })
 }
 
 type Proof = { signature: Signature; id: string | undefined; index: number; emit: Emit<CanonicalEvent> }

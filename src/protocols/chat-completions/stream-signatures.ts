@@ -1,27 +1,32 @@
 import type { ToolCallPart } from '../../canonical/message.ts'
+import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { unusual } from './assistant.ts'
 import { validCallId } from './calls.ts'
 import { formOf, own } from './own.ts'
-import { encodeCallSignature, encodeDetails, needsDetails } from './reasoning.ts'
+import { encodeDetails, needsDetails } from './reasoning.ts'
+import { encodeCarried } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
 import { type Choice, reportOf, type State } from './stream-state.ts'
 
-/** `extra_content` of a call, which holds its signature. */
-export function encodeExtra(state: State, { signature, ext, at }: ToolCallPart): JsonObject | undefined {
+/** Where the signature of a call goes: into its id, which can only be before it is written, or beside it. */
+export function encodeProof(state: State, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
+  if (!signature) return { id, beside: {} }
   const { extra } = formOf(ext)
-  if (isObject(extra)) return extra
-  if (state.settings.ccSignature === 'store') return undefined
-  if (signature && state.settings.ccSignature !== 'none') return encodeCallSignature(signature, 'client')
+  if (isObject(extra)) return { id, beside: extra }
+  const { ccSignature } = state.settings
+  if (id !== undefined && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
+  if (ccSignature === 'store') return { id, beside: {} }
+  if (ccSignature !== 'none') return { id, beside: encodeCarried(signature) }
   reportOf(state).add('reasoning.signature-dropped', at, 'signature')
-  return undefined
+  return { id, beside: {} }
 }
 
 /** The same for the caller's store, when the choice is whole. */
 export function storeProofs(state: State, choice: Choice, details: JsonObject[]): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
-  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCallSignature(head.signature, 'client')]] : [])))
+  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCarried(head.signature)['extra_content']]] : [])))
   const [first] = calls
   if (!keep(state.signatures, first && shownId(first), { details, extra })) reportOf(state).add('reasoning.signature-dropped', '')
 }

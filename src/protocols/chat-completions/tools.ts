@@ -275,7 +275,9 @@ export function unknownOfToolChoice(wire: unknown): JsonObject {
   const known = wire['type'] === undefined ? 'name' : String(wire['type'])
   const { type: _, [known]: named, ...outer } = wire
   if (!isObject(named)) return outer
-  const { name: _name, mode: _mode, tools: _tools, ...inner } = named
+  const { name: _name, mode: _mode, tools, ...rest } = named
+  const unknown = Array.isArray(tools) ? tools.map(unknownOfToolChoice) : []
+  const inner = unknown.some(entry => Object.keys(entry).length > 0) ? { ...rest, tools: unknown } : rest
   return Object.keys(inner).length > 0 ? { ...outer, [known]: inner } : outer
 }
 

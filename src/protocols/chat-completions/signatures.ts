@@ -1,0 +1,61 @@
+import type { Signature } from '../../canonical/message.ts'
+import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { merge, protocolName } from './own.ts'
+
+/** The wire has no field for a signature on a call or a text. This is where servers and clients of its shape keep one. */
+const places = [
+  // Google's compatible endpoint.
+  ['extra_content', 'google', 'thought_signature'],
+  // Proxies in front of it.
+  ['provider_specific_fields', 'thought_signature'],
+  ['function', 'provider_specific_fields', 'thought_signature'],
+] as const
+
+export type Carried = {
+  signature?: Signature
+  /** The places that held it, as they came. */
+  came: JsonObject
+  /** The node without them. */
+  left: JsonObject
+}
+
+/**
+ * Whose signature stands in these places. A client sends back what was written for it. What a server of this wire says is
+ * to come back to that server, whichever way: it is the only one known to take it in this shape.
+ */
+export const carriedIssuer = { client: 'generate-content', server: `${protocolName}/google` } as const
+
+/** `node`: a call, a message or a delta; `issuer`: one of `carriedIssuer`. */
+export function readCarried(node: JsonObject, issuer: string): Carried {
+  const carried: Carried = { came: {}, left: node }
+  for (const path of places) {
+    const { value, left } = take(carried.left, path)
+    if (value === undefined) continue
+    carried.signature ??= unwrapSignature(value)?.signature ?? { value, issuer, form: 'thought' }
+    carried.came = merge(carried.came, nest(path, value))
+    carried.left = left ?? {}
+  }
+  return carried
+}
+
+/** Takes the text at the end of a path out; `left` is undefined when that was all. */
+function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; left: JsonObject | undefined } {
+  const found = from[key]
+  const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
+  const value = inner.length > 0 ? inside.value : typeof found === 'string' && found ? found : undefined
+  if (value === undefined) return { left: from }
+  const { [key]: _, ...rest } = from
+  return { value, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
+}
+
+const nest = ([key = '', ...inner]: readonly string[], value: string): JsonObject => ({ [key]: inner.length > 0 ? nest(inner, value) : value })
+
+const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
+
+/** As Google's compatible endpoint spells it. */
+export function encodeCarried(signature: Signature): JsonObject {
+  const known: string[] = Object.values(carriedIssuer)
+  const bare = known.includes(signature.issuer) && signature.model === undefined && signature.form === 'thought'
+  return { extra_content: { google: { thought_signature: bare ? signature.value : wrapSignature({ signature }) } } }
+}

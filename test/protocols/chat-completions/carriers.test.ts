@@ -1,0 +1,251 @@
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
+import type { CanonicalEvent } from '../../../src/canonical/event.ts'
+import type { Part, Signature } from '../../../src/canonical/message.ts'
+import { holdsEnvelope } from '../../../src/kit/envelope.ts'
+import { protocols } from '../../../src/protocols/index.ts'
+import { chunk, codes, decodeStream, encodeStream } from './run.ts'
+
+const { 'chat-completions': chat, messages, responses } = protocols
+const google: Signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' }
+const ofServer: Signature = { ...google, issuer: 'chat-completions/google' }
+const call = (rest: object, fn: object = {}) => ({ id: 'a', type: 'function', function: { name: 'f', arguments: '{}', ...fn }, ...rest })
+const history = (...said: object[]) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }, ...said] })
+const answer = (message: object) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }] })
+
+const places: [string, object][] = [
+  ["as Google's endpoint has it", call({ extra_content: { google: { thought_signature: 'QUJD' } } })],
+  ['as proxies have it', call({ provider_specific_fields: { thought_signature: 'QUJD' } })],
+  ['inside the function', call({}, { provider_specific_fields: { thought_signature: 'QUJD' } })],
+  ['in both places', call({ extra_content: { google: { thought_signature: 'QUJD' } }, provider_specific_fields: { thought_signature: 'QUJD' } })],
+]
+
+describe.each(places)('a signature on a call, %s', (_, wire) => {
+  test('is read from a history, and written again as it came', () => {
+    const body = history({ role: 'assistant', tool_calls: [wire] })
+    const { value } = chat.decodeRequest(body)
+    expect(value.messages[1]?.parts).toMatchObject([{ type: 'tool-call', signature: google }])
+    expect(chat.encodeRequest(value)).toMatchObject({ wire: body, notes: [] })
+    for (const other of [messages, responses]) expect(codes(other.encodeRequest(value).notes)).not.toContain('field.unknown')
+  })
+
+  test('is read from an answer, whole or in a stream, and goes back to servers of this wire alone', () => {
+    const { value } = chat.decodeResponse(answer({ tool_calls: [wire] }))
+    const streamed = collect(
+      decodeStream([chunk({ role: 'assistant', tool_calls: [{ index: 0, ...wire }] }), chunk({}, 'tool_calls'), '[DONE]']).events,
+    ).response
+    for (const { candidates } of [value, streamed]) {
+      const parts = candidates[0]?.messages[0]?.parts ?? []
+      expect(parts).toMatchObject([{ type: 'tool-call', signature: ofServer }])
+      const again = chat.encodeRequest({ messages: [{ role: 'assistant', origin: 'message', parts: parts.map(({ ext: _ext, ...part }) => part) as Part[] }] })
+      expect(again.wire).toMatchObject({ messages: [{ tool_calls: [{ extra_content: { google: { thought_signature: 'QUJD' } } }] }] })
+      expect(codes(again.notes)).not.toContain('reasoning.foreign-signature')
+    }
+    expect(chat.encodeResponse(value).wire).toEqual(answer({ tool_calls: [wire] }))
+  })
+})
+
+test('what else stands beside such a signature is kept, and noted by others', () => {
+  const body = history({ role: 'assistant', tool_calls: [call({ extra_content: { google: { thought_signature: 'QUJD', x: 1 }, y: 2 } })] })
+  const { value } = chat.decodeRequest(body)
+  expect(chat.encodeRequest(value).wire).toEqual(body)
+  for (const other of [messages, responses])
+    expect(other.encodeRequest(value).notes).toContainEqual(expect.objectContaining({ code: 'field.unknown', path: '/messages/1/tool_calls/0/extra_content' }))
+})
+
+describe('a signature in the id of a call', () => {
+  const part: Part = {
+    type: 'tool-call',
+    id: 'call_1',
+    name: 'f',
+    kind: 'function',
+    input: '{}',
+    signature: { value: 'sig', issuer: 'messages', form: 'thinking' },
+  }
+  const reply = {
+    id: 'r',
+    model: 'm',
+    createdAt: 1,
+    candidates: [
+      { index: 0, finish: { reason: 'tool_calls' as const }, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [part] }] },
+    ],
+  }
+  const whole = chat.encodeResponse(reply, { ccSignature: 'id' })
+  const events: CanonicalEvent[] = [
+    { type: 'start', id: 'r', model: 'm', createdAt: 1 },
+    { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+    { type: 'part.start', candidate: 0, message: 0, part: 0, head: part },
+    { type: 'part.end', candidate: 0, part: 0 },
+    { type: 'message.end', candidate: 0, message: 0 },
+    { type: 'finish', candidate: 0, finish: { reason: 'tool_calls' } },
+    { type: 'end', clean: true },
+  ]
+  const [made] = (whole.wire as { choices: { message: { tool_calls: { id: string }[] } }[] }).choices[0]?.message.tool_calls ?? []
+  const id = made?.id ?? ''
+
+  test('is the id, a mark, and base64url', () => {
+    expect(id).toMatch(/^call_1__sig_[A-Za-z0-9_-]+$/)
+    expect(made).not.toHaveProperty('extra_content')
+    expect(whole.notes).toEqual([])
+  })
+
+  test('is the same in a stream', () => {
+    const { frames } = encodeStream(events, { ccSignature: 'id' })
+    expect(JSON.stringify(frames)).toContain(`"id":"${id}"`)
+  })
+
+  test('is taken out of the call and its result when they come back', () => {
+    const body = history({ role: 'assistant', content: null, tool_calls: [{ ...call({}), id }] }, { role: 'tool', tool_call_id: id, content: 'r' })
+    const { value } = chat.decodeRequest(body)
+    expect(value.messages.slice(1)).toMatchObject([{ parts: [{ id: 'call_1', signature: part.signature }] }, { parts: [{ callId: 'call_1' }] }])
+    // An envelope is for clients alone.
+    const bare = history({ role: 'assistant', content: null, tool_calls: [call({ id: 'call_1' })] }, { role: 'tool', tool_call_id: 'call_1', content: 'r' })
+    const again = chat.encodeRequest(value)
+    expect(again.wire).toEqual(bare)
+    expect(codes(again.notes)).toEqual(['reasoning.foreign-signature'])
+    expect(holdsEnvelope(body)).toBe(true)
+  })
+
+  test('is read from a stream of a server, too', () => {
+    const { events: read } = decodeStream([
+      chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: '{}' } }] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ])
+    expect(collect(read).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ id: 'call_1', signature: part.signature }])
+  })
+
+  test.each(['call__sig_x', '__sig_', 'a__sig_b__sig_'])('the id %s only looks like it', odd => {
+    const body = history({ role: 'assistant', tool_calls: [{ ...call({}), id: odd }] }, { role: 'tool', tool_call_id: odd, content: 'r' })
+    const { value } = chat.decodeRequest(body)
+    expect(value.messages.slice(1)).toMatchObject([{ parts: [{ id: odd }] }, { parts: [{ callId: odd }] }])
+    expect(chat.encodeRequest(value).wire).toEqual(body)
+  })
+})
+
+describe('reasoning of proxies, in a stream as in a whole answer', () => {
+  const thinking = { type: 'thinking', thinking: 'abc', signature: 'S' }
+  const signed = [{ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer: 'messages', form: 'thinking' } }]
+  test.each<[string, object[], object, object[]]>([
+    ['blocks of the messages protocol', [{ thinking_blocks: [thinking] }], { thinking_blocks: [thinking] }, signed],
+    [
+      'blocks beside the plain text, piece by piece',
+      [
+        { reasoning_content: 'ab', thinking_blocks: [{ type: 'thinking', thinking: 'ab', signature: '' }] },
+        { reasoning_content: 'c', thinking_blocks: [{ type: 'thinking', thinking: 'c', signature: '' }] },
+        { thinking_blocks: [{ type: 'thinking', thinking: '', signature: 'S' }] },
+      ],
+      { reasoning_content: 'abc', thinking_blocks: [thinking] },
+      signed,
+    ],
+    [
+      'a block without words',
+      [{ thinking_blocks: [{ type: 'redacted_thinking', data: 'D' }] }],
+      { thinking_blocks: [{ type: 'redacted_thinking', data: 'D' }] },
+      [{ type: 'reasoning', segments: [], redacted: true, signature: { value: 'D', issuer: 'messages', form: 'redacted' } }],
+    ],
+    [
+      'a signature alone',
+      [{ reasoning_content: 'abc' }, { reasoning_signature: 'S' }],
+      { reasoning_content: 'abc', reasoning_signature: 'S' },
+      [{ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer: 'chat-completions', form: 'thinking' } }],
+    ],
+    [
+      'a signature on the text',
+      [{ content: 'abc' }, { extra_content: { google: { thought_signature: 'QUJD' } } }],
+      { content: 'abc', extra_content: { google: { thought_signature: 'QUJD' } } },
+      [{ type: 'text', text: 'abc', signature: ofServer }],
+    ],
+  ])('%s', (_, deltas, message, parts) => {
+    const { events, notes } = decodeStream([...deltas.map(delta => chunk(delta)), chunk({}, 'stop'), '[DONE]'])
+    const streamed = collect(events).response
+    const { value } = chat.decodeResponse(answer(message))
+    for (const { candidates } of [streamed, value]) expect(candidates[0]?.messages[0]?.parts).toMatchObject(parts)
+    expect(notes).toEqual([])
+    expect(streamed.candidates[0]?.ext).toBeUndefined()
+    expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
+  })
+
+  test('a signature on the text goes back to the server that made it', () => {
+    const { value } = chat.decodeResponse(answer({ content: 'abc', extra_content: { google: { thought_signature: 'QUJD' } } }))
+    const parts = (value.candidates[0]?.messages[0]?.parts ?? []).map(({ ext: _, ...part }) => part) as Part[]
+    const { wire, notes } = chat.encodeRequest({ messages: [{ role: 'assistant', origin: 'message', parts }] })
+    expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'abc', extra_content: { google: { thought_signature: 'QUJD' } } }] })
+    expect(notes).toEqual([])
+  })
+
+  test('a signature of another provider on the text, in our own stream', () => {
+    const [details] = [
+      chat.encodeResponse({
+        id: 'r',
+        model: 'm',
+        createdAt: 1,
+        candidates: [
+          {
+            index: 0,
+            finish: { reason: 'stop' },
+            messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'abc', signature: google }] }],
+          },
+        ],
+      }),
+    ].map(({ wire }) => (wire as { choices: { message: { reasoning_details: object[] } }[] }).choices[0]?.message.reasoning_details)
+    const { events } = decodeStream([chunk({ content: 'abc' }), chunk({ reasoning_details: details }), chunk({}, 'stop'), '[DONE]'])
+    expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'text', text: 'abc', signature: google }])
+  })
+})
+
+describe('what a stream says beside what is known', () => {
+  test('keys of a call are its own', () => {
+    const { events } = decodeStream([chunk({ tool_calls: [{ index: 0, id: 'a', x: 1, function: { name: 'f', y: 2 } }] }), chunk({}, 'tool_calls'), '[DONE]'])
+    expect(collect(events).response.candidates[0]?.messages[0]?.parts[0]?.ext?.['chat-completions']?.fields).toEqual({ x: 1, function: { y: 2 } })
+  })
+
+  test('keys that come after the call has begun are noted, repeated ones are not', () => {
+    const head = { index: 0, id: 'a', x: 1, function: { name: 'f', arguments: '{' } }
+    const run = (late: object) =>
+      codes(
+        decodeStream([chunk({ tool_calls: [head] }), chunk({ tool_calls: [{ index: 0, function: { arguments: '}' }, ...late }] }), chunk({}, 'stop'), '[DONE]'])
+          .notes,
+      )
+    expect(run({ x: 1 })).toEqual([])
+    expect(run({ z: 1 })).toEqual(['field.unknown'])
+  })
+
+  test('a signature that comes before the name waits for it', () => {
+    const { events } = decodeStream([
+      chunk({ tool_calls: [{ index: 0, id: 'a', extra_content: { google: { thought_signature: 'QUJD' } } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { name: 'f', arguments: '{}' } }] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ])
+    expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ name: 'f', signature: ofServer }])
+  })
+
+  test.each<[string, object]>([
+    [
+      'a key of a source',
+      { annotations: [{ type: 'url_citation', x: 1, url_citation: { url: 'https://example.org/', title: 't', start_index: 0, end_index: 1 } }] },
+    ],
+    ['a key of an audio answer', { audio: { id: 'a', x: 1 } }],
+    ['reasoning of another type', { reasoning: { text: 'r' } }],
+  ])('%s is noted by others', (_, delta) => {
+    const { events } = decodeStream([chunk({ content: 'a' }), chunk(delta), chunk({}, 'stop'), '[DONE]'])
+    expect(codes(messages.encodeResponse(collect(events).response).notes)).toContain('field.unknown')
+  })
+
+  test('probabilities of a refusal that come before it wait for it', () => {
+    const logprobs = { content: null, refusal: [{ token: 'no', logprob: -1, bytes: null, top_logprobs: [] }] }
+    const first = { ...chunk({}), choices: [{ index: 0, delta: { role: 'assistant' }, logprobs, finish_reason: null }] }
+    const { events, notes } = decodeStream([first, chunk({ refusal: 'no' }), chunk({}, 'stop'), '[DONE]'])
+    expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([
+      { type: 'refusal', text: 'no', logprobs: [{ token: 'no', logprob: -1 }] },
+    ])
+    expect(notes).toEqual([])
+  })
+
+  test('probabilities of a refusal that never comes are noted', () => {
+    const logprobs = { content: null, refusal: [{ token: 'no', logprob: -1, bytes: null, top_logprobs: [] }] }
+    const { choices } = answer({ content: 'a' })
+    expect(codes(chat.decodeResponse({ choices: [{ ...choices[0], logprobs }] }).notes)).toEqual(['logprobs.unattached'])
+  })
+})
