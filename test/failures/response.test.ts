@@ -1,0 +1,269 @@
+import { describe, expect, test } from 'vitest'
+import { translateRequest, translateResponse } from '../../src/api.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import { strictOf } from '../support/strict/index.ts'
+import {
+  begun,
+  callItem,
+  chatReply,
+  chunk,
+  done,
+  ended,
+  messageItem,
+  messagesReply,
+  others,
+  pairs,
+  piece,
+  responsesReply,
+  responsesStream,
+  tell,
+  textBlock,
+  textEvents,
+  told,
+  typesOf,
+} from './support.ts'
+
+type Body = Record<string, unknown>
+
+const translate = (body: object, from: ProtocolName, to: ProtocolName) => {
+  const { body: reply, notes } = translateResponse(body, { from, to, now: 1_760_000_000 })
+  expect(strictOf(to).checkResponse(reply)).toEqual([])
+  return { reply: reply as Body, notes: told(notes) }
+}
+
+/** How a reply ended, in the words of each protocol. */
+const endOf: Record<ProtocolName, (reply: Body) => unknown> = {
+  'chat-completions': reply => (reply['choices'] as Body[])[0]?.['finish_reason'],
+  responses: reply => (reply['incomplete_details'] as { reason: string } | null)?.reason ?? reply['status'],
+  messages: reply => reply['stop_reason'],
+}
+
+/** The note of an ending that has no exact word, by who writes it. */
+const ending = (notes: string[]) => notes.filter(note => /finish|stop\./.test(note))
+
+describe('how an answer ended', () => {
+  const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"q":"a"}' } }
+
+  test('«stop» beside tool calls is an answer that waits for the tools', async () => {
+    const reply = chatReply({ content: 'Let me look.', tool_calls: [call] }, 'stop')
+    expect(endOf.messages(translate(reply, 'chat-completions', 'messages').reply)).toBe('tool_use')
+    expect(translate(reply, 'chat-completions', 'responses').reply).toMatchObject({
+      status: 'completed',
+      output: [{ type: 'message' }, { type: 'function_call', call_id: 'call_1' }],
+    })
+    const wires = [chunk({ role: 'assistant', content: 'Let me look.' }), piece(0, '{"q":"a"}', { id: 'call_1', name: 'look' }), chunk({}, 'stop'), done]
+    expect(await tell(wires, { from: 'chat-completions', to: 'messages' }).reply()).toMatchObject({ stop_reason: 'tool_use' })
+  })
+
+  test.each<[stop: string, content: object[], chat: string, responses: string, exact: ProtocolName[]]>([
+    ['end_turn', [], 'stop', 'completed', ['chat-completions', 'responses']],
+    ['stop_sequence', [], 'stop', 'completed', []],
+    ['max_tokens', [], 'length', 'max_output_tokens', ['chat-completions', 'responses']],
+    ['model_context_window_exceeded', [], 'length', 'max_output_tokens', []],
+    ['tool_use', [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }], 'tool_calls', 'completed', ['chat-completions', 'responses']],
+    ['pause_turn', [], 'stop', 'pause_turn', []],
+    ['refusal', [], 'content_filter', 'content_filter', []],
+    ['compaction', [], 'stop', 'completed', []],
+    ['sensitive', [], 'stop', 'completed', []],
+  ])('messages says «%s»: a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, exact) => {
+    const said = [{ type: 'text', text: 'So far', citations: null }]
+    const words: Record<string, string> = { 'chat-completions': chat, responses }
+    for (const to of others('messages')) {
+      const more = stop === 'stop_sequence' ? { stop_sequence: 'END' } : {}
+      const { body, notes } = translateResponse(messagesReply([...said, ...content], stop, more), { from: 'messages', to })
+      if (words[to] !== 'pause_turn') expect(strictOf(to).checkResponse(body)).toEqual([])
+      expect(endOf[to](body as Body)).toBe(words[to])
+      expect(ending(told(notes)).some(note => note.startsWith('approximated'))).toBe(!exact.includes(to))
+      if (content.length > 0) continue
+      const wires = [begun(), ...textBlock(0, 'So far'), ...ended(stop)]
+      const streamed = tell(wires, { from: 'messages', to })
+      expect(streamed.outcome).toBe('success')
+      expect(endOf[to](await streamed.reply())).toBe(words[to])
+      if (exact.includes(to)) expect(ending(told(streamed.notes))).toEqual([])
+    }
+  })
+
+  test.each<[finish: string, messages: string, responses: string, noted: ProtocolName[]]>([
+    ['stop', 'end_turn', 'completed', []],
+    ['length', 'max_tokens', 'max_output_tokens', []],
+    ['content_filter', 'refusal', 'content_filter', ['messages']],
+    ['eos', 'end_turn', 'completed', []],
+    ['model_length', 'max_tokens', 'max_output_tokens', []],
+    ['something_new', 'end_turn', 'completed', ['messages', 'responses']],
+  ])('chat completions says «%s»: a word that clients know, whole and streamed', async (finish, messages, responses, noted) => {
+    const words: Record<string, string> = { messages, responses }
+    for (const to of others('chat-completions')) {
+      const { reply, notes } = translate(chatReply({ content: 'So far' }, finish), 'chat-completions', to)
+      expect(endOf[to](reply)).toBe(words[to])
+      expect(ending(notes).length > 0).toBe(noted.includes(to))
+      const streamed = tell([chunk({ role: 'assistant', content: 'So far' }), chunk({}, finish), done], { from: 'chat-completions', to })
+      expect(endOf[to](await streamed.reply())).toBe(words[to])
+      expect(ending(told(streamed.notes)).length > 0).toBe(noted.includes(to))
+    }
+  })
+
+  test('an answer that was cut off is not shown as finished', async () => {
+    for (const finish of ['length', 'content_filter']) {
+      const { events, reply } = tell([chunk({ role: 'assistant', content: '*** a/file' }), chunk({}, finish), done], {
+        from: 'chat-completions',
+        to: 'responses',
+      })
+      expect(typesOf(events)).not.toContain('response.completed')
+      expect(typesOf(events).slice(-2)).toEqual(['response.incomplete', done])
+      const reason = finish === 'length' ? 'max_output_tokens' : finish
+      expect(await reply()).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
+      const whole = translate(chatReply({ content: '*** a/file' }, finish), 'chat-completions', 'responses').reply
+      expect(whole).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
+    }
+  })
+
+  test.each(['max_output_tokens', 'content_filter'])('an incomplete response (%s) stays so for other clients', async reason => {
+    const reply = responsesReply([messageItem('So far', { status: 'incomplete' })], { status: 'incomplete', incomplete_details: { reason } })
+    const chat = reason === 'content_filter' ? reason : 'length'
+    expect(endOf['chat-completions'](translate(reply, 'responses', 'chat-completions').reply)).toBe(chat)
+    expect(endOf.messages(translate(reply, 'responses', 'messages').reply)).toBe(reason === 'content_filter' ? 'refusal' : 'max_tokens')
+    const wires = responsesStream(textEvents(0, 'So far'), reply, 'response.incomplete')
+    expect(endOf['chat-completions'](await tell(wires, { from: 'responses', to: 'chat-completions' }).reply())).toBe(chat)
+  })
+})
+
+describe('an answer that was blocked', () => {
+  test.each(others('chat-completions'))('without any text is a refusal for a client of %s, not an empty success', to => {
+    const { reply } = translate(chatReply({ content: null }, 'content_filter'), 'chat-completions', to)
+    expect(endOf[to](reply)).toBe(to === 'messages' ? 'refusal' : 'content_filter')
+  })
+
+  test.each<[what: string, body: object]>([
+    ['choices that are null', { ...chatReply({}, 'stop'), choices: null }],
+    ['no choices', { ...chatReply({}, 'stop'), choices: [] }],
+    ['a choice that is null', { ...chatReply({}, 'stop'), choices: [null] }],
+  ])('as %s is an error, and no crash', (_, body) => {
+    for (const to of others('chat-completions')) {
+      try {
+        expect(strictOf(to).checkError(translateResponse(body, { from: 'chat-completions', to }).body)).toEqual([])
+      } catch (error) {
+        expect(error).toMatchObject({ name: 'TranslationError', code: expect.stringMatching(/malformed|truncated/) })
+      }
+    }
+  })
+
+  test('by a classifier, with its explanation, says so where refusals are told', () => {
+    const reply = messagesReply([], 'refusal', { stop_details: { type: 'refusal', category: null, explanation: 'Not this.' } })
+    expect(translate(reply, 'messages', 'chat-completions').reply).toMatchObject({
+      choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'Not this.' } }],
+    })
+    expect(translate(reply, 'messages', 'responses').reply).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'content_filter' },
+      output: [{ type: 'message', content: [{ type: 'refusal', refusal: 'Not this.' }] }],
+    })
+  })
+
+  test('by the model itself, in words, is text that clients see', () => {
+    const chat = translate(chatReply({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'messages')
+    expect(chat.reply).toMatchObject({ content: [{ type: 'text', text: 'I will not.' }], stop_reason: 'refusal' })
+    expect(translate(chatReply({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'responses').reply).toMatchObject({
+      status: 'completed',
+      output: [{ content: [{ type: 'refusal', refusal: 'I will not.' }] }],
+    })
+  })
+})
+
+describe('a list of items', () => {
+  const items = [
+    { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'PRIVATE' }] },
+    messageItem('I see. '),
+    callItem('call_9', 'look', '{}', 'fc_8'),
+    messageItem('More.', { id: 'msg_8' }),
+    { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'tides' } },
+    { type: 'novel_item', id: 'nv_1', glow: 7 },
+  ]
+
+  test.each(others('responses'))('is told to a client of %s item by item: text, calls by their call ids, and a note for what has no place', to => {
+    const { reply, notes } = translate(responsesReply(items), 'responses', to)
+    const text = JSON.stringify(reply)
+    expect(endOf[to](reply)).toBe(to === 'messages' ? 'tool_use' : 'tool_calls')
+    expect(text).toContain('call_9')
+    expect(text).not.toMatch(/fc_8|nv_1/)
+    if (to === 'messages')
+      expect(reply).toMatchObject({
+        content: [
+          { type: 'thinking', thinking: 'PRIVATE' },
+          { type: 'text', text: 'I see. ' },
+          { type: 'tool_use', id: 'call_9' },
+          { type: 'text', text: 'More.' },
+        ],
+      })
+    else expect(reply).toMatchObject({ choices: [{ message: { content: 'I see. More.', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'call_9' }] } }] })
+    for (const at of ['/output/4', '/output/5']) expect(notes.filter(note => note.startsWith(`dropped ${at}`))).toHaveLength(1)
+  })
+
+  test('that holds nothing but reasoning is an answer with reasoning, not an empty one', () => {
+    const { reply } = translate(responsesReply(items.slice(0, 1)), 'responses', 'messages')
+    expect(reply).toMatchObject({ content: [{ type: 'thinking', thinking: 'PRIVATE' }], stop_reason: 'end_turn' })
+  })
+})
+
+describe.each(['chat-completions', 'messages'] as const)('ids for a client of responses, from %s', from => {
+  const reply =
+    from === 'messages'
+      ? messagesReply(
+          [
+            { type: 'text', text: 'a', citations: null },
+            { type: 'tool_use', id: 'toolu_1', name: 'look', input: { q: 1 } },
+          ],
+          'tool_use',
+        )
+      : chatReply({ content: 'a', tool_calls: [{ id: 'toolu_1', type: 'function', function: { name: 'look', arguments: '{"q":1}' } }] }, 'tool_calls')
+
+  test('have the prefix of what they name, and times are whole seconds', () => {
+    expect(translate(reply, from, 'responses').reply).toMatchObject({
+      id: expect.stringMatching(/^resp_/),
+      created_at: 1_760_000_000,
+      model: 'm-7',
+      output: [
+        { type: 'message', id: expect.stringMatching(/^msg_/) },
+        { type: 'function_call', id: expect.stringMatching(/^fc_/), call_id: 'toolu_1' },
+      ],
+    })
+  })
+
+  test('are the same in every event about the same thing', () => {
+    const wires =
+      from === 'messages' ? [begun(), ...textBlock(0, 'a'), ...ended('end_turn')] : [chunk({ role: 'assistant', content: 'a' }), chunk({}, 'stop'), done]
+    const { events } = tell(wires, { from, to: 'responses' })
+    const idsOf = (pick: (event: Body) => unknown) => [...new Set(events.map(event => pick(event as Body)).filter(Boolean))]
+    expect(idsOf(event => (event['response'] as Body | undefined)?.['id'])).toHaveLength(1)
+    expect(idsOf(event => event['item_id'] ?? (event['item'] as Body | undefined)?.['id'])).toHaveLength(1)
+  })
+
+  test('may be sent back: the next request is legal on either side', () => {
+    const { output } = translate(reply, from, 'responses').reply as { output: Body[] }
+    const input = [{ role: 'user', content: 'x' }, ...output, { type: 'function_call_output', call_id: 'toolu_1', output: 'green' }]
+    expect(strictOf('responses').checkRequest({ model: 'm-7', input })).toEqual([])
+    for (const to of others('responses')) {
+      const { body } = translateRequest({ model: 'm-7', store: false, input }, { from: 'responses', to })
+      expect(strictOf(to).checkRequest(body)).toEqual([])
+      expect(JSON.stringify(body).match(/toolu_1/g)).toHaveLength(2)
+    }
+  })
+})
+
+test.each(pairs)('a reply of $from that does not say how it ended is refused for a client of $to, not finished in its name', ({ from, to }) => {
+  const open: Record<ProtocolName, object> = {
+    'chat-completions': {
+      ...chatReply({ content: 'So' }, 'stop'),
+      choices: [{ index: 0, message: { role: 'assistant', content: 'So' }, finish_reason: null }],
+    },
+    responses: responsesReply([messageItem('So')], { status: 'in_progress' }),
+    messages: { ...messagesReply([{ type: 'text', text: 'So' }], 'end_turn'), stop_reason: null },
+  }
+  let ended: unknown
+  try {
+    const { body, notes } = translateResponse(open[from], { from, to })
+    ended = told(notes).some(note => /finish/.test(note)) ? 'noted' : endOf[to](body as Body)
+  } catch (error) {
+    ended = (error as { code?: string }).code
+  }
+  expect(['truncated', 'noted']).toContain(ended)
+})

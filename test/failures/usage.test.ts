@@ -1,0 +1,186 @@
+import { describe, expect, test } from 'vitest'
+import { translateResponse } from '../../src/api.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import {
+  begun,
+  chatReply,
+  chatUsage,
+  chunk,
+  done,
+  ended,
+  messageItem,
+  messagesReply,
+  others,
+  pairs,
+  responsesReply,
+  responsesStream,
+  responsesUsage,
+  tell,
+  textBlock,
+  textEvents,
+  told,
+  typesOf,
+  usageChunk,
+} from './support.ts'
+
+type Body = Record<string, unknown>
+
+/** One count in the words of each protocol: 1000 in, of which 700 read from a cache and 100 written to one; 60 out, of which 40 thought. */
+const counts: Record<ProtocolName, Body> = {
+  'chat-completions': chatUsage(1000, 60, {
+    prompt_tokens_details: { cached_tokens: 700, cache_write_tokens: 100 },
+    completion_tokens_details: { reasoning_tokens: 40 },
+  }),
+  responses: responsesUsage(1000, 60, { cached: 700, written: 100, reasoning: 40 }),
+  messages: {
+    input_tokens: 200,
+    cache_read_input_tokens: 700,
+    cache_creation_input_tokens: 100,
+    output_tokens: 60,
+    output_tokens_details: { thinking_tokens: 40 },
+  },
+}
+
+const reply = (protocol: ProtocolName, usage: object) =>
+  ({
+    'chat-completions': () => chatReply({ content: 'x' }, 'stop', { usage }),
+    responses: () => responsesReply([messageItem('x')], { usage }),
+    messages: () => messagesReply([{ type: 'text', text: 'x' }], 'end_turn', { usage }),
+  })[protocol]()
+
+const stream = (protocol: ProtocolName, usage: Body): unknown[] =>
+  ({
+    'chat-completions': () => [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), usageChunk(usage), done],
+    responses: () => responsesStream(textEvents(0, 'x'), responsesReply([messageItem('x')], { usage })),
+    messages: () => [begun({ ...usage, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', usage)],
+  })[protocol]()
+
+const usageOf = (body: unknown) => (body as { usage: Body }).usage
+const asked = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
+
+describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, to }) => {
+  test('are the same tokens: none twice, none lost, whole or streamed', async () => {
+    const whole = translateResponse(reply(from, counts[from]), { from, to })
+    expect(usageOf(whole.body)).toMatchObject(counts[to])
+    const streamed = tell(stream(from, counts[from]), { from, to, ccAlwaysUsage: true })
+    expect(usageOf(await streamed.reply())).toMatchObject(counts[to])
+    expect([...told(whole.notes), ...told(streamed.notes)].filter(note => note.includes('usage') && !note.includes('usage.late'))).toEqual([])
+  })
+
+  test('of a cache alone are not negative', () => {
+    const odd: Record<ProtocolName, Body> = {
+      'chat-completions': chatUsage(10, 5, { prompt_tokens_details: { cached_tokens: 50 } }),
+      responses: responsesUsage(10, 5, { cached: 50 }),
+      messages: { input_tokens: 0, cache_read_input_tokens: 50, cache_creation_input_tokens: 0, output_tokens: 5 },
+    }
+    const { body } = translateResponse(reply(from, odd[from]), { from, to })
+    expect(JSON.stringify(usageOf(body))).not.toMatch(/:-\d/)
+  })
+
+  test('of an answer that was cut at the limit are kept', async () => {
+    const cut: Record<ProtocolName, unknown[]> = {
+      'chat-completions': [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'length'), usageChunk(counts['chat-completions']), done],
+      responses: responsesStream(
+        textEvents(0, 'x'),
+        responsesReply([messageItem('x', { status: 'incomplete' })], {
+          status: 'incomplete',
+          incomplete_details: { reason: 'max_output_tokens' },
+          usage: counts.responses,
+        }),
+        'response.incomplete',
+      ),
+      messages: [begun({ ...counts.messages, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('max_tokens', counts.messages)],
+    }
+    expect(usageOf(await tell(cut[from], { from, to, ccAlwaysUsage: true }).reply())).toMatchObject(counts[to])
+  })
+})
+
+describe('counts of messages', () => {
+  test.each(others('messages'))('at the start and at the end are not added up for a client of %s', async to => {
+    const wires = [
+      begun({ input_tokens: 100, cache_read_input_tokens: 400, cache_creation_input_tokens: 0, output_tokens: 1 }),
+      ...textBlock(0, 'x'),
+      ...ended('end_turn', { input_tokens: 100, cache_read_input_tokens: 400, output_tokens: 20 }),
+    ]
+    const usage = usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())
+    expect(usage).toMatchObject(
+      to === 'responses' ? responsesUsage(500, 20, { cached: 400 }) : chatUsage(500, 20, { prompt_tokens_details: { cached_tokens: 400 } }),
+    )
+  })
+
+  test.each(others('messages'))('that end with null or not at all keep what the start told a client of %s', async to => {
+    const wires = [
+      begun({ input_tokens: 100, cache_read_input_tokens: 400, output_tokens: 1 }),
+      ...textBlock(0, 'x'),
+      ...ended('end_turn', { input_tokens: null, cache_read_input_tokens: null, output_tokens: 20 }),
+    ]
+    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ total_tokens: 520 })
+  })
+
+  test.each(others('messages'))('that grow at the end, as with tools of the provider, are those of the end for a client of %s', async to => {
+    const wires = [begun({ input_tokens: 100, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', { input_tokens: 900, output_tokens: 20 })]
+    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ total_tokens: 920 })
+  })
+})
+
+describe('counts that chat completions tells late', () => {
+  test('after the finish reason are in the one message_delta, all of them', async () => {
+    const { events, reply, notes } = tell(stream('chat-completions', counts['chat-completions']), { from: 'chat-completions', to: 'messages' })
+    const deltas = events.filter(event => (event as Body)['type'] === 'message_delta')
+    expect(deltas).toHaveLength(1)
+    expect(deltas[0]).toMatchObject({
+      delta: { stop_reason: 'end_turn' },
+      usage: { input_tokens: 200, cache_read_input_tokens: 700, cache_creation_input_tokens: 100, output_tokens: 60 },
+    })
+    expect(typesOf(events).slice(-2)).toEqual(['message_delta', 'message_stop'])
+    expect(usageOf(await reply())).toMatchObject({ input_tokens: 200, output_tokens: 60 })
+    expect(told(notes).filter(note => note.includes('usage'))).toEqual([expect.stringMatching(/^synthesized \S+ usage\.late$/)])
+  })
+
+  test.each<[where: string, ...wires: object[]]>([
+    ['beside the finish reason', chunk({}, 'stop', { usage: chatUsage(9, 3) })],
+    ['in the choice', { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: 'stop', usage: chatUsage(9, 3) }] }],
+    ['in a field of one provider', chunk({}, 'stop', { x_groq: { id: 'req_1', usage: chatUsage(9, 3) } })],
+    ['with the finish reason a second time', chunk({}, 'stop'), chunk({}, 'stop', { usage: chatUsage(9, 3) })],
+  ])('%s arrive', async (_, ...wires) => {
+    for (const to of others('chat-completions')) {
+      const { reply } = tell([chunk({ role: 'assistant', content: 'x' }), ...wires, done], { from: 'chat-completions', to })
+      expect(usageOf(await reply())).toMatchObject({ input_tokens: 9, output_tokens: 3 })
+    }
+  })
+
+  test('never are zero for a client of responses, and for one of messages zero is noted as unknown', () => {
+    const wires = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), done]
+    const responses = tell(wires, { from: 'chat-completions', to: 'responses' })
+    expect(responses.events.at(-2)).toMatchObject({ response: { usage: null } })
+    const { notes } = tell(wires, { from: 'chat-completions', to: 'messages' })
+    expect(told(notes)).toContainEqual(expect.stringMatching(/^synthesized \S* usage\.(unknown|late)$/))
+  })
+})
+
+describe('tokens of thinking', () => {
+  test.each([340, 300])('that a server left out of its completion are counted: the sum is right, and a note says where they (%i) do not add up', thought => {
+    const usage = { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354, completion_tokens_details: { reasoning_tokens: thought } }
+    for (const to of others('chat-completions')) {
+      const { body, notes } = translateResponse(reply('chat-completions', usage), { from: 'chat-completions', to })
+      expect(usageOf(body)).toMatchObject({ input_tokens: 12, output_tokens: 342 })
+      expect(notes.map(({ code }) => code).includes('usage.repaired')).toBe(thought !== 340)
+      if (thought === 340) expect(JSON.stringify(usageOf(body))).toMatch(/"(thinking|reasoning)_tokens":340/)
+    }
+  })
+
+  test('have their field, and the objects that strict clients demand are there', () => {
+    expect(usageOf(translateResponse(reply('messages', counts.messages), { from: 'messages', to: 'chat-completions' }).body)).toMatchObject({
+      completion_tokens_details: { reasoning_tokens: 40 },
+    })
+    const bare = translateResponse(reply('messages', { input_tokens: 5, output_tokens: 2 }), { from: 'messages', to: 'responses' })
+    expect(usageOf(bare.body)).toEqual(responsesUsage(5, 2))
+  })
+})
+
+test('a client of chat completions that asked for counts gets them in one last chunk, with the id of the answer', () => {
+  const { events } = tell(stream('messages', counts.messages), { from: 'messages', to: 'chat-completions', ...asked })
+  expect(events.at(-1)).toBe(done)
+  expect(events.at(-2)).toMatchObject({ id: expect.stringMatching(/./), choices: [], usage: counts['chat-completions'] })
+  expect(events.slice(0, -2).filter(event => (event as Body)['usage'])).toEqual([])
+})
