@@ -97,3 +97,15 @@ export function recordedStreams(protocol: ProtocolName): { file: string; text: s
 type Frame = { event?: string; data: unknown }
 
 const written = ({ event, data }: Frame) => `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+type Twins = { scenario: string; protocol: string; responses: string[]; streams: string[] }
+
+/** Files that tell of the same exchange, once whole and once streamed: every such pair. */
+export function twins(protocol: ProtocolName): { scenario: string; whole: string; streamed: string }[] {
+  if (!shared) return []
+  const index = JSON.parse(readFileSync(join(shared, 'corpus/index.json'), 'utf8')) as { twins: Twins[] }
+  const name = corpusNames[protocol] ?? protocol
+  return index.twins
+    .filter(one => one.protocol === name)
+    .flatMap(({ scenario, responses, streams }) => responses.flatMap(whole => streams.map(streamed => ({ scenario, whole, streamed }))))
+}

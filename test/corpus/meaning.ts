@@ -4,7 +4,7 @@ import type { Part } from '../../src/canonical/message.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
-import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
 import { type Heard, parse } from '../support/clients/index.ts'
 
 /** What must survive a request's way through another protocol and back, whatever the notes say. */
@@ -68,4 +68,31 @@ export function expectHeard(heard: Heard, source: CanonicalResponse, notes: Note
 export function expectEnding(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
   const [was, is] = [before.candidates[0]?.finish?.reason, after.candidates[0]?.finish?.reason]
   if (was !== is && !notes.some(({ code }) => /^(finish|stop)\b/.test(code))) expect(is).toBe(was)
+}
+
+/** What must be the same on the other side, beyond what the client hears, and which notes may tell that it is not. */
+type Kept = { reasoning: string; usage: Partial<Usage>; cited: string[] }
+
+function kept({ candidates: [first], usage }: CanonicalResponse): Kept {
+  const parts = (first?.messages ?? []).flatMap(message => message.parts)
+  const { input, output, cacheRead, cacheWrite, reasoning } = usage ?? {}
+  return {
+    reasoning: parts
+      .flatMap(part => (part.type === 'reasoning' ? part.segments.map(({ text }) => text) : []))
+      .join('')
+      .replaceAll(/\s/g, ''),
+    usage: { input, output, cacheRead, cacheWrite, reasoning } as Partial<Usage>,
+    cited: parts.flatMap(part => (part.type === 'text' ? (part.citations ?? []).map(({ url, title, fileId }) => url ?? fileId ?? title ?? '') : [])),
+  }
+}
+
+/** Reasoning, counts and citations are the same, or a note tells of the difference. */
+export function expectToldAlike(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
+  const [is, was] = [kept(after), kept(before)]
+  const noted = (pattern: RegExp) => notes.some(({ code, path }) => pattern.test(code) || pattern.test(path))
+  if (!noted(/^reasoning\.(?!dialect-field|signature|joined)/)) expect(is.reasoning).toBe(was.reasoning)
+  if (!noted(/^usage\.(?!late)/))
+    for (const [key, value] of Object.entries(was.usage))
+      if (value !== undefined && !(value === 0 && key !== 'input' && key !== 'output')) expect(is.usage, key).toMatchObject({ [key]: value })
+  if (!noted(/^citation\.(unsupported|foreign|version)/)) expect(is.cited.sort()).toEqual(was.cited.sort())
 }

@@ -7,7 +7,7 @@ import { type ProtocolName, protocolNames, protocols } from '../../src/protocols
 import { createStreamReader } from '../../src/translate/stream.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { corpusFiles, shared, skipReason } from './data.ts'
-import { expectEnding, expectHeard } from './meaning.ts'
+import { expectEnding, expectHeard, expectToldAlike } from './meaning.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const noCustomCalls = 'the newest openai client for Node 20 cannot accumulate a streamed call of a custom tool, its own included'
@@ -43,14 +43,16 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
         const files = corpusFiles(from, 'streams').map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
         await tally(`streams ${from} → ${to}`, files, streamExceptions, async ({ text }) => {
           const source = collectText(from, text)
-          const translator = createStreamTranslator({ from, to, now: 1_750_000_000 })
+          const translator = createStreamTranslator({ from, to, now: 1_750_000_000, ccAlwaysUsage: true })
           const out = translator.push(text) + translator.end()
           if (!source.clean) {
             await expect(clientOf(to).readStream(out)).rejects.toThrow()
             return
           }
           expectHeard(await clientOf(to).readStream(out), source.response, translator.notes)
-          expectEnding(collectText(to, out).response, source.response, translator.notes)
+          const back = collectText(to, out).response
+          expectEnding(back, source.response, translator.notes)
+          expectToldAlike(back, source.response, translator.notes)
         })
       })
 
@@ -68,7 +70,8 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
           }
           const { wire, notes } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
           expectHeard(await clientOf(to).readResponse(wire), value, notes)
-          const state = protocols[to].streamEncoder.initial({ now: 1_750_000_000 })
+          expectToldAlike(protocols[to].decodeResponse(wire).value, value, notes)
+          const state = protocols[to].streamEncoder.initial({ now: 1_750_000_000, ccAlwaysUsage: true })
           let out = ''
           const write = (event: unknown) => {
             out += protocols[to].frames.write(event)
@@ -76,7 +79,9 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
           for (const event of explode(value)) protocols[to].streamEncoder.step(state, event, write)
           protocols[to].streamEncoder.end(state, write)
           expectHeard(await clientOf(to).readStream(out), value, state.notes)
-          expectEnding(collectText(to, out).response, value, state.notes)
+          const back = collectText(to, out).response
+          expectEnding(back, value, state.notes)
+          expectToldAlike(back, value, state.notes)
         })
       })
     }

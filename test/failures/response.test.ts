@@ -267,3 +267,17 @@ test.each(pairs)('a reply of $from that does not say how it ended is refused for
   }
   expect(['truncated', 'noted']).toContain(ended)
 })
+
+test.each([
+  ['no span at all', { start_index: 0, end_index: 0 }],
+  ['a span behind the text', { start_index: 900, end_index: 950 }],
+])('a source that a server cites with %s is still shown to a client of messages, for the whole text', (_, span) => {
+  const annotations = [{ type: 'url_citation', url_citation: { url: 'https://tides.test', title: 'Tides', ...span } }]
+  const { reply, notes } = translate(chatReply({ content: 'High at noon.', annotations }, 'stop'), 'chat-completions', 'messages')
+  const citation = { type: 'web_search_result_location', url: 'https://tides.test', title: 'Tides', cited_text: '', encrypted_index: '' }
+  expect(reply).toMatchObject({ content: [{ type: 'text', text: 'High at noon.', citations: [citation] }] })
+  expect(notes.filter(note => note.includes('citation'))).toEqual([
+    expect.stringMatching(/^approximated \S+ citation\.span$/),
+    'synthesized /content citation.no-proof',
+  ])
+})

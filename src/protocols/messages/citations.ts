@@ -49,7 +49,11 @@ const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } 
 /** Another provider's citations name a span of the text; here they cover a block, so the text is cut at their ends. */
 export function encodeCited(text: string, own: Citation[], foreign: Citation[], { at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
   const points = [...text]
-  const spanned = foreign.map(citation => ({ citation, start: citation.start ?? 0, end: Math.min(citation.end ?? points.length, points.length) }))
+  const spanned = foreign.map(citation => {
+    const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
+    // Some servers cite with no span at all: then it is the whole text that is meant.
+    return start >= 0 && start < end ? { citation, start, end, told: true } : { citation, start: 0, end: points.length, told: false }
+  })
   const edges = [...new Set([0, points.length, ...spanned.flatMap(({ start, end }) => [start, end])])]
     .filter(edge => edge >= 0 && edge <= points.length)
     .sort((a, b) => a - b)
@@ -62,9 +66,9 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
     ]
     blocks.push({ type: 'text', text: points.slice(start, end).join(''), citations: citations.length > 0 ? citations : null })
   })
-  for (const { citation, start, end } of spanned) {
-    if (encodeCitation(citation).length === 0) report.add('citation.foreign', at, 'citations')
-    else if (end <= start) report.add('citation.span', at, 'citations')
+  for (const { citation, told } of spanned) {
+    if (encodeCitation(citation).length === 0 || points.length === 0) report.add('citation.foreign', at, 'citations')
+    else if (!told) report.add('citation.span', at, 'citations')
   }
   if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.no-proof', '/content')
   return blocks

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { collectEvent, startCollecting } from '../../src/canonical/collect.ts'
+import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { createStreamReader } from '../../src/translate/stream.ts'
+import { shared, skipReason, twins } from './data.ts'
+import { type Exceptions, tally } from './tally.ts'
+
+const read = (file: string) => readFileSync(join(shared ?? '', 'corpus', file), 'utf8')
+
+/** What a model chooses: whom it cites, what proves its thoughts, who called; and where things stood. */
+const chosen = new Set(['at', 'ext', 'citations', 'logprobs', 'signature', 'redacted', 'caller'])
+
+/**
+ * What a server tells beside the words. Two runs of one request differ in what the model chose to say, be it other words or
+ * another tool; how a kind of part is told, and what is told of the reply, is the same whole and streamed.
+ */
+function outline({ id, createdAt, candidates, usage, error, promptBlocked }: CanonicalResponse) {
+  const parts: Record<string, string[]> = {}
+  for (const { messages } of candidates)
+    for (const { role, origin, parts: said } of messages)
+      for (const part of said) {
+        const kind = `${role} ${part.type}`
+        const told = Object.keys(part).filter(key => !chosen.has(key))
+        parts[kind] = [...new Set([...(parts[kind] ?? []), `origin ${origin}`, ...told])].sort()
+      }
+  const told = { id: id !== undefined, created: createdAt !== undefined, error: error?.kind, promptBlocked: promptBlocked?.reason }
+  return { told, parts, ends: candidates.map(({ index, finish }) => ({ index, ...finish })), counts: Object.keys(usage ?? {}) }
+}
+
+function expectTwins(one: CanonicalResponse, other: CanonicalResponse): void {
+  const [whole, streamed] = [outline(one), outline(other)]
+  expect(streamed.told).toEqual(whole.told)
+  for (const kind of Object.keys(whole.parts)) if (Object.hasOwn(streamed.parts, kind)) expect(streamed.parts[kind], kind).toEqual(whole.parts[kind])
+  // The same kinds of things were said, so it ended in the same way.
+  if (Object.keys(whole.parts).join() === Object.keys(streamed.parts).join()) expect(streamed.ends).toEqual(whole.ends)
+  // A stream of chat completions counts only where it was asked to.
+  if (streamed.counts.length > 0) expect(streamed.counts).toEqual(expect.arrayContaining(['input', 'output'].filter(key => whole.counts.includes(key))))
+}
+
+function collected(protocol: ProtocolName, text: string): CanonicalResponse {
+  const into = startCollecting()
+  const reader = createStreamReader(protocols[protocol], {}, event => collectEvent(into, event))
+  reader.push(text)
+  reader.end()
+  return into.response
+}
+
+const exceptions: Exceptions = {}
+
+describe.skipIf(!shared).each(protocolNames)(`the same exchange of %s, whole and streamed (${skipReason})`, protocol => {
+  test('is told in the same way', async () => {
+    const pairs = twins(protocol).map(({ whole, streamed }) => ({ name: streamed, whole, streamed }))
+    await tally(`twins ${protocol}`, pairs, exceptions, ({ whole, streamed }) => {
+      expectTwins(protocols[protocol].decodeResponse(JSON.parse(read(whole))).value, collected(protocol, read(streamed)))
+    })
+  })
+})
