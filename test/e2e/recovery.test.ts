@@ -1,0 +1,63 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { after, listen, one, type Protocol, replies, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
+
+/** The SDKs try again by themselves; the gateway must not be in their way. */
+const protocols: Protocol[] = ['chat-completions', 'responses', 'messages']
+const failing = (status: number, headers: Record<string, string> = {}) => sendJson(status, { error: { message: 'Not now', type: 'overloaded_error' } }, headers)
+type Script = Parameters<typeof upstream>[number]
+const reset: Script = response => response.destroy()
+
+async function through(served: Protocol, ...scripts: Script[]): Promise<{ url: string; seen: Upstream }> {
+  const seen = await upstream(...scripts)
+  const handler = gateway(one(seen.url, served))
+  after(() => handler.close(100))
+  return { url: await listen(handler), seen }
+}
+
+const ask: Record<Protocol, (base: string, stream: boolean) => Promise<string>> = {
+  async 'chat-completions'(base, stream) {
+    const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'key', maxRetries: 2 })
+    const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
+    if (!stream) return (await client.chat.completions.create(params)).choices[0]?.message.content ?? ''
+    return (await client.chat.completions.stream(params).finalContent()) ?? ''
+  },
+  async responses(base, stream) {
+    const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'key', maxRetries: 2 })
+    if (!stream) return (await client.responses.create({ model: 'm', input: 'Hi' })).output_text
+    return (await client.responses.stream({ model: 'm', input: 'Hi' }).finalResponse()).output_text
+  },
+  async messages(base, stream) {
+    const client = new Anthropic({ baseURL: base, apiKey: 'key', maxRetries: 2 })
+    const params = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
+    const { content } = stream ? await client.messages.stream(params).finalMessage() : await client.messages.create(params)
+    return content.map(block => (block.type === 'text' ? block.text : '')).join('')
+  },
+}
+
+const failures: [string, Script][] = [
+  ['429', failing(429, { 'retry-after-ms': '10' })],
+  ['503', failing(503, { 'retry-after-ms': '10' })],
+  ['529', failing(529, { 'retry-after-ms': '10' })],
+  ['a connection that is reset', reset],
+]
+
+describe.each(protocols)('the client of %s', client => {
+  describe.each(protocols)('at an upstream of %s', served => {
+    test.each(failures)('recovers from %s by itself', async (_, failure) => {
+      for (const stream of [false, true]) {
+        const { url, seen } = await through(served, failure, stream ? sendStream(streams[served]) : sendJson(200, replies[served]))
+        expect(await ask[client](url, stream)).toBe('Hello')
+        expect(seen.calls.length).toBe(2)
+      }
+    })
+
+    test('is told that a stream broke off, and nothing is sent twice', async () => {
+      const { url, seen } = await through(served, sendStream(streams[served].slice(0, -2), { cut: true }), sendStream(streams[served]))
+      await expect(ask[client](url, true)).rejects.toThrow()
+      expect(seen.calls.length).toBe(1)
+    })
+  })
+})

@@ -1,0 +1,62 @@
+import compression from 'compression'
+import connect from 'connect'
+import express5 from 'express'
+// @ts-expect-error the older release comes without types; it is used as the newer one is
+import express4 from 'express4'
+import { describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { after, listen, one, type Protocol, paths, post, replies, requests, said, sendJson, streams, upstream } from './support.ts'
+
+const protocols = Object.keys(paths) as Protocol[]
+type App = Parameters<typeof listen>[0] & { use(handler: unknown): unknown }
+const frameworks: [string, () => App][] = [
+  ['express 5', () => express5() as unknown as App],
+  ['express 4', () => (express4 as unknown as typeof express5)() as unknown as App],
+  ['connect', () => connect() as unknown as App],
+]
+
+describe.each(frameworks)('behind compression() in %s', (_, create) => {
+  async function behind(url: string, served: Protocol): Promise<string> {
+    const handler = gateway(one(url, served))
+    after(() => handler.close(100))
+    const app = create()
+    app.use(compression({ threshold: 0 }))
+    app.use(handler)
+    return listen(app)
+  }
+
+  test.each(protocols)('every frame comes when it was sent, to a client that takes gzip: %s', async served => {
+    let go = () => {}
+    const second = new Promise<void>(resolve => {
+      go = resolve
+    })
+    const frames = streams[served]
+    const { url } = await upstream(async response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      for (const frame of frames.slice(0, -2)) response.write(frame)
+      await second
+      for (const frame of frames.slice(-2)) response.write(frame)
+      response.end()
+    })
+    const base = await behind(url, served)
+    for (const client of protocols.filter(name => name === served || name === 'messages')) {
+      const response = await fetch(base + paths[client], post({ ...requests[client], stream: true }, { 'accept-encoding': 'gzip' }))
+      const decoder = new TextDecoder()
+      let text = ''
+      // The upstream says no more before the client has read this.
+      for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+        text += decoder.decode(chunk, { stream: true })
+        if (text.includes('Hel')) go()
+      }
+      expect(await said(text, client)).toBe('Hello')
+    }
+  })
+
+  test('a whole reply is compressed, and read', async () => {
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const base = await behind(url, 'messages')
+    const response = await fetch(base + paths.messages, post(requests.messages, { 'accept-encoding': 'gzip' }))
+    expect(response.headers.get('content-encoding')).toBe('gzip')
+    expect(await response.json()).toEqual(replies.messages)
+  })
+})
