@@ -40,7 +40,7 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
   const direct = isObject(caller) && caller['type'] === 'direct'
   report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
   if (ext) report.ext(ext, at)
-  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(verbatim).nameOf } })
+  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const proof = encodeProof(state, head, shown)
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: proof.id, ...merge(inner, proof.beside) }] }, emit })

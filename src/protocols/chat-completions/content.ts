@@ -17,6 +17,8 @@ export type Writing = {
   own: boolean
   /** The name that a tool has on this wire; notes are made where it stands first. */
   nameOf(name: string, namespace?: string): string
+  /** The namespace of a tool that is chosen by its name alone. */
+  spaceOf?(name: string): string | undefined
   /** Results that nobody gave. */
   invented?: Set<Part>
   /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */

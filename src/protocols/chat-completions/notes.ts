@@ -20,6 +20,7 @@ export const notes = {
   'tool.server': { kind: 'dropped', reason: 'a tool that runs at its own provider cannot run here', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'the provider searches the web its own way', source: '2.5' },
   'tool_choice.unsupported': { kind: 'dropped', reason: 'the target protocol cannot force this tool', source: '2.6' },
+  'tool_choice.without-tools': { kind: 'dropped', reason: 'a choice of tools needs tools', source: '2.6' },
   'tool-call.id': { kind: 'approximated', reason: 'the id is longer than 40 characters; call and result get the same shorter one', source: '2.7' },
   'tool-call.empty-input': { kind: 'synthesized', reason: 'a function call without arguments needs an empty object here', source: '3.9' },
   'tool-call.dangling': { kind: 'dropped', reason: 'no result answers this call, and the target demands one', source: '2.2' },

@@ -225,14 +225,14 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { ext } = value
   const verbatim = own(ext) !== undefined
   const { nameOf, renamed } = createNames(verbatim)
-  const writing: Writing = { report, options, own: verbatim, nameOf, told: new Set(), invented: new Set() }
+  const writing: Writing = { report, options, own: verbatim, nameOf, spaceOf: name => spaceOf(name, value.tools), told: new Set(), invented: new Set() }
   const form = formOf(ext)
   const {
     model,
     messages,
     tools,
-    toolChoice,
-    parallelToolCalls,
+    toolChoice: _choice,
+    parallelToolCalls: _parallel,
     output,
     reasoning,
     sampling,
@@ -257,12 +257,12 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const conversation = verbatim || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
   const definitions = encodeTools(gatherTools(tools, messages, writing), writing)
+  const choice = encodeChoice(value, 'tools' in definitions || 'functions' in definitions, writing)
   const written = defined({
     model,
     messages: encodeMessages(conversation, writing),
     ...definitions,
-    [(form['toolChoiceKey'] as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, form['toolChoice'], writing),
-    parallel_tool_calls: parallelToolCalls,
+    ...choice,
     ...encodeOutput(output, writing, form),
     ...encodeControls(reasoning, form['controls'], writing),
     ...encodeSampling(sampling, writing),
@@ -286,6 +286,24 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   report.settle(wire)
   const context = Object.keys(renamed).length > 0 ? { context: { tools: { ...renamed } } } : {}
   return { wire, notes: report.notes, ...context }
+}
+
+/** A server takes a choice among tools only where there are any. */
+function encodeChoice({ toolChoice, parallelToolCalls, ext }: CanonicalRequest, hasTools: boolean, writing: Writing): JsonObject {
+  const { toolChoice: came, toolChoiceKey } = formOf(ext)
+  if (hasTools || writing.own)
+    return {
+      [(toolChoiceKey as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, came, writing),
+      parallel_tool_calls: parallelToolCalls,
+    }
+  if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool_choice.without-tools', '', 'toolChoice')
+  if (parallelToolCalls === false) writing.report.add('tool_choice.without-tools', '', 'parallelToolCalls')
+  return {}
+}
+
+function spaceOf(name: string, tools: readonly Tool[] | undefined): string | undefined {
+  const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
+  return owner && 'namespace' in owner ? owner.namespace : undefined
 }
 
 /** The tools of the request and those that were added in mid-conversation. */

@@ -144,7 +144,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
 
-  const writing = { report, options, own: verbatim, nameOf: createNames(verbatim).nameOf, stored: {} }
+  const writing = { report, options, own: verbatim, nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))

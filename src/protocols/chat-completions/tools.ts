@@ -310,13 +310,13 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
         report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }
-      return encodeNamed(choice.kind, writing.nameOf(choice.name, choice.namespace))
+      return encodeNamed(choice.kind, writing.nameOf(choice.name, choice.namespace ?? writing.spaceOf?.(choice.name)))
     }
     case 'allowed': {
       const tools: JsonObject[] = []
       for (const { kind, name } of choice.tools)
         if (kind === 'server') report.add('tool_choice.unsupported', '', 'toolChoice')
-        else tools.push(encodeNamed(kind, writing.nameOf(name)))
+        else tools.push(encodeNamed(kind, writing.nameOf(name, writing.spaceOf?.(name))))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
     case 'opaque':

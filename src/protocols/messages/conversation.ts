@@ -33,7 +33,8 @@ export function encodeMessages(
   const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
   const leading = first < 0 ? messages : messages.slice(0, first)
   const others = first < 0 ? [] : messages.slice(first)
-  if (leading.some(({ role }) => role === 'developer')) report.once('system.developer-role', leading.find(({ role }) => role === 'developer')?.at, 'role')
+  const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
+  if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeSystem(leading, native, writing)
   const wires = native
     ? others.map(message => encodeNative(message, writing))

@@ -102,7 +102,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       if (tool.protocol === name && isObject(tool.raw)) return tool.raw
       const nearest = nearestOf(tool, options)
       report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
-      return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool.common)) }
+      return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }
     }
     case 'opaque':
       if (tool.protocol === name && isObject(tool.raw)) return tool.raw
@@ -117,7 +117,9 @@ export function nearestOf({ tool }: ServerTool, { serverTools }: MessagesOptions
   return serverTools === 'map' ? nearestServerTool[tool] : undefined
 }
 
-function encodeCommon({ maxUses, allowedDomains, blockedDomains, userLocation }: NonNullable<ServerTool['common']> = {}): JsonObject {
+function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonObject {
+  const { maxUses, allowedDomains, blockedDomains, userLocation, ...rest } = common ?? {}
+  report.rest({ ...rest, ...(allowedDomains && { blockedDomains }) }, at)
   return defined({
     max_uses: maxUses,
     allowed_domains: allowedDomains,

@@ -219,8 +219,9 @@ function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
 }
 
 /** The name of a tool on this wire; a changed one is noted where it stands first, and remembered for the answer. */
-export function encodeName(name: string, at: string | undefined, { own, report, tools }: Writing): string {
-  if (own) return name
+export function encodeName(name: string, at: string | undefined, { own, report, target, tools }: Writing): string {
+  // A client knows its tools by the names that it gave them.
+  if (own || target === 'output') return name
   const wire = mapName(name, 128)
   if (wire !== name && !Object.hasOwn(tools, wire)) {
     report.add('tool.renamed', at, 'name')
@@ -239,8 +240,11 @@ function encodeServerTool(tool: ServerTool, w: Writing): JsonObject | undefined 
     return encodeFunction(expanded, w)
   }
   const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
-  if (mapped) report.add('tool.server-mapped', at)
-  else report.add('tool.server', at)
+  report.add(mapped ? 'tool.server-mapped' : 'tool.server', at)
+  if (mapped && tool.tool === 'web_search') {
+    const { allowedDomains: _domains, contextSize: _size, userLocation: _place, ...rest } = common ?? {}
+    report.rest(rest, at)
+  }
   return mapped
 }
 

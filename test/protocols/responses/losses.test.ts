@@ -108,7 +108,6 @@ describe('what an answer loses on its way is told where it stood', () => {
     ],
     ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details'],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
-    ['a name that does not fit', 'chat-completions', { output: [{ ...call, name: 'fi nd' }] }, 'tool.renamed /output/0/name'],
     ['the namespace of a call', 'chat-completions', { output: [{ ...call, namespace: 'n' }] }, 'tool.namespace /output/0/namespace'],
     [
       'the namespace of a result',
