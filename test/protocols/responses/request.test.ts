@@ -348,6 +348,14 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual(['media.as-image-call'])
   })
 
+  test('the finest detail of an image is the original', () => {
+    const { wire, codes } = write(
+      foreign([say('user', { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' }, detail: 'ultra_high' })]),
+    )
+    expect(wire['input']).toMatchObject([{ content: [{ type: 'input_image', detail: 'original' }] }])
+    expect(codes).toEqual(['media.detail'])
+  })
+
   test('what media have and no field is for is told', () => {
     const media = (kind: 'audio' | 'video'): Part => ({ type: 'media', kind, source: { type: 'base64', data: 'QQ==' }, filename: 'a', cache: {} })
     expect(write(foreign([say('user', media('audio'))]), { rsInputAudio: true }).codes).toEqual(['field.unsupported', 'cache.place'])
