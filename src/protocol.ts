@@ -69,7 +69,7 @@ export type CodecOptions = {
   now?: number
   /** For ids that the target demands and nobody gave; gets the usual prefix, e.g. `msg_`. Absent: the prefix + `0`. */
   newId?: (prefix: string) => string
-  /** What `translateRequest` learned of the request that is being answered. */
+  /** What `translateRequest` learned of the request that is being answered. Absent: tools keep the names that the upstream knows. */
   context?: TranslationContext
   /** The source protocol's field names. Absent: notes use canonical names. */
   fieldNames?: FieldNames

@@ -7,6 +7,7 @@ import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
@@ -49,7 +50,7 @@ program
   .option('--context <file>', 'what --context-out wrote when the request was translated')
   .option('--context-out <file>', 'where to write what the translation of the answer needs')
   .option('--strict', 'refuse instead of dropping or approximating')
-  .option('--option <k=v>', 'a mapping option; the value is JSON or a word; may be repeated', toOption, {})
+  .option('--option <k=v>', 'an option of the translation, listed in the README; may be repeated', readOption, {})
   .addHelpText('after', '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json')
   .action(translate)
 
@@ -118,21 +119,6 @@ function toPort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
-}
-
-function toOption(text: string, before: Record<string, unknown>): Record<string, unknown> {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('An option is written k=v.')
-  const word = text.slice(at + 1)
-  return { ...before, [text.slice(0, at)]: jsonOr(word) }
-}
-
-function jsonOr(word: string): unknown {
-  try {
-    return JSON.parse(word)
-  } catch {
-    return word
-  }
 }
 
 async function readInput(): Promise<string> {

@@ -4,7 +4,7 @@ import type { CodecOptions } from '../protocol.ts'
 
 /** What a translation may be told beside the mapping options of the two protocols. */
 export type Settings = Omit<CodecOptions, 'fieldNames'> & {
-  /** Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. */
+  /** Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. Default false: notes are only told. */
   strict?: boolean | readonly NoteKind[]
   /** Model name to write. Absent: the name stays. */
   model?: string

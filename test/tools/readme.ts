@@ -6,6 +6,7 @@ import { TranslationError } from '../../src/errors.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { noteRows } from './notes.ts'
+import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
 
 const file = new URL('../../README.md', import.meta.url)
@@ -13,7 +14,7 @@ const all: Protocol[] = Object.values(protocols)
 
 /** The README with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
 export function generatedReadme(): string {
-  const blocks: Record<string, string> = { mapping: mapping(), finish: finish(), notes: notes() }
+  const blocks: Record<string, string> = { mapping: mapping(), finish: finish(), notes: notes(), options: options() }
   return readFileSync(file, 'utf8').replace(/<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
     const block = name.endsWith('.ts') ? code(name) : blocks[name]
     return block === undefined ? whole : `<!-- ${name} -->\n${block}\n<!-- /${name} -->`
@@ -55,6 +56,10 @@ const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
 function notes(): string {
   return table(['made by', 'code', 'kind', 'meaning', 'example'], noteRows())
+}
+
+function options(): string {
+  return table(['of', 'option', 'values', 'meaning'], optionRows())
 }
 
 function outcome(protocol: Protocol, request: CanonicalRequest): string {

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import ts from 'typescript'
+
+export type DocumentedOption = { of: string; name: string; values: string; doc: string }
+
+const root = new URL('../../src/', import.meta.url)
+
+/** Where options are declared: the common ones, then those of each protocol. */
+const declared: [of: string, file: string, type: string][] = [
+  ['all', 'translate/settings.ts', 'Settings'],
+  ['all', 'protocol.ts', 'CodecOptions'],
+  ...readdirSync(new URL('protocols/', root), { withFileTypes: true })
+    .filter(entry => entry.isDirectory())
+    .map(({ name }): [string, string, string] => [name, `protocols/${name}/options.ts`, 'Options']),
+]
+
+/** Set by the library itself, not by its users. */
+const internal = new Set(['fieldNames'])
+
+/** Every option with what its docstring says. */
+export const documentedOptions: DocumentedOption[] = declared.flatMap(([of, file, type]) => {
+  const tree = ts.createSourceFile(file, readFileSync(new URL(file, root), 'utf8'), ts.ScriptTarget.Latest, true)
+  const aliases = tree.statements.filter(ts.isTypeAliasDeclaration).filter(({ name }) => name.text.endsWith(type))
+  return aliases
+    .flatMap(alias => membersOf(alias.type))
+    .flatMap(member => {
+      const name = member.name.getText(tree)
+      if (internal.has(name)) return []
+      return [{ of, name, values: member.type?.getText(tree).replaceAll(/\s+/g, ' ') ?? '', doc: docOf(member, tree) }]
+    })
+})
+
+function membersOf(type: ts.TypeNode): ts.PropertySignature[] {
+  if (ts.isIntersectionTypeNode(type)) return type.types.flatMap(membersOf)
+  return ts.isTypeLiteralNode(type) ? type.members.filter(ts.isPropertySignature) : []
+}
+
+function docOf(member: ts.PropertySignature, tree: ts.SourceFile): string {
+  const [comment] = ts.getLeadingCommentRanges(tree.text, member.pos) ?? []
+  if (!comment) return ''
+  return tree.text
+    .slice(comment.pos + 3, comment.end - 2)
+    .split('\n')
+    .map(line => line.replace(/^\s*\*?\s?/, '').trim())
+    .join(' ')
+    .trim()
+}
+
+export function optionRows(): string[][] {
+  return documentedOptions.map(({ of, name, values, doc }) => [of, `\`${name}\``, `\`${values.replaceAll('|', '\\|')}\``, doc.replaceAll('|', '\\|')])
+}
