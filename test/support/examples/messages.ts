@@ -146,6 +146,48 @@ export const messagesExamples: Record<string, Example> = {
       user,
     ),
   ),
+  'reasoning.other-model': request('canonical')({
+    ...canonical.request([{ type: 'text', text: 'hi' }], { model: 'claude-sonnet-5' }),
+    messages: [
+      {
+        role: 'assistant',
+        origin: 'message',
+        parts: [
+          {
+            type: 'reasoning',
+            segments: [{ kind: 'summary', text: 'hm' }],
+            signature: { value: seal, issuer: 'messages', model: 'claude-opus-4-8' },
+            at: '/messages/0/parts/0',
+          },
+        ],
+      },
+    ],
+  }),
+  'reasoning.dropped-upstream': lost.reply('messages')(
+    blocks.reply([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_dropped' }] }),
+    {},
+    ['response.created'],
+  ),
+  'reasoning.prefix-mismatch': lost.reply('messages')(
+    blocks.reply([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_kept' }] }),
+    {},
+    ['response.created'],
+  ),
+  'server-tool.as-text': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }), {
+    serverToolHistory: 'text',
+  }),
+  'tool_choice.not-allowed': lost.reply('messages')(
+    blocks.reply([blocks.call('c1')], { stop_reason: 'tool_use' }),
+    {
+      context: {
+        from: 'chat-completions',
+        to: 'messages',
+        request: { messages: [], toolChoice: { mode: 'allowed', require: false, tools: [{ kind: 'function', name: 'other' }] } },
+      },
+    },
+    ['response.created'],
+  ),
+  'stop.blank': fromChat(chat.request({ stop: ['END', ' '] })),
   'reasoning.budget-as-effort': request('canonical')({ ...think, model: 'm', reasoning: { budgetTokens: 4000 } }),
   'reasoning.budget-raised': request('canonical')({ ...think, reasoning: { budgetTokens: 500 } }),
   'reasoning.budget-room': request('canonical')({ ...think, reasoning: { budgetTokens: 6000 } }),
