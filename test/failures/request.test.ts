@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest'
+import { translateRequest } from '../../src/api.ts'
+import { TranslationError } from '../../src/errors.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { answer, asked, assistant, call, calling, each, item, pdf, png, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
+
+const x = { 'chat-completions': { messages: [user('x')] }, messages: { messages: [user('x')] }, responses: { input: [item('user', 'x')] } }
+const system = (content: unknown) => ({ role: 'system', content })
+const developer = (content: unknown) => ({ role: 'developer', content })
+const shape = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'], additionalProperties: false }
+const mark = { cache_control: { type: 'ephemeral' } }
+const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } }
+
+const rows: Row[] = [
+  ...['HALT', ['HALT']].map(
+    (stop): Row => [
+      `a stop sequence (${JSON.stringify(stop)}) stops, or is told`,
+      'chat-completions',
+      { ...x['chat-completions'], stop },
+      { messages: [{ ...x.messages, stop_sequences: ['HALT'] }], responses: [x.responses, 'dropped /stop field.unsupported'] },
+    ],
+  ),
+  [
+    'five stop sequences are four where no more are taken, and that is told',
+    'messages',
+    { ...x.messages, stop_sequences: ['A', 'B', 'C', 'D', 'E'] },
+    {
+      'chat-completions': [{ ...x['chat-completions'], stop: ['A', 'B', 'C', 'D'] }, 'approximated /stop_sequences stop.too-many'],
+      responses: [x.responses, 'dropped /stop_sequences field.unsupported'],
+    },
+  ],
+  [
+    'an instruction in mid-conversation stays where it is',
+    'messages',
+    { messages: [user('a'), assistant('b'), system('N'), user('c')] },
+    {
+      'chat-completions': [{ messages: [user('a'), assistant('b'), system('N'), user('c')] }],
+      responses: [{ input: [item('user', 'a'), spoken('b'), item('system', 'N'), item('user', 'c')] }],
+    },
+  ],
+  [
+    'an instruction in mid-conversation is marked text for servers that know none there',
+    'chat-completions',
+    { messages: [system('S'), user('a'), assistant('b'), system('N'), user('c')] },
+    {
+      messages: [
+        { system: 'S', messages: [user('a'), assistant('b'), user([text('<system>N</system>'), text('c')])] },
+        'approximated /messages/3 system.mid-conversation-as-user',
+      ],
+      responses: [{ input: [item('system', 'S'), item('user', 'a'), spoken('b'), item('system', 'N'), item('user', 'c')] }],
+    },
+  ],
+  [
+    'every instruction before the conversation arrives once, in order',
+    'chat-completions',
+    { messages: [system('S-1 👋🏽'), developer('D-2'), user('x')] },
+    {
+      messages: [{ system: [text('S-1 👋🏽'), text('D-2')], ...x.messages }, 'approximated /messages/1/role system.developer-role'],
+      responses: [{ input: [item('system', 'S-1 👋🏽'), item('developer', 'D-2'), item('user', 'x')] }],
+    },
+  ],
+  [
+    'developer items beside instructions are not lost',
+    'responses',
+    { instructions: 'I', input: [item('developer', 'P-1', 'P-2'), item('developer', 'P-3'), item('user', 'x')] },
+    {
+      'chat-completions': [{ messages: [system('I'), developer([text('P-1'), text('P-2')]), developer('P-3'), user('x')] }],
+      messages: [{ system: [text('I'), text('P-1'), text('P-2'), text('P-3')], ...x.messages }, 'approximated /input/0/role system.developer-role'],
+    },
+  ],
+  [
+    'a system prompt of blocks is not turned into its JSON',
+    'messages',
+    { system: [text('S'), text('T')], ...x.messages },
+    {
+      'chat-completions': [{ messages: [system([text('S'), text('T')]), user('x')] }],
+      responses: [{ input: [item('system', 'S', 'T'), item('user', 'x')] }],
+    },
+  ],
+  [
+    'text of nothing beside a call is no block that is refused for ever',
+    'chat-completions',
+    { messages: [user('x'), { ...calling(call('a')), content: '' }, answer('a', [text(''), text('r')])] },
+    { messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'r')])] }] },
+  ],
+  [
+    'text of blanks alone is left out, and told',
+    'chat-completions',
+    { messages: [user('x'), { ...calling(call('a')), content: ' \n' }, answer('a', 'r')] },
+    { messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'r')])] }, 'dropped /messages/1/content text.blank'] },
+  ],
+  [
+    'a picture that was pasted without text is a picture alone',
+    'chat-completions',
+    { messages: [user([text(''), { type: 'image_url', image_url: { url: `data:image/webp;base64,${png}` } }])] },
+    { messages: [{ messages: [user([{ type: 'image', source: { type: 'base64', media_type: 'image/webp', data: png } }])] }] },
+  ],
+  [
+    'a picture by address stays one, commas or not',
+    'chat-completions',
+    { messages: [user([{ type: 'image_url', image_url: { url: 'https://pictures.test/a,b.png' } }])] },
+    {
+      messages: [{ messages: [user([{ type: 'image', source: { type: 'url', url: 'https://pictures.test/a,b.png' } }])] }],
+      responses: [{ input: [item('user', { type: 'input_image', image_url: 'https://pictures.test/a,b.png', detail: 'auto' })] }],
+    },
+  ],
+  [
+    'a document is not left out of the question',
+    'chat-completions',
+    { messages: [user([{ type: 'file', file: { filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf}` } }, text('sum')])] },
+    {
+      messages: [
+        { messages: [user([{ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: pdf }, title: 'a.pdf' }, text('sum')])] },
+        'approximated /messages/0/content/0/file/filename media.filename-as-title',
+      ],
+      responses: [{ input: [item('user', { type: 'input_file', filename: 'a.pdf', file_data: `data:application/pdf;base64,${pdf}` }, 'sum')] }],
+    },
+  ],
+  [
+    'a document by address is kept or told',
+    'responses',
+    { input: [item('user', { type: 'input_file', file_url: 'https://papers.test/a.pdf' }, 'sum')] },
+    {
+      messages: [{ messages: [user([{ type: 'document', source: { type: 'url', url: 'https://papers.test/a.pdf' } }, text('sum')])] }],
+      'chat-completions': [{ messages: [user('sum')] }, 'dropped /input/0/content/0 part.unsupported'],
+    },
+  ],
+  [
+    'marks for the cache are kept where they can stand, and told where not',
+    'messages',
+    { system: [text('S', mark)], messages: [user([text('x', mark)]), assistant([text('a', mark)]), user('y')] },
+    {
+      'chat-completions': [
+        { messages: [system([text('S', breakpoint)]), user([text('x', breakpoint)]), assistant('a'), user('y')] },
+        'dropped /messages/1/content/0/cache_control cache.place',
+      ],
+      responses: [
+        {
+          input: [
+            item('system', { type: 'input_text', text: 'S', ...breakpoint }),
+            item('user', { type: 'input_text', text: 'x', ...breakpoint }),
+            spoken('a'),
+            item('user', 'y'),
+          ],
+        },
+        'dropped /messages/1/content/0/cache_control cache.place',
+      ],
+    },
+  ],
+  [
+    'of six marks for the cache four are kept: that of the instructions and the last ones',
+    'chat-completions',
+    {
+      messages: [
+        system([text('S', breakpoint)]),
+        user([text('1', breakpoint), text('2', breakpoint)]),
+        assistant('a'),
+        user(['3', '4', '5'].map(of => text(of, breakpoint))),
+      ],
+    },
+    {
+      messages: [
+        { system: [text('S', mark)], messages: [user([text('1'), text('2')]), assistant('a'), user(['3', '4', '5'].map(of => text(of, mark)))] },
+        'dropped /messages/1/content/0/prompt_cache_breakpoint cache.too-many',
+        'dropped /messages/1/content/1/prompt_cache_breakpoint cache.too-many',
+      ],
+    },
+  ],
+  [
+    'servers that refuse marks get none',
+    'messages',
+    { system: [text('S', { cache_control: { type: 'ephemeral', ttl: '1h' } })], ...x.messages },
+    { 'chat-completions': [{ messages: [system('S'), user('x')] }, 'dropped /system/0/cache_control cache.place'] },
+    { ccCacheMarks: 'drop' },
+  ],
+  [
+    'a temperature above the highest is the highest, and that is told',
+    'chat-completions',
+    { ...x['chat-completions'], temperature: 1.7 },
+    {
+      messages: [{ ...x.messages, temperature: 1 }, 'approximated /temperature sampling.temperature-clamped'],
+      responses: [{ ...x.responses, temperature: 1.7 }],
+    },
+  ],
+  [
+    'no temperature is sent beside thinking',
+    'chat-completions',
+    { ...x['chat-completions'], temperature: 0.7, reasoning_effort: 'high' },
+    { messages: [{ ...x.messages, thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }, 'dropped /temperature sampling.with-thinking'] },
+  ],
+]
+
+test.each(each(rows))('$seen: $from → $to', ({ from, to, asks, options, wanted }) => {
+  expect(told(from, to, asks, options)).toEqual(wanted)
+})
+
+const between = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+
+describe.each(between)('$from → $to', ({ from, to }) => {
+  const formats: Record<ProtocolName, Wire> = {
+    'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: shape } } },
+    responses: { text: { format: { type: 'json_schema', name: 'answer', schema: shape } } },
+    messages: { output_config: { format: { type: 'json_schema', schema: shape } } },
+  }
+  test('a schema for the answer is never lost', () => {
+    const { body, notes, faults } = told(from, to, { ...x[from], ...formats[from] })
+    const named = JSON.parse(JSON.stringify(formats[to]).replace('"answer"', from === 'messages' ? '"response"' : '"answer"')) as Wire
+    expect(body).toMatchObject(named)
+    const made = to === 'responses' ? '/text/format/name' : '/response_format/json_schema/name'
+    expect({ notes, faults }).toEqual({ notes: from === 'messages' ? [`synthesized ${made} schema.name`] : [], faults: [] })
+  })
+
+  const limits: Record<ProtocolName, string> = { 'chat-completions': 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
+  test('the limit of the answer arrives once, under the name that the target knows', () => {
+    const { body, faults } = asked(from, to, { ...x[from], [limits[from]]: 1_234 })
+    const found = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'].flatMap(key => (key in body ? [[key, body[key]]] : []))
+    expect({ found, faults }).toEqual({ found: [[limits[to], 1_234]], faults: [] })
+  })
+
+  test('what every request is given: a limit where one is demanded, nothing that is stored', () => {
+    const { body, notes } = asked(from, to, x[from])
+    const { messages: _m, input: _i, ...rest } = body
+    const given = {
+      'chat-completions': [from === 'messages' ? { max_completion_tokens: 1_000 } : {}],
+      responses: [
+        { ...(from === 'messages' && { max_output_tokens: 1_000 }), store: false, include: ['reasoning.encrypted_content'] },
+        'synthesized /store store.default',
+        'synthesized /include reasoning.include-encrypted',
+      ],
+      messages: [{ max_tokens: 32_000 }, 'synthesized /max_tokens max_tokens.default'],
+    }[to] as [Wire, ...string[]]
+    expect({ rest, notes }).toEqual({ rest: { model: 'm-1', ...given[0] }, notes: given.slice(1) })
+  })
+})
+
+test.each<[param: string, asks: Wire]>([
+  ['/previous_response_id', { input: 'x', previous_response_id: 'resp_1' }],
+  ['/conversation', { input: 'x', conversation: 'conv_1' }],
+  ['/prompt', { input: 'x', prompt: { id: 'pmpt_1' } }],
+  ['/background', { input: 'x', background: true }],
+  ['/input/1', { input: [user('x'), { type: 'item_reference', id: 'msg_1' }] }],
+])('a conversation that only its provider holds (%s) is refused, never answered without it', (param, asks) => {
+  for (const to of ['chat-completions', 'messages'] as const) {
+    let thrown: unknown
+    try {
+      translateRequest({ model: 'm-1', ...asks }, { from: 'responses', to })
+    } catch (error) {
+      thrown = error
+    }
+    expect(TranslationError.is(thrown) && { code: thrown.code, path: thrown.path }).toEqual({ code: 'inexpressible', path: param })
+  }
+})
+
+test.each<[field: string, value: unknown, lost: ProtocolName[]]>([
+  ['n', 3, ['messages', 'responses']],
+  ['seed', 7, ['messages', 'responses']],
+  ['logit_bias', { 50256: -100 }, ['messages', 'responses']],
+  ['frequency_penalty', 0.5, ['messages', 'responses']],
+  ['presence_penalty', 0.5, ['messages', 'responses']],
+  ['stop', ['END'], ['responses']],
+  ['metadata', { run: '7' }, ['messages']],
+  ['verbosity', 'low', ['messages']],
+  ['prediction', { type: 'content', content: 'p' }, ['messages', 'responses']],
+  ['prompt_cache_key', 'k', ['messages']],
+  ['newest_field', 1, ['messages', 'responses']],
+])('%s does nothing elsewhere only where that is told, and strict refuses it there', (field, value, lost) => {
+  for (const to of ['messages', 'responses'] as const) {
+    const asks = { ...x['chat-completions'], [field]: value }
+    const { notes } = told('chat-completions', to, asks)
+    const dropped = notes.filter(note => note.startsWith(`dropped /${field} `))
+    expect({ to, dropped: dropped.length, all: notes.length }).toEqual(lost.includes(to) ? { to, dropped: 1, all: 1 } : { to, dropped: 0, all: 0 })
+    const refused = () => told('chat-completions', to, asks, { strict: true })
+    if (lost.includes(to)) expect(refused).toThrow(TranslationError)
+    else expect(refused).not.toThrow()
+  }
+})
