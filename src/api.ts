@@ -2,11 +2,18 @@ import type { Note } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
+import type { History } from './translate/history.ts'
+import * as history from './translate/history.ts'
+import type { Reference, Resolvers } from './translate/references.ts'
 import * as whole from './translate/request.ts'
 import * as reply from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
 import * as stream from './translate/stream.ts'
 import * as fold from './translate/whole.ts'
+
+/** What a request refers to in its provider's memory, and the lookups that stand in for that memory. */
+export type { History } from './translate/history.ts'
+export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 
 /** `from`: the protocol that the input is in; `to`: the one that is wanted. */
 export type TranslateOptions = Settings & MappingOptions & { from: ProtocolName; to: ProtocolName }
@@ -20,8 +27,29 @@ const all: readonly Protocol[] = Object.values(protocols)
  * the translation of the answer. Between equal protocols the body comes back untouched, but for `model`.
  * @throws TranslationError `malformed` with the path of the fault; `inexpressible` when a note would not be enough
  */
-export function translateRequest(body: unknown, { from, to, ...settings }: TranslateOptions): { body: unknown; notes: Note[]; context: TranslationContext } {
+export function translateRequest(
+  body: unknown,
+  { from, to, ...settings }: TranslateOptions & Resolvers,
+): { body: unknown; notes: Note[]; context: TranslationContext } {
   return whole.translateRequest(body, protocolOf(from), protocolOf(to), all, settings)
+}
+
+/**
+ * The ids in a request that mean something only to the provider who gave them: fetch what they stand for, then translate
+ * with resolvers that give it.
+ * @throws TranslationError `malformed`
+ */
+export function referencesOf(body: unknown, { protocol, ...settings }: OneProtocol): Reference[] {
+  return history.referencesOf(body, protocolOf(protocol), settings)
+}
+
+/**
+ * What to keep of an exchange under the id of its reply, for requests that go on from it; plain JSON. A streamed reply
+ * goes through `collectStream` first. Resolvers bring in what came before.
+ * @throws TranslationError `malformed`; `inexpressible` when the request itself goes on from something unknown
+ */
+export function historyOf(request: unknown, reply: unknown, { protocol, ...settings }: OneProtocol & Resolvers): History {
+  return history.historyOf(request, reply, protocolOf(protocol), settings)
 }
 
 /**

@@ -3,12 +3,13 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import { holdsEnvelope } from '../kit/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
+import { type Resolvers, resolveReferences } from './references.ts'
 import { refuseIfStrict, type Settings } from './settings.ts'
 
 /**
  * A request of one protocol → the same request of another. Between two equal protocols the body is given back untouched
- * and unread, but for the model name; `strict` reads it all the same. Only a history that another provider has part in is
- * written anew.
+ * and unread, but for the model name; `strict` reads it all the same. Only a history that another provider has part in, or
+ * that a resolver brings, is written anew.
  * @throws TranslationError `malformed`, `inexpressible`
  */
 export function translateRequest(
@@ -16,20 +17,28 @@ export function translateRequest(
   from: Protocol,
   to: Protocol,
   known: Iterable<Protocol>,
-  { strict, model, ...options }: Settings,
+  { strict, model, ...options }: Settings & Resolvers,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
   // What an envelope holds was never said in this protocol: its provider gets its own proofs bare, and no others.
-  if (from === to && !holdsEnvelope(body)) {
+  const place = { issuer: from.name, fieldNames: from.fieldNames }
+  const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
+  // Whoever answers for an id says by it that the provider does not know it; what nobody answers for is the provider's.
+  if (from === to && !holdsEnvelope(body) && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }
   if (from !== to) refuseForeign(body, from, 'request', known)
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value
-  const encoded = to.encodeRequest(model === undefined ? asked : { ...asked, model }, { ...options, fieldNames: from.fieldNames })
+  const { request } = resolve(asked)
+  const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { ...options, fieldNames: from.fieldNames })
   const notes = [...decoded.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
   return { body: encoded.wire, notes, context: { from: from.name, to: to.name, request: withoutHistory(asked), ...encoded.context } }
+}
+
+function resolves(options: Resolvers): boolean {
+  return Object.keys(options).some(key => key.startsWith('resolve'))
 }
 
 /** The answer needs to know what was asked for, not what was said. */

@@ -9,7 +9,7 @@ import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from
 import { failureOf, readError } from './error.ts'
 import { decodeItem, encodeMessage } from './items.ts'
 import { keep, ownForm, protocol, spelling, words } from './own.ts'
-import { attachCarriers, type Carrier } from './reasoning.ts'
+import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
 import { type ResponsesItem, ResponsesResponse } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
@@ -74,7 +74,10 @@ function decodeOutputItems(output: readonly ResponsesItem[], report: ResponsesRe
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
       carriers.push({ attach, signature: part.signature, index: messages.length, before: messages.at(-1), at })
-    else messages.push(message)
+    else {
+      forgetMadeUpId(message, item)
+      messages.push(message)
+    }
   })
   attachCarriers(messages, carriers, at => report.add('reasoning.carrier-orphaned', at))
   return messages

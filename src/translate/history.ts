@@ -1,0 +1,31 @@
+import type { Message } from '../canonical/message.ts'
+import { TranslationError } from '../errors.ts'
+import type { Protocol } from '../protocol.ts'
+import { type Reference, type Resolvers, referencesIn, resolveReferences } from './references.ts'
+import type { Settings } from './settings.ts'
+
+/** What a request refers to in its provider's memory; nothing is looked up. */
+export function referencesOf(body: unknown, protocol: Protocol, settings: Settings): Reference[] {
+  return referencesIn(protocol.decodeRequest(body, settings).value, { issuer: protocol.name, fieldNames: protocol.fieldNames })
+}
+
+/** `id`: by which the next request calls it. `messages`: plain JSON, whole; what came before is in them. */
+export type History = { id?: string; messages: Message[] }
+
+const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item', 'thread'])
+
+/**
+ * What has to be kept of an exchange for a request that goes on from it. Both bodies are of the protocol that the client
+ * speaks. Instructions are left out: the wire says that they are not inherited.
+ * @throws TranslationError `malformed`; `inexpressible` when the request itself goes on from something unknown
+ */
+export function historyOf(request: unknown, reply: unknown, protocol: Protocol, { onUnresolvable, ...settings }: Settings & Resolvers): History {
+  const place = { issuer: protocol.name, fieldNames: protocol.fieldNames }
+  const asked = resolveReferences(protocol.decodeRequest(request, settings).value, settings, place).request
+  const missing = referencesIn(asked, place).find(({ kind }) => bringHistory.has(kind))
+  if (missing && onUnresolvable !== 'note')
+    throw new TranslationError({ code: 'inexpressible', protocol: protocol.name, path: missing.path }, 'what the request goes on from is not known')
+  const { id, candidates } = protocol.decodeResponse(reply, settings).value
+  const said = asked.messages.filter(({ origin }) => origin !== 'instructions')
+  return { ...(id !== undefined && { id }), messages: [...said, ...(candidates[0]?.messages ?? [])] }
+}
