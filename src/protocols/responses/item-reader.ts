@@ -8,7 +8,7 @@ import { arrived, carry } from './carriers.ts'
 import { decodeItem } from './items.ts'
 import { protocol } from './own.ts'
 import { indexOf, malformed, nextIndex, type OpenItem, type OpenPart, type State, type Tell } from './reading.ts'
-import { accepts } from './reasoning.ts'
+import { accepts, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesItem } from './schema.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
@@ -183,6 +183,7 @@ export function finishItem(state: State, event: JsonObject, emit: Tell): void {
 /** An item has come whole. One that was never announced is announced and ended at once. */
 function completeItem(state: State, index: number, wire: JsonObject, emit: Tell): void {
   const { message, attach } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
+  forgetMadeUpId(message, wire)
   const [only] = message.parts
   const there = state.items[index]
   if (there?.done) return

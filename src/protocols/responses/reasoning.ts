@@ -10,15 +10,13 @@ export type Attachment = 'next' | 'prev' | (string & {})
 
 /**
  * Takes away an id that was made up for a client, because this wire demands one: beside an envelope without an id. The
- * same protocol still writes it. Changes the message, which nobody else has seen yet.
+ * same protocol still writes it, from the form. Changes the message, which nobody else has seen yet.
  */
 export function forgetMadeUpId(message: Message, { encrypted_content: encrypted }: JsonObject): void {
   const [part] = message.parts
-  const form = ownForm(message)
-  if (part?.type !== 'reasoning' || part.id === undefined || !form || typeof encrypted !== 'string') return
+  if (part?.type !== 'reasoning' || part.id === undefined || typeof encrypted !== 'string') return
   const envelope = unwrapSignature(encrypted)
   if (!envelope || envelope.id !== undefined) return
-  form['id'] = part.id
   delete part.id
 }
 
@@ -45,7 +43,7 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     at,
   }
   const form = spelling(wire, ['summary', 'content', 'encrypted_content'])
-  const blank = { ...(encrypted === '' && { emptySeal: true }), ...(id === '' && { emptyId: true }) }
+  const blank = { ...(encrypted === '' && { emptySeal: true }), ...(id === '' && { emptyId: true }), ...(typeof id === 'string' && id !== '' && { id }) }
   return { part, fields, form: { ...form, ...blank }, ...(envelope?.attach !== undefined && { attach: envelope.attach }) }
 }
 
