@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach } from 'vitest'
+import { afterEach, expect } from 'vitest'
 import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
@@ -20,21 +20,61 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
+/** Everything that gateways of this test said to anybody but the client's code: logs, records, notes, headers, error bodies. */
+const emitted: unknown[] = []
+
+/** Keys and prompts that the tests plant; `upstream-secret` is the key of every upstream. */
+const planted = /upstream-secret|client-secret|planted/
+
+afterEach(() => {
+  const said = JSON.stringify(emitted.splice(0))
+  expect(planted.exec(said)?.[0], 'a secret in a log, a record, a note, a header or an error').toBeUndefined()
+})
+
+function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
+  const log = (level: 'debug' | 'info' | 'warn' | 'error') => (details: object, message: string) => {
+    emitted.push(flat(details), message)
+    logger?.[level](details, message)
+  }
+  return {
+    ...hooks,
+    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    onUsage(record) {
+      emitted.push(record)
+      return onUsage?.(record)
+    },
+    onNotes(notes, exchange) {
+      emitted.push(notes, exchange)
+      return onNotes?.(notes, exchange)
+    },
+  }
+}
+
+/** Errors hide from JSON. */
+const flat = (details: object): unknown[] =>
+  Object.entries(details).map(([key, value]) => [key, value instanceof Error ? [value.message, value.stack, String(value.cause)] : value])
+
+async function overhear(response: Response): Promise<Response> {
+  emitted.push([...response.headers])
+  if (response.status >= 400) emitted.push(await response.clone().text())
+  return response
+}
+
 /** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */
 export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks) => Promise<Ask>][] = [
   [
     'connect',
     async (config, hooks) => {
-      const handler = gateway(config, hooks)
+      const handler = gateway(config, overheard(hooks))
       after(() => handler.close(200))
       const url = await listen(handler)
-      return (path, init) => fetch(url + path, init)
+      return async (path, init) => overhear(await fetch(url + path, init))
     },
   ],
   [
     'fetch',
     async (config, hooks) => {
-      const handler = fetchGateway(config, hooks)
+      const handler = fetchGateway(config, overheard(hooks))
       after(() => handler.close(200))
       return async (path, init) => {
         const request = new Request(`http://gateway.test${path}`, { ...init, ...(init?.body instanceof ReadableStream && { duplex: 'half' }) })
@@ -42,7 +82,7 @@ export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks
         const response = await handler(request)
         // What a server does when its client has gone.
         if (signal.aborted) throw signal.reason
-        return response
+        return overhear(response)
       }
     },
   ],

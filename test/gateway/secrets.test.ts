@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest'
+import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream, wait } from './support.ts'
+
+/**
+ * What a user said, what a model answered and every key stay out of logs, records, notes, headers and errors. The support
+ * listens to all of that in every test of this folder; here it is given a lot to hear.
+ */
+const prompt = 'planted-prompt'
+const asking: Record<Protocol, object> = {
+  'chat-completions': {
+    ...requests['chat-completions'],
+    messages: [{ role: 'system', content: prompt }, { role: 'user', name: prompt, content: prompt }],
+    tools: [{ type: 'function', function: { name: 'planted_tool', description: prompt, parameters: { type: 'object' }, odd: prompt } }],
+    logit_bias: { 1: 1 }, seed: 1, user: prompt, metadata: { planted: prompt },
+  },
+  responses: { ...requests.responses, instructions: prompt, input: [{ role: 'developer', content: prompt }, { role: 'user', content: prompt }], user: prompt, top_logprobs: 2 },
+  messages: { ...requests.messages, system: prompt, messages: [{ role: 'user', content: [{ type: 'text', text: prompt, odd: prompt }] }], top_k: 3, metadata: { user_id: prompt } },
+} // biome-ignore format: one body a line
+
+const answered = (text: string) => text.replaceAll('Hel', 'planted-answer ')
+type Script = Parameters<typeof upstream>[number]
+const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
+  ['answers', (served, stream) => (stream ? sendStream(streams[served].map(answered)) : sendJson(200, answered(JSON.stringify(replies[served]))))],
+  ['refuses', () => sendJson(400, { error: { type: 'invalid_request_error', message: 'No' } })],
+  ['is overloaded', () => sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Later' } })],
+  ['sends a page', () => response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>planted-answer</html>')],
+  ['sends no JSON', () => response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"planted-answer"')],
+  ['sends another shape', () => sendJson(200, { odd: 'planted-answer', content: 7, choices: 'planted-answer', output: 'planted-answer' })],
+  ['breaks off', (served, stream) => (stream ? sendStream(streams[served].slice(0, 3).map(answered), { cut: true }) : response => response.destroy())],
+  ['says its key', () => sendJson(401, { error: { message: 'invalid key upstream-secret' } })],
+]
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(pairs)('nothing that was said is told to anybody else: %s from %s', async (client, served) => {
+    const seen: Upstream[] = []
+    for (const [, script] of endings)
+      for (const stream of [false, true]) {
+        const up = await upstream(script(served, stream))
+        seen.push(up)
+        const { auth: _auth, ...config } = one(up.url, served)
+        const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
+        await (await ask(paths[client], post({ ...asking[client], stream }, { authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
+        await (await ask(paths[client], post({ ...asking[client], stream }, { authorization: 'Bearer planted-wrong-key' }))).text()
+        await (await ask(paths[client], post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
+      }
+    await wait(20)
+    // The upstream did hear it.
+    expect(seen.every(({ calls }) => calls.length === 1 && calls[0]?.text.includes(prompt))).toBe(true)
+  })
+})
