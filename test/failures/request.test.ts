@@ -30,6 +30,24 @@ const rows: Row[] = [
     },
   ],
   [
+    'no stop sequences are no list that a server refuses',
+    'messages',
+    { ...x.messages, stop_sequences: [] },
+    { 'chat-completions': [x['chat-completions']], responses: [x.responses] },
+  ],
+  [
+    'a lifetime of a mark that the target does not know is told where it stood',
+    'messages',
+    { system: [text('S', { cache_control: { type: 'ephemeral', ttl: '1h' } })], ...x.messages },
+    {
+      'chat-completions': [{ messages: [system([text('S', breakpoint)]), user('x')] }, 'approximated /system/0/cache_control/ttl cache.ttl'],
+      responses: [
+        { input: [item('system', { type: 'input_text', text: 'S', ...breakpoint }), item('user', 'x')] },
+        'approximated /system/0/cache_control/ttl cache.ttl',
+      ],
+    },
+  ],
+  [
     'an instruction in mid-conversation stays where it is',
     'messages',
     { messages: [user('a'), assistant('b'), system('N'), user('c')] },

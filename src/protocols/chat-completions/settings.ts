@@ -29,7 +29,8 @@ export function encodeLimit(limit: number | undefined, { report, own: verbatim }
 }
 
 export function encodeStop(stop: readonly string[] | undefined, { report, own: verbatim }: Writing, form: JsonObject): unknown {
-  if (!stop) return undefined
+  // An empty list says nothing, and servers refuse it.
+  if (!stop || (stop.length === 0 && !verbatim)) return undefined
   if (form['stop'] === 'string' && stop.length === 1) return stop[0]
   if (stop.length <= 4 || verbatim) return stop
   report.add('stop.too-many', '', 'stop')

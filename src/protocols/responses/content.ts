@@ -186,7 +186,7 @@ function encodeBreakpoint(part: Part, { report, uncached, options }: Writing): J
     return undefined
   }
   const ttl = cache.ttl === '5m' || cache.ttl === '1h' ? (options.cacheTtlRound === 'up' && cache.ttl === '1h' ? '12h' : undefined) : cache.ttl
-  if (ttl !== cache.ttl) report.add('cache.ttl', at, 'cache')
+  if (ttl !== cache.ttl) report.add('cache.ttl', at, 'cache.ttl')
   return defined({ mode: 'explicit', ttl })
 }
 
