@@ -234,7 +234,10 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
     const parts = whole.parts.filter(part => part.type !== 'control')
     for (const part of whole.parts) if (part.type === 'control') noteControl(part, writing)
     const { cache: _, ...message } = { ...whole, cache: undefined }
-    if (parts.length === 0 && whole.parts.length > 0) continue
+    if (parts.length === 0 && whole.parts.length > 0) {
+      report.ext(message.ext, message.at)
+      continue
+    }
     const results = parts.filter(part => part.type === 'tool-result')
     const rest = parts.filter(part => part.type !== 'tool-result')
     if (message.role === 'assistant') {
@@ -244,6 +247,8 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
+    // A message that comes apart into several has nowhere to keep what is its own.
+    if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
     const firstOther = parts.findIndex(part => part.type !== 'tool-result')
     for (const part of results) {
       if (firstOther >= 0 && parts.indexOf(part) > firstOther) report.add('tool-result.moved', part.at)

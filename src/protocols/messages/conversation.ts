@@ -108,7 +108,8 @@ function encodeTurns(
     waiting = []
   }
   for (const turn of turns) {
-    const blocks = encodeTurn(turn, writing, { ids, invented })
+    const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
+    const blocks = encodeTurn(turn, hoists ? { ...writing, place: 'system' } : writing, { ids, invented })
     const own = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
     if (turn.role === 'system') {
       if (blocks.length === 0) continue
@@ -136,6 +137,10 @@ function encodeTurns(
     }
   }
   asUser()
+  if (options.amLeadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
+    report.add('message.leading-user', '/messages/0')
+    wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
+  }
   const written = wires.map(({ role, blocks, own }) => {
     const [only] = blocks
     return { ...own, role, content: blocks.length === 1 && only && isPlain(only) ? only.text : blocks }

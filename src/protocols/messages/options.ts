@@ -28,6 +28,13 @@ export type MessagesOptions = {
    * source calls an effort takes no sampling there either; `keep`: both are written.
    */
   amSamplingWithThinking?: 'drop' | 'keep'
+  /** A conversation that an assistant begins. `keep` (default): the server answers; `synthesize`: a user says `.` before it. */
+  amLeadingUser?: 'keep' | 'synthesize'
+  /**
+   * Callers of a tool that only another provider knows. `drop` (default): the model itself may call it; `map`: code that the
+   * provider runs stands for any of them.
+   */
+  amForeignCallers?: 'drop' | 'map'
   /** Marks the last cacheable block, as providers that cache by themselves would. Default false: cache writes cost extra. */
   amAutoCache?: boolean
   /** JSON without a schema, which this wire lacks. `drop` (default) or one more system line that asks for it. */

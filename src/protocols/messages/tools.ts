@@ -128,7 +128,10 @@ function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonO
   })
 }
 
-function encodeFunction(tool: FunctionTool, { report, toolName, marks }: ToolWriting, wrapped = false): JsonObject {
+/** Code that the provider runs, as a caller. */
+const codeCaller = 'code_execution_20250825'
+
+function encodeFunction(tool: FunctionTool, { report, options, toolName, marks }: ToolWriting, wrapped = false): JsonObject {
   const {
     type: _,
     name: called,
@@ -152,8 +155,10 @@ function encodeFunction(tool: FunctionTool, { report, toolName, marks }: ToolWri
   const form = ownForm(tool)
   const spelled = form?.['type']
   const own = form !== undefined
-  const callers = own ? allowedCallers : allowedCallers?.filter(caller => caller === 'direct')
-  if (callers?.length !== allowedCallers?.length) report.add('field.unsupported', at, 'allowedCallers')
+  const foreign = !own && allowedCallers?.some(caller => caller !== 'direct')
+  const maps = foreign && options.amForeignCallers === 'map'
+  if (foreign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
+  const callers = foreign ? [...(allowedCallers?.includes('direct') ? ['direct'] : []), ...(maps ? [codeCaller] : [])] : allowedCallers
   const wire: JsonObject = {
     ...ownKeys(tool),
     ...(typeof spelled === 'string' && spelled !== 'absent' && { type: spelled }),

@@ -93,6 +93,25 @@ describe('tools that another provider runs', () => {
   })
 })
 
+describe('who may call a tool', () => {
+  test.each<[string, string[] | undefined, object, unknown, string[]]>([
+    ['the model itself', ['direct'], {}, ['direct'], []],
+    ['code of another provider', ['direct', 'programmatic'], {}, ['direct'], ['field.unsupported /tools/0/allowed_callers']],
+    ['only code of another provider', ['programmatic'], {}, undefined, ['field.unsupported /tools/0/allowed_callers']],
+    [
+      'code of another provider, if the caller says so',
+      ['direct', 'programmatic'],
+      { amForeignCallers: 'map' },
+      ['direct', 'code_execution_20250825'],
+      ['tool.callers /tools/0/allowed_callers'],
+    ],
+  ])('%s', (_, allowed_callers, options, expected, noted) => {
+    const { wire, notes } = write({ tools: [{ ...named('w'), allowed_callers }] }, options)
+    expect((wire['tools'] as { allowed_callers?: unknown }[])[0]?.allowed_callers).toEqual(expected)
+    expect(notes).toEqual(noted)
+  })
+})
+
 describe('tools that join in mid-conversation', () => {
   const input = [
     { role: 'user', content: 'q' },

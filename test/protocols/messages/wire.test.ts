@@ -58,6 +58,50 @@ describe('what the server refuses is not written', () => {
   })
 })
 
+describe('a conversation that an assistant begins', () => {
+  const list = [{ role: 'assistant', content: 'a' }, user]
+
+  test('is left to the server', () => {
+    expect(write({ messages: list })).toMatchObject({ wire: { messages: [{ role: 'assistant' }, { role: 'user' }] }, notes: [] })
+  })
+
+  test('gets a user before it, if the caller says so', () => {
+    const { wire, notes } = write({ messages: list }, { amLeadingUser: 'synthesize' })
+    expect(wire.messages).toMatchObject([{ role: 'user', content: '.' }, { role: 'assistant' }, { role: 'user' }])
+    expect(notes).toEqual(['message.leading-user /messages/0'])
+    expect(write({}, { amLeadingUser: 'synthesize' }).notes).toEqual([])
+  })
+})
+
+describe('what stands on a message beside its blocks', () => {
+  const answered = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id })
+  test.each<[string, unknown[]]>([
+    ['one result', [answered('a')]],
+    ['two results', [answered('a'), answered('b')]],
+    ['two results of one call', [answered('a'), answered('a')]],
+    ['a result and text', [answered('a'), { type: 'text', text: 'x' }]],
+    ['a file for a container', [{ type: 'container_upload', file_id: 'f' }]],
+  ])('with %s is noted once, by whoever writes it', (_, content) => {
+    const body = { model: 'm', max_tokens: 50, messages: [{ role: 'user', x_vendor: 1, content }] }
+    for (const to of ['chat-completions', 'responses'] as const) {
+      const { notes } = translateRequest(body, { from: 'messages', to })
+      expect(notes.filter(({ path }) => path === '/messages/0/x_vendor').length, to).toBe(1)
+    }
+  })
+})
+
+test('a mark on instructions that are hoisted stands in the order of the field', () => {
+  const text = (of: string, ttl: string) => [{ type: 'text', text: of, cache_control: { type: 'ephemeral', ttl } }]
+  const asked = {
+    messages: [
+      { role: 'user' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'u', cache: { ttl: '5m' as const } }] },
+      { role: 'system' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 's', cache: { ttl: '1h' as const } }] },
+    ],
+  }
+  const { wire } = messages.encodeRequest({ model: 'm', maxOutputTokens: 1, ...asked }, { systemPlacement: 'hoist' })
+  expect(wire).toMatchObject({ system: text('s', '1h'), messages: [{ content: text('u', '5m') }] })
+})
+
 describe('calls that share an id', () => {
   test('of one turn have their results in the order of the calls', () => {
     const { wire, notes } = write({ messages: [user, calls(['c', '{}'], ['c', '{"a":1}']), result('c', 'r1'), result('c', 'r2')] })
