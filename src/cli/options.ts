@@ -50,6 +50,8 @@ const known: Record<Sayable, Kind> = {
   apiVersion: ['2023-06-01', '2026-10-21'],
   amPrefixMismatch: ['drop_block'],
   amToolAddition: ['merge', 'block'],
+  amLeadingUser: ['keep', 'synthesize'],
+  amForeignCallers: ['drop', 'map'],
   openResponses: flag,
   rsReasoningId: ['keep', 'omit'],
   retryWithoutReasoning: flag,

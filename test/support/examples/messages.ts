@@ -88,24 +88,6 @@ export const messagesExamples: Record<string, Example> = {
   'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { serverTools: 'map' }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
   'tool.callers': fromItems(items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }), { amForeignCallers: 'map' }),
-  'server-tool.as-text': fromItems(
-    items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'sun' } }, user),
-    {
-      serverToolHistory: 'text',
-    },
-  ),
-  'tool_choice.not-allowed': lost.reply('messages')(
-    blocks.reply([blocks.call('c1')], { stop_reason: 'tool_use' }),
-    {
-      context: {
-        from: 'chat-completions',
-        to: 'messages',
-        request: { messages: [], toolChoice: { mode: 'allowed', require: false, tools: [{ kind: 'function', name: 'other' }] } },
-      },
-    },
-    ['response.created'],
-  ),
-  'stop.blank': fromChat(chat.request({ stop: [' '] })),
   'tool_choice.subset-filtered': fromChat(
     chat.request({
       tools: [chat.tool('a'), chat.tool('b')],
@@ -158,32 +140,6 @@ export const messagesExamples: Record<string, Example> = {
       ],
     },
     { apiVersion: '2026-10-21' },
-  ),
-  'reasoning.other-model': fromItems({
-    ...items.says(
-      user,
-      {
-        type: 'reasoning',
-        id: 'rs_1',
-        summary: [],
-        encrypted_content: wrapSignature({ signature: { value: seal, issuer: 'messages', model: 'claude-opus-5', form: 'redacted' } }),
-      },
-      items.text('yes'),
-      user,
-    ),
-    model: 'claude-sonnet-5',
-  }),
-  'reasoning.dropped-upstream': lost.reply('messages')(
-    blocks.reply([{ type: 'text', text: 'yes' }], { input_transformations: [{ type: 'thinking_dropped', path: 'messages.1.content.0', reason: 'x' }] }),
-    {},
-    ['response.created'],
-  ),
-  'reasoning.prefix-mismatch': lost.reply('messages')(
-    blocks.reply([{ type: 'text', text: 'yes' }], {
-      input_transformations: [{ type: 'thinking_mismatch_allowed', path: 'messages.1.content.0', reason: 'x' }],
-    }),
-    {},
-    ['response.created'],
   ),
   'reasoning.carrier-lost': lost.request('messages')(
     blocks.says(
