@@ -57,6 +57,7 @@ const notInAll: Record<string, string> = {
   'part-deltas.ts': 'only chat-completions has one field of a delta for all parts of a kind',
   'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
   'part-queue.ts': 'parts wait for their turn only where a stream tells one after the other',
+  'think-tags.ts': 'only servers of chat-completions leave reasoning between tags in the text',
   'signatures.ts': 'only chat-completions has no place for the signature of a call or a text',
   'stream-signatures.ts': 'only where a signature in a stream comes apart from what it signs',
   'turns.ts': 'only messages wants all results of a turn in one message',

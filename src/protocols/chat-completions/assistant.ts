@@ -12,12 +12,15 @@ import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText, splitCarriers, unknownOfCarriers } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { carriedIssuer, encodeCarried } from './signatures.ts'
+import { extractTags } from './think-tags.ts'
 import { originalName } from './tools.ts'
 
 /** What a decoder of assistant messages needs to know around the message. */
 export type Reading = {
   /** Who said it. */
   from: 'client' | 'server'
+  /** Reasoning between tags in the text is taken out of it. */
+  thinkTags?: boolean | undefined
   report: ChatReport
   context: EncodingContext | undefined
   /** For calls without an id: `ordinal` counts the calls of the message. */
@@ -61,7 +64,10 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   if (refusal) others.push({ type: 'refusal', text: refusal, at: `${at}/refusal` })
   if (audio) others.push(decodeAudioAnswer(audio, at))
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
-  const body = onlyEmpty ? [] : decodeContent(content, at)
+  const said = onlyEmpty ? [] : decodeContent(content, at)
+  const taken = reading.thinkTags ? extractTags(said) : said
+  const body = [...taken]
+  if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
   const cited = attachCitations(body, annotations ?? [])
   const { textSignature } = reasoning
   const text = textSignature?.attach === 'prev' ? body.findLast(part => part.type === 'text') : undefined

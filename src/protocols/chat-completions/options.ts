@@ -39,6 +39,11 @@ export type ChatCompletionsOptions = {
   cacheTtlRound?: 'drop' | 'up'
   /** `[DONE]` where no choice said how it ended. Default `accept`: the server did say that it was done. */
   ccDoneWithoutFinish?: 'accept' | 'error'
+  /**
+   * Reasoning between `<think>` and `</think>` (also `thinking`, `thought`) in the text of an answer becomes reasoning.
+   * Default false: a text may speak of such tags, and only who knows the server can tell.
+   */
+  extractThinkTags?: boolean
   /** Put before the text of a tool result that is an error, for which the wire has no flag. Default: nothing. */
   errorPrefix?: string
   /** Role of instructions that came in a field of their own. Default `system`: every server knows it. */

@@ -64,6 +64,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   const at = `/choices/${position}`
   const reading: Reading = {
     from: 'server',
+    thinkTags: options.extractThinkTags,
     report,
     context: options.context,
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,

@@ -8,12 +8,13 @@ import type { Emit, EncodingContext, MachineState, StreamMachine } from '../../p
 import { decodeAnnotation, unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
 import { createChatReport } from './notes.ts'
-import { add, closePart, opened, openPart } from './open-parts.ts'
+import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { kept, merge, protocolName, same } from './own.ts'
 import { decodeLogprobs, readTime } from './response.ts'
 import { type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
+import { flushTags, type Piece, splitTags, type Tags } from './think-tags.ts'
 import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
@@ -31,6 +32,8 @@ export type Choice = {
   /** Index of the detail whose text came last. */
   detail: number | undefined
   finish: string | undefined
+  /** Absent: tags in the text mean nothing. */
+  tags: Tags | undefined
   /** Probabilities that came before what they belong to. */
   logprobs: Record<'text' | 'refusal', TokenLogprob[]>
   fields: JsonObject
@@ -41,6 +44,7 @@ export type State = MachineState & {
   phase: 'before' | 'inside' | 'over'
   context: EncodingContext | undefined
   strictDone: boolean
+  thinkTags: boolean
   id: string
   model: string
   createdAt: number | undefined
@@ -62,6 +66,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     phase: 'before',
     context: options?.context?.tools && { tools: options.context.tools },
     strictDone: options?.ccDoneWithoutFinish === 'error',
+    thinkTags: options?.extractThinkTags === true,
     id: '',
     model: '',
     createdAt: undefined,
@@ -187,6 +192,7 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       plain: false,
       detail: undefined,
       finish: undefined,
+      tags: state.thinkTags ? { inside: false, held: '' } : undefined,
       logprobs: { text: [], refusal: [] },
       fields: {},
       delta: {},
@@ -231,7 +237,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
     if (value === null || value === undefined || value === '') continue
     switch (key) {
       case 'content':
-        if (typeof value === 'string') appendText(choice, 'text', { text: value, emit })
+        if (typeof value === 'string') appendContent(state, choice, { text: value, emit })
         else if (!Array.isArray(value)) unknown = { ...unknown, [key]: value }
         break
       case 'reasoning_content':
@@ -263,6 +269,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
   if (Array.isArray(details)) readDetails(choice, details, emit)
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta) readOtherCarriers(choice, delta, emit)
+  if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const [position, call] of calls.entries()) if (isObject(call)) readCall(state, choice, { delta: call, position, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
   if (Array.isArray(annotations)) {
@@ -271,6 +278,25 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
     if (left) choice.delta = { ...choice.delta, annotations: left }
   }
   if (isObject(audio)) readAudio(choice, audio, emit)
+}
+
+function appendContent(state: State, choice: Choice, { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
+  if (choice.tags) appendPieces(state, choice, { pieces: splitTags(choice.tags, text), emit })
+  else appendText(choice, 'text', { text, emit })
+}
+
+function appendPieces(state: State, choice: Choice, { pieces, emit }: { pieces: Piece[]; emit: Emit<CanonicalEvent> }): void {
+  for (const { kind, text } of pieces)
+    if (kind === 'text') appendText(choice, 'text', { text, emit })
+    else {
+      createChatReport(undefined, state.notes).once('reasoning.think-tags', `${placeOf(choice)}/content`)
+      appendReasoning(choice, { text, of: 'raw', emit })
+    }
+}
+
+/** What may have been half a tag is text when something else follows. */
+function flush(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
+  if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
 }
 
 function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
@@ -340,6 +366,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
 function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
   const { candidate, calls, finish: raw, audio, logprobs, fields, delta } = choice
   const report = createChatReport(undefined, state.notes)
+  flush(state, choice, emit)
   closePart(choice, emit)
   if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio })
   for (const { part } of calls)

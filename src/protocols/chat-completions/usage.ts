@@ -27,6 +27,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     prompt_tokens_details,
     completion_tokens_details,
     prompt_cache_hit_tokens,
+    prompt_cache_miss_tokens: missed,
     cached_tokens,
     num_cached_tokens,
     cache_read_input_tokens,
@@ -52,6 +53,9 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   const output = missing > 0 && total !== undefined && input !== undefined ? total - input : told
   if (missing > 0 && missing !== reasoning) repaired = true
 
+  // The rest of the input: it tells nothing more where it adds up.
+  const hit = count(prompt_cache_hit_tokens)
+  const other = hit !== undefined && input !== undefined && count(missed) === input - hit ? {} : { prompt_cache_miss_tokens: missed }
   const usage: Usage = defined({
     input,
     output,
@@ -64,7 +68,11 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     rejectedPrediction: count(rejected_prediction_tokens),
     serviceTier: typeof service_tier === 'string' ? service_tier : undefined,
   })
-  const fields: JsonObject = { ...telling(unknown), ...group('prompt_tokens_details', inputRest), ...group('completion_tokens_details', outputRest) }
+  const fields: JsonObject = {
+    ...telling(defined({ ...unknown, ...other })),
+    ...group('prompt_tokens_details', inputRest),
+    ...group('completion_tokens_details', outputRest),
+  }
   return { usage: { ...usage, ...kept(fields, { raw }) }, repaired }
 }
 

@@ -97,6 +97,12 @@ describe('reading', () => {
 
   test.each<[string, object, Usage, string[]]>([
     [
+      'DeepSeek: the rest of the input tells nothing more',
+      { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12, prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 6 },
+      { input: 10, output: 2, cacheRead: 4 },
+      [],
+    ],
+    [
       'counts and details',
       {
         prompt_tokens: 13,

@@ -101,6 +101,9 @@ export const chatCompletionsExamples: Record<string, Example> = {
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
   ),
   'reasoning.dialect-field': blocksReply(blocks.reply([{ ...thought, signature: '' }, text]), {}, timeless),
+  'reasoning.think-tags': elsewhere.reply('chat-completions')(chat.reply({ content: '<think>hm</think>yes' }), { extractThinkTags: true }, [
+    'reasoning.signature-empty',
+  ]),
   'reasoning.dropped': fromBlocks(blocks.says(...asks({ type: 'thinking', thinking: 'hm' }, text), user)),
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), answers(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
   'reasoning.signature-dropped': blocksReply(blocks.reply([thought, text]), { ccSignature: 'none' }, ['reasoning.dialect-field', ...timeless]),

@@ -1,0 +1,60 @@
+import type { Part } from '../../canonical/message.ts'
+
+/** Reasoning between tags in the text, as raw templates of open models leave it. Plain data; `held` may be half a tag. */
+export type Tags = { inside: boolean; held: string }
+
+export type Piece = { kind: 'text' | 'reasoning'; text: string }
+
+const opening = ['<think>', '<thinking>', '<thought>']
+const closing = ['</think>', '</thinking>', '</thought>']
+
+/** The next piece of text without its tags; changes `tags`. */
+export function splitTags(tags: Tags, text: string): Piece[] {
+  const pieces: Piece[] = []
+  const put = (said: string) => {
+    if (said) pieces.push({ kind: tags.inside ? 'reasoning' : 'text', text: said })
+  }
+  let rest = tags.held + text
+  for (;;) {
+    const wanted = tags.inside ? closing : opening
+    const [next] = wanted
+      .map(tag => ({ tag, at: rest.indexOf(tag) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)
+    if (!next) {
+      const half = rest.lastIndexOf('<')
+      const begun = half >= 0 && wanted.some(tag => tag.startsWith(rest.slice(half)))
+      tags.held = begun ? rest.slice(half) : ''
+      put(begun ? rest.slice(0, half) : rest)
+      return pieces
+    }
+    put(rest.slice(0, next.at))
+    tags.inside = !tags.inside
+    rest = rest.slice(next.at + next.tag.length)
+  }
+}
+
+/** What was held back is no tag after all. */
+export function flushTags(tags: Tags): Piece[] {
+  const { held, inside } = tags
+  tags.held = ''
+  return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
+}
+
+/** The parts of a whole answer with the reasoning taken out of their texts; the same list when there is none. */
+export function extractTags(parts: readonly Part[]): readonly Part[] {
+  if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag)))) return parts
+  return parts.flatMap((part): Part[] => {
+    if (part.type !== 'text') return [part]
+    const tags: Tags = { inside: false, held: '' }
+    const pieces = [...splitTags(tags, part.text), ...flushTags(tags)]
+    const { at } = part
+    const last = pieces.findLastIndex(({ kind }) => kind === 'text')
+    const where = at === undefined ? {} : { at }
+    // What belongs to the text stays with its end.
+    return pieces.map(({ kind, text }, i) => {
+      if (kind === 'reasoning') return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
+      return i === last ? { ...part, text } : { type: 'text', text, ...where }
+    })
+  })
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { chunk, codes, decodeStream } from './run.ts'
+
+const { decodeRequest, decodeResponse } = chatCompletions
+const extractThinkTags = true
+const answer = (content: string) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
+const short = (parts: readonly { type: string; text?: string; segments?: { text: string }[] }[] = []) =>
+  parts.map(({ type, text, segments }) => `${type}:${text ?? segments?.map(segment => segment.text).join('|')}`)
+const whole = (content: string) => short(decodeResponse(answer(content), { extractThinkTags }).value.candidates[0]?.messages[0]?.parts as never)
+const streamed = (pieces: string[]) => {
+  const { events } = decodeStream([...pieces.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]'], { extractThinkTags })
+  return short(collect(events).response.candidates[0]?.messages[0]?.parts as never)
+}
+
+describe('reasoning between tags in the text of an answer', () => {
+  test.each<[string, string, string[]]>([
+    ['stands before the text', '<think>hm</think>yes', ['reasoning:hm', 'text:yes']],
+    ['stands between texts', 'a<think>hm</think>b', ['text:a', 'reasoning:hm', 'text:b']],
+    ['is called a thought', '<thought>hm</thought>yes', ['reasoning:hm', 'text:yes']],
+    ['was never ended', '<think>hm', ['reasoning:hm']],
+    ['holds no word', '<think></think>yes', ['text:yes']],
+    ['is no reasoning: half a tag', 'a<thi', ['text:a<thi']],
+    ['is no reasoning: another tag', '<b>a</b>', ['text:<b>a</b>']],
+  ])('%s', (_, content, parts) => {
+    expect(whole(content)).toEqual(parts)
+    expect(streamed([content])).toEqual(parts)
+    expect(streamed([...content])).toEqual(parts)
+  })
+
+  test('is noted once, where there is any', () => {
+    expect(codes(decodeResponse(answer('<think>a</think>b<think>c</think>d'), { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
+    expect(codes(decodeResponse(answer('a < b'), { extractThinkTags }).notes)).toEqual([])
+    const frames = [chunk({ content: '<think>a' }), chunk({ content: 'b</think>c' }), chunk({}, 'stop'), '[DONE]']
+    expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
+  })
+
+  test('is text unless that was asked for, and always in what a client says', () => {
+    const content = '<think>hm</think>yes'
+    expect(short(decodeResponse(answer(content)).value.candidates[0]?.messages[0]?.parts as never)).toEqual([`text:${content}`])
+    const { value } = decodeRequest({ messages: [{ role: 'assistant', content }] }, { extractThinkTags })
+    expect(short(value.messages[0]?.parts as never)).toEqual([`text:${content}`])
+  })
+
+  test('half a tag before a call is text before it', () => {
+    const call = { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }
+    const { events } = decodeStream([chunk({ content: 'a<' }), chunk(call), chunk({}, 'tool_calls'), '[DONE]'], { extractThinkTags })
+    expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ text: 'a<' }, { type: 'tool-call' }])
+  })
+})
