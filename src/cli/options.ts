@@ -32,6 +32,7 @@ const known: Record<Sayable, Kind> = {
   ccCacheMarks: ['write', 'drop'],
   cacheTtlRound: ['drop', 'up'],
   ccDoneWithoutFinish: ['accept', 'error'],
+  extractThinkTags: 'true or false',
   errorPrefix: 'text',
   instructionsRole: ['system', 'developer'],
   repairToolPairs: repair,
