@@ -1,6 +1,7 @@
 import type { ExtMap } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import type { FieldNames, NoteTable } from '../protocol.ts'
+import { isObject } from './json.ts'
 import { containerOf, step } from './path.ts'
 
 /** Notes that every encoder may make. */
@@ -18,15 +19,17 @@ export type Report<Table extends NoteTable> = {
   notes: Note[]
   /** `at`: JSON pointer of a node; `field`: a canonical field of it in dots, which is written as the source spells it. */
   add(code: keyof Table & string, at: string | undefined, field?: string): void
-  /** As `add`, but the code is reported one time only. */
+  /** As `add`, but the code is reported one time only for each field. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void
+  /** As `once`, for each key that is there. */
+  onceEach(code: keyof Table & string, at: string | undefined, fields: object): void
   /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
   addMade(code: keyof Table & string, made: object, field?: string): void
   /** Gives the notes on what was made up their places. `at`: where `wire` stands in the target. */
   settle(wire: unknown, at?: string): void
   /** Everything that is left in an object whose written fields were taken out: one note for each key that is there. */
   rest(left: object, at: string | undefined, prefix?: string): void
-  /** Unknown fields of protocols other than the writing one: one note for each. */
+  /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */
   ext(ext: ExtMap | undefined, at: string | undefined): void
 }
 
@@ -36,10 +39,24 @@ export function createReport<Table extends NoteTable>(
   fieldNames: FieldNames = {},
   notes: Note[] = [],
 ): Report<Table & typeof commonNotes> {
-  const push = (code: string, at: string | undefined, field?: string) => {
+  const pushAt = (code: string, path: string) => {
     const entry = table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
-    notes.push({ kind: entry.kind, path: pathOf(at ?? '', field, fieldNames), code, reason: entry.reason, target: protocol })
+    notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
+  }
+  const push = (code: string, at: string | undefined, field?: string) => {
+    pushAt(code, pathOf(at ?? '', field, fieldNames))
+  }
+  const unknown = (fields: object, at: string) => {
+    for (const [key, value] of Object.entries(fields)) {
+      const place = at + step(key)
+      if (isObject(value) && Object.hasOwn(fieldNames, `${key}/*`)) unknown(value, place)
+      else pushAt('field.unknown', place)
+    }
+  }
+  const once = (code: string, at: string | undefined, field?: string) => {
+    const path = pathOf(at ?? '', field, fieldNames)
+    if (!notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) pushAt(code, path)
   }
   let pending: { code: string; made: object; field: string }[] = []
   return {
@@ -55,20 +72,24 @@ export function createReport<Table extends NoteTable>(
       for (const { code, made, field } of pending) push(code, `${places.get(made) ?? at}${field}`)
       pending = []
     },
-    once(code, at, field) {
-      if (!notes.some(note => note.code === code)) push(code, at, field)
+    once,
+    onceEach(code, at, fields) {
+      for (const [key, value] of Object.entries(fields)) if (value !== undefined) once(code, at, key)
     },
     rest(left, at, prefix = '') {
       for (const [key, value] of Object.entries(left)) if (value !== undefined) push('field.unsupported', at, prefix + key)
     },
     ext(ext, at) {
       if (!ext) return
-      for (const [name, { fields }] of Object.entries(ext)) {
-        if (name === protocol || !fields) continue
-        for (const key of Object.keys(fields)) push('field.unknown', (at ?? '') + step(key))
-      }
+      for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at ?? '')
     },
   }
+}
+
+/** The field that a path names; `''` for the member of a list. */
+function lastKeyOf(path: string): string {
+  const key = path.slice(path.lastIndexOf('/') + 1)
+  return /^\d+$/.test(key) ? '' : key
 }
 
 function findPlaces(value: unknown, at: string, places: Map<object, string>): void {

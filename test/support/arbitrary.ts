@@ -83,6 +83,9 @@ const values: Record<string, readonly unknown[]> = {
   logprobs: [null, { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }], refusal: null }],
 }
 
+/** What may stand where a key has this name, as far as it is told above. */
+export const wordsOf = (key: string): readonly unknown[] => (Object.hasOwn(words, key) ? (words[key] ?? []) : [])
+
 const numbers: Record<string, readonly number[]> = {
   temperature: [0, 0.7, 1, 1.5],
   top_p: [0.9, 1],
@@ -202,12 +205,15 @@ function build(schema: z.core.$ZodType, key: string, depth: number): Arbitrary<u
   }
 }
 
-/** Optional keys are there one time in three; a loose object sometimes holds keys that nobody declared. */
+/** Optional by their schema, and hardly ever missing. */
+const usual = new Set(['stop_reason', 'finish_reason', 'message', 'call_id', 'tool_call_id', 'content', 'output', 'input', 'arguments', 'input_schema', 'parameters'])
+
+/** Other optional keys are there one time in three; a loose object sometimes holds keys that nobody declared. */
 function objectOf({ shape = {}, catchall }: Def, depth: number): Arbitrary<unknown> {
   const fields = Object.entries(shape).map(([name, field]) => {
     if (!isOptional(field)) return build(field, name, depth + 1)
     if (depth > deepest) return fc.constant(absent)
-    return fc.oneof({ withCrossShrink: true }, { weight: 2, arbitrary: fc.constant(absent) }, { weight: 1, arbitrary: build(field, name, depth + 1) })
+    return fc.oneof({ withCrossShrink: true }, { weight: usual.has(name) ? 1 : 6, arbitrary: fc.constant(absent) }, { weight: usual.has(name) ? 6 : 3, arbitrary: build(field, name, depth + 1) })
   })
   const names = Object.keys(shape)
   const undeclared = fc.tuple(fc.constantFrom('x_extra', 'vendor', 'a/b~c'), json)

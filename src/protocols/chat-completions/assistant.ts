@@ -171,7 +171,10 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         break
       case 'refusal':
         if (place === 'content' && form['content'] === 'array') body.push(part)
-        else known['refusal'] = joined(known['refusal'], part.text)
+        else {
+          report.ext(part.ext, part.at)
+          known['refusal'] = joined(known['refusal'], part.text)
+        }
         break
       case 'tool-call':
         if (formOf(part.ext)['legacy'] === true) known['function_call'] = encodeLegacyCall(part, writing)
@@ -309,6 +312,7 @@ function encodeReasoning(
       layout,
     })
   else if (layout) report.add('parts.order-lost', from.at)
+  if (!written['reasoning_details']) for (const { id, at } of usable) report.onceEach('message.ids', at, { itemId: id })
   if (Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? from.at)
   return { ...written, ...ownText }
 }
@@ -329,7 +333,7 @@ function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { repo
   if (!signature) return part
   if (towards === 'client' && options.ccSignature !== 'none') return part
   if (towards === 'server' && isOwnIssuer(signature.issuer)) return part
-  report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, 'signature')
+  report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
   return rest
 }
 

@@ -36,7 +36,7 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
   call.index = choice.nextCall++
   const shown = verbatim ? id : mapCallId(id, validCallId)
   if (shown !== id) report.add('tool-call.id', at, 'id')
-  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
+  report.onceEach('message.ids', at, { itemId, status })
   const direct = isObject(caller) && caller['type'] === 'direct'
   report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
   if (ext) report.ext(ext, at)

@@ -80,8 +80,9 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const isOwn = own(ext) !== undefined
   report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }), toolset }, at)
   if (cache) report.add('cache.place', at, 'cache')
-  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
+  report.onceEach('message.ids', at, { itemId, status })
   report.ext(ext, at)
+  writing.calls.add(id)
   const written = writing.own ? id : mapCallId(id, validCallId)
   if (written !== id) report.add('tool-call.id', at, 'id')
   const proof = encodeProof(part, written, { towards, writing })

@@ -23,6 +23,8 @@ export type Writing = {
   invented?: Set<Part>
   /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */
   told?: Set<string>
+  /** Ids of the calls that were written. */
+  calls: Set<string>
 }
 
 type Content = string | readonly ChatPart[] | null | undefined
@@ -311,13 +313,15 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     return [...(heading === undefined ? [] : [{ type: 'text', text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
   }
   if (kind === 'image') {
-    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? assumed('image/png', writing), source.data) : ''
+    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'image/png', source.data) : ''
     leave({ filename, title })
     if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
     const asString = typeof image_url === 'string' && detail === undefined
     const nulls = isObject(image_url) ? nullsOf(image_url) : {}
     const image = asString ? url : { ...nulls, url, ...(detail !== undefined && detail !== 'ultra_high' && { detail }) }
-    return [spell({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)]
+    const block = spell({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
+    if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, asString ? '/image_url' : '/image_url/url')
+    return [block]
   }
   if (kind === 'audio') {
     if (source.type !== 'base64') return unsupported()
@@ -331,29 +335,26 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   leave({ detail, ...(filename !== undefined && { title }) })
   const spelling = isObject(file) ? file : {}
   const known = defined({
-    file_data: encodeFileData(part, spelling['file_data'], writing),
+    file_data: encodeFileData(part, spelling['file_data']),
     file_id: source.type === 'file-id' ? source.id || (spelling['file_id'] === '' ? '' : undefined) : undefined,
     filename: named(),
   })
   const nulls = nullsOf(spelling)
-  return [spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)]
+  const block = spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)
+  if (source.type === 'base64' && source.mime === undefined && known.file_data !== source.data) report.addMade('media.mime', block, '/file/file_data')
+  return [block]
 }
 
 function nullsOf(wire: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(wire).filter(([, value]) => value === null))
 }
 
-function encodeFileData(part: MediaPart, came: unknown, writing: Writing): string | undefined {
+function encodeFileData(part: MediaPart, came: unknown): string | undefined {
   const { source } = part
   if (source.type === 'url') return source.url
   if (source.type !== 'base64') return undefined
   // Bare base64 stays bare: its type was guessed.
   if (came === source.data) return source.data
   if (typeof came === 'string' && same(parseDataUrl(came), defined({ mime: source.mime, data: source.data }))) return came
-  return dataUrl(source.mime ?? assumed('application/pdf', writing), source.data)
-}
-
-function assumed(mime: string, { report }: Writing): string {
-  report.add('media.mime', '/messages')
-  return mime
+  return dataUrl(source.mime ?? 'application/pdf', source.data)
 }

@@ -89,6 +89,7 @@ function encodeEffort(reasoning: ReasoningSpec | undefined, { report }: Writing)
     if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
     return 'none'
   }
+  if (mode !== undefined && mode !== 'adaptive' && mode !== 'enabled') report.add('field.unsupported', '', 'reasoning.mode')
   if (budgetTokens === undefined || budgetTokens < 0) return effort
   if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
   return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'

@@ -148,7 +148,7 @@ function spellContent(blocks: JsonObject[], came: unknown): unknown {
 }
 
 function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
-  if (id !== undefined || status !== undefined) report.once('message.ids', at)
+  report.onceEach('message.ids', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('message.phase', at, 'phase')
   report.ext(ext, at)
 }
@@ -178,7 +178,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const form = formOf(ext)
   report.rest({ ...rest, toolset, signature, ...(isDirect(caller) ? {} : { caller }) }, at)
   if (cache) report.add('cache.place', at, 'cache')
-  if (itemId !== undefined || status !== undefined) report.once('message.ids', at)
+  report.onceEach('message.ids', at, { itemId, status })
   if (isError) report.add('tool-result.error-flag', at, 'isError')
   report.ext(partExt, at)
   report.ext(ext, messageAt)
@@ -193,6 +193,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
   if (form['legacy'] === true) return spell({ role: 'function', name, content: spelled }, ext)
   const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : writing.own ? callId : mapCallId(callId, validCallId)
+  if (!writing.own && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
   return spell({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
 
@@ -249,6 +250,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
     }
     // A message that comes apart into several has nowhere to keep what is its own.
     if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
+    if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
     const firstOther = parts.findIndex(part => part.type !== 'tool-result')
     for (const part of results) {
       if (firstOther >= 0 && parts.indexOf(part) > firstOther) report.add('tool-result.moved', part.at)

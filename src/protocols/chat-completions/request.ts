@@ -23,6 +23,7 @@ export const fieldNames: Record<string, string> = {
   candidateCount: 'n',
   maxOutputTokens: 'max_completion_tokens',
   toolChoice: 'tool_choice',
+  'toolChoice.raw': 'tool_choice',
   parallelToolCalls: 'parallel_tool_calls',
   'sampling.temperature': 'temperature',
   'sampling.topP': 'top_p',
@@ -74,6 +75,27 @@ export const fieldNames: Record<string, string> = {
   'finish.reason': 'finish_reason',
   'finish.sequence': 'finish_reason',
   'finish.details': 'finish_reason',
+  // Objects of which what nobody modelled is kept under their own name.
+  'metadata/*': '',
+  'stream_options/*': '',
+  'prompt_cache_options/*': '',
+  'response_format/*': '',
+  'json_schema/*': '',
+  'tool_choice/*': '',
+  'function/*': '',
+  'custom/*': '',
+  'format/*': '',
+  'grammar/*': '',
+  'image_url/*': '',
+  'file/*': '',
+  'input_audio/*': '',
+  'audio/*': '',
+  'prompt_cache_breakpoint/*': '',
+  'cache_control/*': '',
+  'prediction/*': '',
+  'usage/*': '',
+  'prompt_tokens_details/*': '',
+  'completion_tokens_details/*': '',
   // Functions and custom tools have a name at different places, so the note points at the whole tool or call.
   'tools:name': '',
   'tool_calls:name': '',
@@ -225,7 +247,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { ext } = value
   const verbatim = own(ext) !== undefined
   const { nameOf, renamed } = createNames(verbatim)
-  const writing: Writing = { report, options, own: verbatim, nameOf, spaceOf: name => spaceOf(name, value.tools), told: new Set(), invented: new Set() }
+  const writing: Writing = { report, options, own: verbatim, calls: new Set(), nameOf, spaceOf: name => spaceOf(name, value.tools), told: new Set(), invented: new Set() }
   const form = formOf(ext)
   const {
     model,

@@ -16,7 +16,7 @@ import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
 import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
-import { decodeFinish, encodeFinish } from './vocabulary.ts'
+import { decodeFinish, encodeFinish, isStop } from './vocabulary.ts'
 
 /**
  * A whole answer. An error in it, whatever its HTTP status was, becomes `error` with no candidates.
@@ -75,7 +75,10 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   const loose = isObject(logprobs) ? attachLogprobs(parts, logprobs, () => report.add('logprobs.unattached', `${at}/logprobs/refusal`)) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
   let finish: Finish
-  if (finish_reason) finish = decodeFinish(finish_reason, hasCalls)
+  if (finish_reason) {
+    finish = decodeFinish(finish_reason, hasCalls)
+    if (finish.reason === 'stop' && !isStop(finish_reason)) report.add('finish.approximated', at, 'finish_reason')
+  }
   else {
     report.add('finish.missing', at, 'finish_reason')
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
@@ -145,7 +148,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
 
-  const writing = { report, options, own: verbatim, nameOf: createNames(true).nameOf, stored: {} }
+  const writing = { report, options, own: verbatim, calls: new Set<string>(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))
@@ -203,7 +206,7 @@ function encodeCandidate(
   const [first] = messages
   const parts = messages.flatMap(message => message.parts)
   for (const { id, status, phase, at: spot } of messages) {
-    if (id !== undefined || status !== undefined) report.once('message.ids', spot)
+    report.onceEach('message.ids', spot, { itemId: id, status })
     if (phase !== undefined && phase !== null) report.add('message.phase', spot, 'phase')
   }
   if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)

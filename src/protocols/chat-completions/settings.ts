@@ -40,8 +40,9 @@ export function encodeStop(stop: readonly string[] | undefined, { report, own: v
 export function encodeCache(cache: CanonicalRequest['cache'], { report }: Writing, form: JsonObject): JsonObject {
   if (!cache) return {}
   // Marking the last cacheable part by itself is what this provider does anyway.
-  const { key, mode, ttl, retention, auto: _, contentRef: _ref, ...rest } = cache
+  const { key, mode, ttl, retention, auto, contentRef: _ref, ...rest } = cache
   report.rest(rest, '', 'cache.')
+  if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')
   const came = isObject(form['cacheOptions']) ? form['cacheOptions'] : undefined
   const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
   const asked = { ...nulls, ...defined({ mode, ttl }) }

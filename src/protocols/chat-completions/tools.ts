@@ -321,7 +321,7 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
     }
     case 'opaque':
       if (choice.protocol === protocolName) return choice.raw
-      report.add('tool_choice.unsupported', '', 'toolChoice')
+      report.add('tool_choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
       return choice satisfies never

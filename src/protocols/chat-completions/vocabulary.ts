@@ -45,6 +45,9 @@ const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean
   error: undefined,
 }
 
+/** Does the word say that the answer came to its end? */
+export const isStop = (raw: string) => finishReasons.get(raw) === 'stop'
+
 function meaningOf(raw: string, hasCalls: boolean): FinishReason {
   const meaning = finishReasons.get(raw) ?? 'other'
   if (meaning === 'stop' && hasCalls) return 'tool_calls'

@@ -89,7 +89,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
   } = part
   report.rest({ ...rest, ...(async !== undefined && { async }) }, at)
   report.ext(ext, at)
-  if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
+  report.onceEach('message.envelope', at, { itemId, status })
   const own = isObject(ownForm(part)) ? ownForm(part)?.['input'] : undefined
   const foreignCaller = caller !== undefined && !ext?.[name] && !native
   if (foreignCaller) report.add('field.unsupported', at, 'caller')
@@ -159,7 +159,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
   const said = writing.called?.has(callId) ? {} : defined({ name: called, namespace })
   report.rest({ ...rest, ...said, ...(caller !== undefined && { caller }) }, at)
   report.ext(ext, at)
-  if (itemId !== undefined || status !== undefined) report.once('message.envelope', at)
+  report.onceEach('message.envelope', at, { itemId, status })
   const spelled = ownForm(part)?.['content']
   const only = blocks.length === 1 ? blocks[0] : undefined
   const plain = only?.type === 'text' && Object.keys(only).length === 2 && typeof only['text'] === 'string' ? only['text'] : undefined

@@ -51,7 +51,7 @@ export function encodeMessages(
 function encodeEnvelope({ at, ext, name: participant, id, status, phase }: Message, report: MessagesReport): void {
   report.ext(ext, at)
   if (participant !== undefined) report.add('message.name', at, 'name')
-  if (id !== undefined || status !== undefined) report.once('message.envelope', at)
+  report.onceEach('message.envelope', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 

@@ -21,7 +21,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
   if (head.type === 'tool-call') {
     if (head.signature) writeWhole(state, encodeCarrier(head.signature, 'next'), emit)
     if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
-    if (head.itemId !== undefined || head.status !== undefined) log.once('message.envelope', head.at)
+    log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
     log.ext(head.ext, head.at)
     const { caller = { type: 'direct' }, toolset } = head
     startBlock(

@@ -123,7 +123,7 @@ function encodeMessage(message: Message, native: boolean, report: MessagesReport
   const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name: participant }) }, at)
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
-  if (id !== undefined || status !== undefined) report.once('message.envelope', at)
+  report.onceEach('message.envelope', at, { itemId: id, status })
   report.ext(ext, at)
   return encodeParts(parts, replyWriting(report, native && ownForm(message) !== undefined), role)
 }

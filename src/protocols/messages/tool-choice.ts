@@ -31,8 +31,8 @@ export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = 
 /** Run by the provider itself. */
 const isProviders = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
 
-export function unknownOfChoice({ type, name: _, disable_parallel_tool_use: __, ...rest }: MessagesToolChoice): JsonObject {
-  return ['auto', 'any', 'none', 'tool'].includes(type) ? rest : {}
+export function unknownOfChoice({ type, name: called, disable_parallel_tool_use: _, ...rest }: MessagesToolChoice): JsonObject {
+  return type === 'tool' || called === undefined ? rest : { ...rest, name: called }
 }
 
 /** Names of the tools that alone may be called, as this wire knows them; undefined: any. */
@@ -137,7 +137,7 @@ export function encodeChoice(
     if (parallel === false) report.add('tool_choice.without-tools', undefined, 'parallelToolCalls')
     return undefined
   }
-  const word = choice ? encodeMode(choice, request, writing, options) : { type: 'auto' }
+  const word = (choice && encodeMode(choice, request, writing, options)) ?? (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
   const single = parallel === false && word['type'] !== 'none' ? { disable_parallel_tool_use: true } : {}
   return { ...ownUnder(request, 'tool_choice'), ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
@@ -174,7 +174,7 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
     }
     case 'opaque':
       if (choice.protocol === name && isObject(choice.raw)) return choice.raw
-      report.add('field.unsupported', undefined, 'toolChoice')
+      report.add('field.unsupported', undefined, 'toolChoice.raw')
       return undefined
     default:
       return choice satisfies never

@@ -103,7 +103,10 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
       } else if (part.type === 'tool-result') {
         const calls = open.get(part.callId)
         const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
-        if (!call) continue
+        if (!call) {
+          if (mapCallId(part.callId, idRule) !== part.callId) report.add('tool-call.id', part.at, 'callId')
+          continue
+        }
         const earlier = results.get(call)
         if (earlier) report.add('tool-result.duplicate', earlier.at)
         results.set(call, part)

@@ -2,7 +2,7 @@ import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonica
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeText } from './content.ts'
-import { idOf, itemStatus, ownItem, statusOf, strangeStatus } from './item-head.ts'
+import { idOf, itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
 import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
@@ -61,7 +61,7 @@ export function decodeResult(wire: JsonObject, item: string, at: string, report?
     ...(caller != null && { caller }),
     at,
   }
-  return { role: 'tool', parts: [part], origin: 'item', ...idOf(id), ...statusOf(wire), at, ...keep(fields, form) }
+  return { role: 'tool', parts: [part], origin: 'item', ...idOf(id), ...statusOf(wire), at, ...keep({ ...fields, ...unknownStatus(wire) }, form) }
 }
 
 const validCallId = /^[\x21-\x7e]{1,64}$/

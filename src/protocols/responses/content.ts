@@ -203,15 +203,20 @@ export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined
   report.rest(rest, at)
   const form = ownForm(part)
   const breakpoint = encodeBreakpoint(part, w)
+  const isGuessed = source.type === 'base64' && !source.mime && !form
   if (kind === 'image') {
     report.rest({ filename, title }, at)
     if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
     const word = detail === 'ultra_high' ? 'original' : (detail ?? (form ? undefined : 'auto'))
-    return wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part)
+    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part)
+    if (isGuessed) report.addMade('media.mime', wire, '/image_url')
+    return wire
   }
   if (filename !== undefined) report.rest({ title }, at)
   else if (title !== undefined) report.add('media.title-as-filename', at, 'title')
-  return wireOf({ type: 'input_file', filename: filename ?? title, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
+  const wire = wireOf({ type: 'input_file', filename: filename ?? title, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
+  if (isGuessed) report.addMade('media.mime', wire, '/file_data')
+  return wire
 }
 
 function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
@@ -221,7 +226,6 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
     case 'base64': {
       const form = ownForm(part)
       if (form?.['bare']) return { file_data: source.data }
-      if (!source.mime && !form) w.report.add('media.mime', `/${w.target}`)
       const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data)
       return image ? { image_url: url } : form?.['inlineUrl'] ? { file_url: url } : { file_data: url }
     }

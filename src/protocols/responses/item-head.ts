@@ -16,6 +16,12 @@ export function strangeStatus(wire: JsonObject): OwnForm {
   return wire['status'] !== undefined && !statusOf(wire).status ? { status: wire['status'] } : {}
 }
 
+/** The same as a field that others have no word for. */
+export function unknownStatus(wire: JsonObject): JsonObject {
+  const { status } = wire
+  return typeof status === 'string' && !statusOf(wire).status ? { status } : {}
+}
+
 /** The message, when what it was decoded from is an item of this kind: only then its spelling fits. */
 export function ownItem(message: Message, item: string): Message | undefined {
   return ownForm(message)?.['item'] === item ? message : undefined

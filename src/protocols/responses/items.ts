@@ -1,7 +1,7 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { statusOf, strangeStatus } from './item-head.ts'
+import { statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { imageItem } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { keep, ownForm, protocol } from './own.ts'
@@ -24,7 +24,7 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
       if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type) }
       const { part, fields, form, attach } = decoded
       return {
-        message: { role: 'assistant', parts: [part], origin: 'item', ...statusOf(wire), at, ...keep(fields, { item: type, ...form, ...strangeStatus(wire) }) },
+        message: { role: 'assistant', parts: [part], origin: 'item', ...statusOf(wire), at, ...keep({ ...fields, ...unknownStatus(wire) }, { item: type, ...form, ...strangeStatus(wire) }) },
         ...(attach && { attach }),
       }
     }

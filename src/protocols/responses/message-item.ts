@@ -2,7 +2,7 @@ import type { Message, Part, Role } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia, encodeText } from './content.ts'
-import { itemStatus, ownItem, statusOf, strangeStatus } from './item-head.ts'
+import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -30,7 +30,7 @@ export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesRe
     ...statusOf(wire),
     ...(known ? { phase } : phase === null ? { phase } : {}),
     at,
-    ...keep(typeof phase === 'string' && !known ? { ...fields, phase } : fields, form),
+    ...keep({ ...fields, ...(typeof phase === 'string' && !known && { phase }), ...unknownStatus(wire) }, form),
   }
 }
 

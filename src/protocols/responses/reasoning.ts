@@ -43,7 +43,12 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     at,
   }
   const form = spelling(wire, ['summary', 'content', 'encrypted_content'])
-  const blank = { ...(encrypted === '' && { emptySeal: true }), ...(id === '' && { emptyId: true }), ...(typeof id === 'string' && id !== '' && { id }) }
+  const blank = {
+    ...(envelope && { sealed: encrypted }),
+    ...(encrypted === '' && { emptySeal: true }),
+    ...(id === '' && { emptyId: true }),
+    ...(typeof id === 'string' && id !== '' && { id }),
+  }
   return { part, fields, form: { ...form, ...blank }, ...(envelope?.attach !== undefined && { attach: envelope.attach }) }
 }
 
@@ -88,10 +93,18 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
     id: target === 'output' ? w.itemId?.(said, 'rs_', own ? message : undefined) : options.rsReasoningId === 'omit' ? undefined : said,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
     content: own || content.length > 0 ? content : undefined,
-    encrypted_content: signature ? encodeSignature(signature, id) : own && ownForm(message)?.['emptySeal'] ? '' : undefined,
+    encrypted_content: signature ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id)) : own && ownForm(message)?.['emptySeal'] ? '' : undefined,
     status: ownForm(message)?.['status'] ?? message.status,
   }
   return wireOf(known, own ? message : undefined)
+}
+
+/** The envelope that a signature came in, while it holds the same. */
+function cameSealed({ value, issuer }: Signature, message: Message | undefined): string | undefined {
+  const sealed = ownForm(message)?.['sealed']
+  if (typeof sealed !== 'string') return undefined
+  const held = unwrapSignature(sealed)?.signature
+  return held?.value === value && held.issuer === issuer ? sealed : undefined
 }
 
 function encodeSignature(signature: Signature, id?: string): string {

@@ -176,6 +176,7 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
   const w = startWriting('input', ownForm(value) !== undefined, options)
   const wire = encodeBody(value, w)
+  w.report.settle(wire)
   return { wire, notes: w.report.notes, ...(Object.keys(w.tools).length > 0 && { context: { tools: w.tools } }) }
 }
 

@@ -141,14 +141,14 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
     return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
+  if (candidate?.finish?.reason === 'tool_calls' && !hasCall(candidate)) report.add('finish.approximated', candidate.at, 'finish.reason')
   if (ending.refusal !== undefined && !hasText(candidate)) output.push(refusalItem(ending.refusal, w))
   if (!envelope.own && ending.status === 'incomplete') markLast(output)
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
-  return {
-    wire: snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) }),
-    notes: report.notes,
-  }
+  const wire = snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) })
+  report.settle(wire)
+  return { wire, notes: report.notes }
 }
 
 /** No two calls of an answer share an id. */
@@ -192,6 +192,9 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   const explained = (finish.reason === 'refusal' || finish.reason === 'content_filter') && finish.message !== undefined ? { refusal: finish.message } : {}
   return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
 }
+
+/** Something that the client is to run; without it, the status says no more than that the answer has ended. */
+const hasCall = ({ messages }: Candidate) => messages.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'server-tool'))
 
 const hasText = (candidate: Candidate | undefined) =>
   candidate?.messages.some(({ parts }) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')) ?? false

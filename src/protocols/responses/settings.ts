@@ -109,6 +109,7 @@ export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: Ca
 }
 
 function encodeDisplay(display: string | undefined, report: Writing['report']): string | undefined {
+  if (display !== undefined && display !== 'summarized' && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
   if (display !== 'summarized') return undefined
   report.add('reasoning.display-as-summary', '', 'reasoning.display')
   return 'auto'
@@ -126,6 +127,7 @@ function encodeEffort({ effort, budgetTokens, mode }: Amount, report: Writing['r
     report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
     return 'none'
   }
+  if (mode !== undefined && mode !== 'adaptive' && mode !== 'enabled') report.add('field.unsupported', '', 'reasoning.mode')
   if (effort !== undefined) {
     if (budgetTokens !== undefined && budgetTokens >= 0) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
     return effort

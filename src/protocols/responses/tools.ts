@@ -335,7 +335,7 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], w: 
     }
     case 'opaque':
       if (choice.protocol === protocol) return choice.raw
-      report.add('tool_choice.unsupported', '', 'toolChoice')
+      report.add('tool_choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
       return choice satisfies never

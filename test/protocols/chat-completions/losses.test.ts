@@ -76,7 +76,7 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'an unknown key of a breakpoint',
       'responses',
       say({ role: 'user', content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { x: 1 } }] }),
-      'field.unknown /messages/0/content/0/prompt_cache_breakpoint',
+      'field.unknown /messages/0/content/0/prompt_cache_breakpoint/x',
     ],
     [
       'a lifetime',
@@ -89,20 +89,20 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'an unknown key of a forced tool',
       'responses',
       request({ tool_choice: { type: 'function', function: { name: 'f' }, x: 1 } }),
-      'field.unknown /tool_choice',
+      'field.unknown /tool_choice/x',
     ],
     ['an unknown key of an older forced function', 'messages', request({ function_call: { name: 'f', x: 1 } }), 'field.unknown /function_call'],
     [
       'an unknown key of a grammar',
       'responses',
       request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
-      'field.unknown /tools/0/custom',
+      'field.unknown /tools/0/custom/format/grammar/x',
     ],
     [
       'an unknown format of a custom tool',
       'responses',
       request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'x' } } }] }),
-      'field.unknown /tools/0/custom',
+      'field.unknown /tools/0/custom/format/type',
     ],
   ])('%s, in a request to %s', (_, target, wire, note) => {
     const { wire: _wire, notes } = protocols[target].encodeRequest(source.decodeRequest(wire).value, { fieldNames: source.fieldNames })

@@ -41,7 +41,7 @@ describe('what a request loses on its way is told where it stood', () => {
     ],
     ['what a function gives', 'messages', { tools: [{ ...tool, output_schema: {} }] }, 'field.unsupported /tools/0/output_schema'],
     ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
-    ['an older summary beside a newer', 'messages', { reasoning: { summary: 'auto', generate_summary: 'concise' } }, 'field.unknown /reasoning'],
+    ['an older summary beside a newer', 'messages', { reasoning: { summary: 'auto', generate_summary: 'concise' } }, 'field.unknown /reasoning/generate_summary'],
     [
       'what a namespace says of itself',
       'messages',
@@ -125,7 +125,7 @@ describe('what an answer loses on its way is told where it stood', () => {
       'an unknown lifetime of what was cached',
       'messages',
       { usage: { input_tokens: 9, input_tokens_details: { cache_write_tokens_details: { odd: 3 } } } },
-      'field.unknown /usage/input_tokens_details',
+      'field.unknown /usage/input_tokens_details/cache_write_tokens_details/odd',
     ],
     [
       'input that is less than its cached part',

@@ -263,7 +263,8 @@ describe('writing what another protocol said', () => {
 
   test.each<[FinishReason, string, string | null, string[]]>([
     ['stop', 'completed', null, []],
-    ['tool_calls', 'completed', null, []],
+    // The reply of this table holds no call.
+    ['tool_calls', 'completed', null, ['finish.approximated']],
     ['length', 'incomplete', 'max_output_tokens', []],
     ['content_filter', 'incomplete', 'content_filter', []],
     ['cancelled', 'cancelled', null, []],

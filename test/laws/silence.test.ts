@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../support/arbitrary.ts'
+import { kinds } from '../support/cross.ts'
+import { lossOf } from '../support/loss.ts'
+import { pairs, wiresOf } from '../support/wires.ts'
+
+describe.each(pairs)('$name', pair => {
+  test.each(kinds)('what is changed in a %s is changed in the other body and comes back, or a note says why not', kind => {
+    fc.assert(
+      fc.property(wiresOf(pair.from)[kind], fc.nat(), (wire, pick) => {
+        expect(lossOf(kind, wire, pick, pair)).toBeUndefined()
+      }),
+      runs(1000),
+    )
+  })
+})

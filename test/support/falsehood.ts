@@ -1,0 +1,45 @@
+import type { Note } from '../../src/canonical/note.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { wordsOf } from './arbitrary.ts'
+import { changed, changeOf, without } from './change.ts'
+import { cross, everyIndex, type Kind, parentOf, placeOf, valueAt } from './cross.ts'
+import { canonicalJson } from './json.ts'
+
+/**
+ * What one note of a crossing, chosen by number, says that is not so. Undefined: it tells the truth.
+ *
+ * - dropped: the value stands in the body, and neither without it nor with another one there is the other body different;
+ * - approximated: it leads to something, or to where something is missing;
+ * - synthesized: it leads to something in the other body.
+ */
+export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
+  const there = cross(kind, wire, from, to)
+  const note = there?.notes[pick % there.notes.length]
+  if (!there || !note) return undefined
+  const place = placeOf(wire, note)
+  const told = `${note.kind} ${note.code} ${place}`
+  if (note.kind === 'synthesized') return valueAt(there.wire, note.path) === undefined ? `leads nowhere in the other body: ${told}` : undefined
+  if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${told}`
+  const value = valueAt(wire, place)
+  if (value === undefined) return isAboutAbsence(note) ? undefined : `says what is not there: ${told}`
+  if (note.kind === 'approximated') return undefined
+  const same = (other: unknown) => {
+    const crossed = cross(kind, other, from, to)
+    const again = crossed?.notes.some(({ code, path }) => code === note.code && everyIndex(path) === everyIndex(note.path))
+    return !crossed || !again || canonicalJson(crossed.wire) === canonicalJson(there.wire)
+  }
+  const change = changeOf(value, pick, wordsOf)
+  if (change && !same(changed(wire, { ...change, path: place + change.path }))) return `is carried: ${told}${change.path}`
+  // In a list others would move up, and what has an older spelling would be said by that.
+  if (!hasKeyOfItsOwn(wire, place)) return undefined
+  const bare = cross(kind, without(wire, place), from, to)
+  return bare && canonicalJson(bare.wire) !== canonicalJson(there.wire) ? `means something: ${told}` : undefined
+}
+
+const hasKeyOfItsOwn = (wire: unknown, place: string) =>
+  !Array.isArray(valueAt(wire, parentOf(place))) &&
+  // A text with citations is no plain text: what is left of it may stand elsewhere.
+  !place.endsWith('/citations') && !(place === '/tool_choice' && valueAt(wire, '/function_call') !== undefined)
+
+/** Codes that tell of something that is missing in the source. */
+const isAboutAbsence = ({ code }: Note) => ['finish.missing', 'finish.approximated', 'tool.schema-normalised', 'finish.tool-use', 'stop.no-call', 'tool-call.id', 'tool_choice.without-tools'].includes(code)

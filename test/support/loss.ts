@@ -1,0 +1,97 @@
+import { unwrapSignature } from '../../src/kit/envelope.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { wordsOf } from './arbitrary.ts'
+import { type Change, changed, changeOf, keysOf, mark } from './change.ts'
+import { type Crossed, covers, cross, everyIndex, type Kind, parentOf, valueAt } from './cross.ts'
+import { canonicalJson, leaves } from './json.ts'
+
+/**
+ * What is lost in silence when one leaf of a body, chosen by number, is another one. Undefined: nothing, or a note names it.
+ * If no note names the leaf, before or after, then the other body changes too, and on the way back the new value turns up
+ * where it was not before. So nothing has to be known of where a wire puts things, how it groups them, or how it spells
+ * its words: only whether it says them.
+ */
+export function lossOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
+  const change = changeOf(wire, pick, wordsOf)
+  if (!change || saysNothing(`${from.name} → ${to.name} ${kind} ${everyIndex(change.path)}`)) return undefined
+  if (isEmptyEither(wire, change)) return undefined
+  const other = changed(wire, change)
+  const before = cross(kind, wire, from, to)
+  const after = before && cross(kind, other, from, to)
+  if (!after || covers(wire, before.notes, change.path) || covers(other, after.notes, change.path)) return undefined
+  if (canonicalJson(before.wire) === canonicalJson(after.wire))
+    return canonicalJson(before.notes) === canonicalJson(after.notes) ? `silent: ${shown(change)}` : undefined
+  const back = cross(kind, before.wire, to, from)
+  const backAfter = back && cross(kind, after.wire, to, from)
+  if (!backAfter || lostOnTheWayBack(before, after, back, backAfter)) return undefined
+  return hasReturned(change, back.wire, backAfter.wire) ? undefined : `lost: ${shown(change)}`
+}
+
+const shown = ({ path, before, after }: Change) => `${path} ${JSON.stringify(before)} → ${JSON.stringify(after)}`
+
+/** By rule these say nothing that another protocol could keep; each row names the rule. */
+const withoutMeaning = [
+  // Words of a reply that only say what kind of body it is and who speaks: the assistant, always.
+  /response \/(object|type|role)$/,
+  /response \/choices\/\*\/message\/role$/,
+  /response \/output\/\*\/(type|role)$/,
+  // Choices are counted by their places.
+  /response \/choices\/\*\/index$/,
+  // How a stream is dressed, not what it says (3.2, 3.6).
+  /request \/stream_options\/include_(usage|obfuscation)$/,
+  // The name and description of an output schema are no part of what is asked for (2.9).
+  /→ messages request \/(response_format\/json_schema|text\/format)\/(name|description)$/,
+  // Offsets beyond the text mean its end; tables have citations with places of their own.
+  /(start|end)_index$/,
+  // Caching by itself is the default of one wire, and asked for by marks in the other (2.11).
+  /→ messages request \/prompt_cache_options\/mode$/,
+]
+
+/** Differences between two ways to say nothing. */
+function isEmptyEither(wire: unknown, { path, before, after }: Change): boolean {
+  const said = (key: string) => valueAt(wire, `${parentOf(path)}/${key}`)
+  // Who does not say anything.
+  if (path.endsWith('/role')) return !leaves(said('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
+  // A call without arguments (3.9).
+  if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
+  // A file without a type is a PDF (2.3).
+  if (path.endsWith('/file_data')) return !String(after).includes(mark)
+  // Beside a refusal, the ending is said by it (2.16).
+  if (path.endsWith('/finish_reason')) return typeof said('message/refusal') === 'string' || leaves(said('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
+  // How many calls at once, where there may be none (2.6).
+  if (path === '/parallel_tool_calls') return said('tool_choice') === 'none' || said('function_call') === 'none' || !hasTools(wire)
+  // Without tools there is nothing to choose.
+  return /^\/(tool_choice|function_call)$/.test(path) && !hasTools(wire) && [before, after].every(word => word === 'auto' || word === 'none')
+}
+
+const hasTools = (wire: unknown) => ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
+
+const saysNothing = (place: string) => withoutMeaning.some(rule => rule.test(place))
+
+/** What has changed in the body between is noted when it is read again. */
+function lostOnTheWayBack(before: Crossed, after: Crossed, back: Crossed, backAfter: Crossed): boolean {
+  const [earlier, later] = [before, after].map(({ wire }) => new Map(leaves(wire).map(({ path, value }) => [path, value])))
+  if (!earlier || !later) return false
+  const moved = [...new Set([...earlier.keys(), ...later.keys()])].filter(path => earlier.get(path) !== later.get(path))
+  return moved.some(path => covers(before.wire, back.notes, path) || covers(after.wire, backAfter.notes, path))
+}
+
+/** Marked values stand there that did not stand there before; of a word that may be the default, only something has changed. */
+function hasReturned({ before, after }: Change, back: unknown, backAfter: unknown): boolean {
+  if (typeof before === 'boolean' || (typeof after === 'string' && !after.includes(mark))) return canonicalJson(backAfter) !== canonicalJson(back)
+  return count(backAfter, after) > count(back, after)
+}
+
+/** Leaves that hold the value, alone or inside a text, which may be the text of a JSON value in its turn. */
+function count(body: unknown, wanted: Change['after']): number {
+  const text = String(wanted)
+  const inner = text.endsWith('}') || text.startsWith('data:') ? mark : text
+  const spellings = [inner, escaped(inner), escaped(escaped(inner))]
+  return leaves(body).filter(({ path, value }) => {
+    if (value === wanted) return true
+    const bare = typeof value === 'string' ? (unwrapSignature(value)?.signature.value ?? value) : ''
+    return spellings.some(spelling => bare.includes(spelling) || keysOf(path).some(key => key.includes(spelling)))
+  }).length
+}
+
+const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
