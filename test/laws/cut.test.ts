@@ -23,7 +23,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
         expect(strict.checkStream(wires)).toEqual([])
         expect(strict.outcome(wires)).toBe(translator.finished ? 'success' : 'failed')
       }),
-      runs(200),
+      runs(1000),
     )
   })
 })
@@ -39,7 +39,7 @@ describe.each(all)('$name → $name', protocol => {
         expect(text.startsWith(came)).toBe(true)
         expect(text.length > came.length).toBe(!translator.finished)
       }),
-      runs(200),
+      runs(1000),
     )
   })
 })

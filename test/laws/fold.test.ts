@@ -22,7 +22,7 @@ test('collect gives back what explode took apart', () => {
       expect(checkGrammar(events)).toEqual([])
       expect(withoutPlaces(collect(events).response)).toEqual(withoutPlaces(response))
     }),
-    runs(200),
+    runs(1000),
   )
 })
 
@@ -33,7 +33,7 @@ test('explode and collect again changes nothing, and calls a stream clean that w
       expect(clean).toBe(true)
       expect(collect(explode(response))).toEqual({ response, clean })
     }),
-    runs(200),
+    runs(1000),
   )
 })
 
@@ -56,7 +56,7 @@ describe.each(all)('$name', protocol => {
         const { wires: stream } = encodeStream(protocol, explode(decoded))
         expect(essence(collect(decodeStream(protocol, stream)).response)).toEqual(essence(decoded))
       }),
-      runs(200),
+      runs(1000),
     )
   })
 
@@ -69,7 +69,7 @@ describe.each(all)('$name', protocol => {
         const again = await collectStream([explodeResponse(body, protocol, {})], protocol, {})
         expect(essence(protocol.decodeResponse(again.body).value)).toEqual(essence(protocol.decodeResponse(body).value))
       }),
-      runs(150),
+      runs(1000),
     )
   })
 })

@@ -19,7 +19,7 @@ test('the random streams obey the grammar themselves', () => {
     fc.property(cleanEvents, events => {
       expect(checkGrammar(events)).toEqual([])
     }),
-    runs(200),
+    runs(1000),
   )
 })
 
@@ -29,7 +29,7 @@ describe.each(all)('$name: the stream decoder', protocol => {
       fc.property(brokenStream(protocol), text => {
         expect(checkGrammar(read(protocol, text))).toEqual([])
       }),
-      runs(300),
+      runs(1000),
     )
   })
 
@@ -44,7 +44,7 @@ describe.each(all)('$name: the stream decoder', protocol => {
         const said = strictOf(protocol.name).outcome(wires)
         if (said !== 'success') expect(last).toEqual({ type: 'end', clean: false })
       }),
-      runs(200),
+      runs(1000),
     )
   })
 })
@@ -59,7 +59,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
         expect(strict.checkStream(wires)).toEqual([])
         expect(strict.outcome(wires)).toBe('success')
       }),
-      runs(300),
+      runs(1000),
     )
   })
 
@@ -70,7 +70,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
         expect(strict.checkStream(wires)).toEqual([])
         expect(strict.outcome(wires)).toBe('failed')
       }),
-      runs(300),
+      runs(1000),
     )
   })
 
@@ -84,7 +84,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
           expect(event).toBe(protocol.frames.named && type !== undefined ? type : undefined)
         }
       }),
-      runs(50),
+      runs(250),
     )
   })
 
@@ -103,7 +103,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
         for (const call of toolCallsOf(response))
           if (call.kind === 'function') expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.input || '{}'))
       }),
-      runs(60),
+      runs(250),
     )
   })
 
@@ -112,7 +112,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
       fc.asyncProperty(cutEvents, async events => {
         await expect(clientOf(protocol.name).readStream(encodeStream(protocol, events).text)).rejects.toThrow()
       }),
-      runs(40),
+      runs(250),
     )
   })
 })
@@ -129,7 +129,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
         expect(strict.outcome(wires)).not.toBe('cut')
         if (!translator.finished) expect(strict.outcome(wires)).toBe('failed')
       }),
-      runs(100),
+      runs(1000),
     )
   })
 })

@@ -19,7 +19,7 @@ describe.each(all)('$name: a conversation', protocol => {
       fc.property(conversation, ({ request }) => {
         expect(strictOf(protocol.name).checkRequest(protocol.encodeRequest(request).wire)).toEqual([])
       }),
-      runs(200),
+      runs(1000),
     )
   })
 
@@ -35,7 +35,7 @@ describe.each(all)('$name: a conversation', protocol => {
           else expect(canonicalJson(now)).toBe(canonicalJson(value))
         }
       }),
-      runs(200),
+      runs(1000),
     )
   })
 
@@ -44,7 +44,7 @@ describe.each(all)('$name: a conversation', protocol => {
       fc.property(conversation, ({ request }) => {
         expect(essence(protocol.decodeRequest(protocol.encodeRequest(request).wire).value)).toEqual(essence(request))
       }),
-      runs(200),
+      runs(1000),
     )
   })
 })
@@ -60,7 +60,7 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
         expect(strictOf(from.name).checkRequest(back)).toEqual([])
         expect(essence(from.decodeRequest(back).value)).toEqual(essence(request))
       }),
-      runs(100),
+      runs(1000),
     )
   })
 })

@@ -17,7 +17,7 @@ describe.each(all)('$name, read and written again', protocol => {
         expect(canonicalJson(encoded.wire)).toBe(canonicalJson(wire))
         expect(encoded.notes).toEqual([])
       }),
-      runs(300),
+      runs(1000),
     )
   })
 
@@ -31,7 +31,7 @@ describe.each(all)('$name, read and written again', protocol => {
         expect(canonicalJson(encoded.wire)).toBe(canonicalJson(wire))
         expect(encoded.notes).toEqual([])
       }),
-      runs(300),
+      runs(1000),
     )
   })
 
@@ -45,7 +45,7 @@ describe.each(all)('$name, read and written again', protocol => {
         expect(again.wire.status).toBe(status)
         expect(canonicalJson(again.wire.body)).toBe(canonicalJson(wire))
       }),
-      runs(100),
+      runs(1000),
     )
   })
 

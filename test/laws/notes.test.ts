@@ -3,39 +3,20 @@ import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { runs } from '../support/arbitrary.ts'
-import { cross, kinds } from '../support/cross.ts'
+import { kinds } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
-import { canonicalJson } from '../support/json.ts'
 import { all, pairs, wiresOf } from '../support/wires.ts'
 
 describe.each(pairs)('$name', pair => {
-  const { from, to } = pair
-
   test.each(kinds)('what a note says of a %s is so', kind => {
     fc.assert(
-      fc.property(wiresOf(from)[kind], fc.nat(), (wire, pick) => {
+      fc.property(wiresOf(pair.from)[kind], fc.nat(), (wire, pick) => {
         expect(falsehoodOf(kind, wire, pick, pair)).toBeUndefined()
       }),
       runs(1000),
     )
   })
-
-  test.each(kinds)('what it writes of a %s, its own codecs read and write again alike, without a note', kind => {
-    fc.assert(
-      fc.property(wiresOf(from)[kind], wire => {
-        const there = cross(kind, wire, from, to)
-        fc.pre(there !== undefined)
-        const again = cross(kind, there.wire, to, to)
-        expect(canonicalJson(again?.wire)).toBe(canonicalJson(there.wire))
-        expect(again?.notes.filter(({ code }) => !isOfReading.has(code))).toEqual([])
-      }),
-      runs(1000),
-    )
-  })
 })
-
-/** Decoders tell of what they had to guess in what this library wrote itself: results whose call is nowhere, endings nobody told. */
-const isOfReading = new Set(['tool-result.call-id', 'finish.missing'])
 
 describe.each(all)('$name: notes', protocol => {
   test.each(kinds)('of a %s have a code of a table, the kind and the words that stand there, and a path', kind => {

@@ -17,7 +17,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
         const whole = attempt(() => protocol.decodeResponse(structuredClone(response)))
         if (whole) expect(protocol.decodeResponse(deepFreeze(response))).toEqual(whole)
       }),
-      runs(100),
+      runs(1000),
     )
   })
 
@@ -29,7 +29,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
         const whole = attempt(() => protocol.encodeResponse(structuredClone(response)))
         if (whole) expect(protocol.encodeResponse(deepFreeze(response))).toEqual(whole)
       }),
-      runs(100),
+      runs(1000),
     )
   })
 
@@ -39,7 +39,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
         const plain = run(protocol.streamEncoder, structuredClone(events))
         expect(run(protocol.streamEncoder, deepFreeze(events), { between: state => structuredClone(state) })).toEqual(plain)
       }),
-      runs(100),
+      runs(1000),
     )
   })
 
@@ -50,7 +50,7 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
         const plain = run(protocol.streamDecoder, structuredClone(events))
         expect(run(protocol.streamDecoder, deepFreeze(events), { between: state => structuredClone(state) })).toEqual(plain)
       }),
-      runs(100),
+      runs(1000),
     )
   })
 })
@@ -72,7 +72,7 @@ describe.each(all)('$name and keys that are names of built-in properties', proto
         expect('polluted' in {}).toBe(false)
         for (const value of values) expect(strangers(value)).toEqual([])
       }),
-      runs(100),
+      runs(1000),
     )
   })
 })

@@ -32,7 +32,7 @@ describe.each(all)('$name, given anything', protocol => {
       fc.property(anything(decode === 'decodeRequest' ? wires.request : wires.response), wire => {
         expectTotal(() => protocol[decode](wire))
       }),
-      runs(400),
+      runs(1000),
     )
   })
 
@@ -43,7 +43,7 @@ describe.each(all)('$name, given anything', protocol => {
         expect(value.status).toBe(status)
         expect(value.message).not.toBe('')
       }),
-      runs(200),
+      runs(1000),
     )
   })
 
@@ -52,13 +52,13 @@ describe.each(all)('$name, given anything', protocol => {
       fc.property(anything(wires.request), fc.constantFrom(...all), (wire, target) => {
         expectTotal(() => target.encodeRequest(protocol.decodeRequest(wire).value, { fieldNames: protocol.fieldNames }))
       }),
-      runs(200),
+      runs(1000),
     )
     fc.assert(
       fc.property(anything(wires.response), fc.constantFrom(...all), (wire, target) => {
         expectTotal(() => target.encodeResponse(protocol.decodeResponse(wire).value, { fieldNames: protocol.fieldNames }))
       }),
-      runs(200),
+      runs(1000),
     )
   })
 
@@ -67,7 +67,7 @@ describe.each(all)('$name, given anything', protocol => {
       fc.property(fc.array(json, { maxLength: 6 }), wire => {
         expectTotal(() => run<unknown, CanonicalEvent>(protocol.streamDecoder, wire))
       }),
-      runs(300),
+      runs(1000),
     )
   })
 
@@ -78,7 +78,7 @@ describe.each(all)('$name, given anything', protocol => {
         protocol.withModel(wire, 'other')
         protocol.wantsStream(wire)
       }),
-      runs(200),
+      runs(1000),
     )
   })
 })

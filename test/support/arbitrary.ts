@@ -206,14 +206,30 @@ function build(schema: z.core.$ZodType, key: string, depth: number): Arbitrary<u
 }
 
 /** Optional by their schema, and hardly ever missing. */
-const usual = new Set(['stop_reason', 'finish_reason', 'message', 'call_id', 'tool_call_id', 'content', 'output', 'input', 'arguments', 'input_schema', 'parameters'])
+const usual = new Set([
+  'stop_reason',
+  'finish_reason',
+  'message',
+  'call_id',
+  'tool_call_id',
+  'content',
+  'output',
+  'input',
+  'arguments',
+  'input_schema',
+  'parameters',
+])
 
 /** Other optional keys are there one time in three; a loose object sometimes holds keys that nobody declared. */
 function objectOf({ shape = {}, catchall }: Def, depth: number): Arbitrary<unknown> {
   const fields = Object.entries(shape).map(([name, field]) => {
     if (!isOptional(field)) return build(field, name, depth + 1)
     if (depth > deepest) return fc.constant(absent)
-    return fc.oneof({ withCrossShrink: true }, { weight: usual.has(name) ? 1 : 6, arbitrary: fc.constant(absent) }, { weight: usual.has(name) ? 6 : 3, arbitrary: build(field, name, depth + 1) })
+    return fc.oneof(
+      { withCrossShrink: true },
+      { weight: usual.has(name) ? 1 : 6, arbitrary: fc.constant(absent) },
+      { weight: usual.has(name) ? 6 : 3, arbitrary: build(field, name, depth + 1) },
+    )
   })
   const names = Object.keys(shape)
   const undeclared = fc.tuple(fc.constantFrom('x_extra', 'vendor', 'a/b~c'), json)

@@ -56,7 +56,10 @@ export function without(value: unknown, path: string): unknown {
   const last = keys.at(-1)
   const drop = (one: unknown, [key, ...rest]: string[]): unknown => {
     if (typeof one !== 'object' || one === null || key === undefined) return one
-    if (Array.isArray(one)) return rest.length > 0 ? one.map((item: unknown, index) => (index === Number(key) ? drop(item, rest) : item)) : one.filter((_, index) => index !== Number(last))
+    if (Array.isArray(one))
+      return rest.length > 0
+        ? one.map((item: unknown, index) => (index === Number(key) ? drop(item, rest) : item))
+        : one.filter((_, index) => index !== Number(last))
     return Object.fromEntries(
       Object.entries(one).flatMap(([name, item]) => (name !== key ? [[name, item]] : rest.length > 0 ? [[name, drop(item, rest)]] : [])),
     )

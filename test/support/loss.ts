@@ -51,18 +51,26 @@ const withoutMeaning = [
 function isEmptyEither(wire: unknown, { path, before, after }: Change): boolean {
   const said = (key: string) => valueAt(wire, `${parentOf(path)}/${key}`)
   // Who does not say anything.
-  if (path.endsWith('/role')) return !leaves(said('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
+  if (path.endsWith('/role'))
+    return !leaves(said('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
   // A call without arguments (3.9).
   if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
   // A file without a type is a PDF (2.3).
   if (path.endsWith('/file_data')) return !String(after).includes(mark)
   // Beside a refusal, the ending is said by it (2.16).
-  if (path.endsWith('/finish_reason')) return typeof said('message/refusal') === 'string' || leaves(said('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
+  if (path.endsWith('/finish_reason'))
+    return typeof said('message/refusal') === 'string' || leaves(said('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
+  // Several words for the usual tier (2.12).
+  if (path.endsWith('/service_tier')) return !String(after).includes(mark)
+  // Who is told how much to think in several ways listens to one of them.
+  if (path === '/reasoning_effort' || /^\/(reasoning|thinking)\//.test(path)) return waysToThink.filter(place => valueAt(wire, place) != null).length > 1
   // How many calls at once, where there may be none (2.6).
   if (path === '/parallel_tool_calls') return said('tool_choice') === 'none' || said('function_call') === 'none' || !hasTools(wire)
   // Without tools there is nothing to choose.
   return /^\/(tool_choice|function_call)$/.test(path) && !hasTools(wire) && [before, after].every(word => word === 'auto' || word === 'none')
 }
+
+const waysToThink = ['/reasoning_effort', '/reasoning', '/thinking', '/enable_thinking', '/thinking_budget']
 
 const hasTools = (wire: unknown) => ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
 

@@ -77,6 +77,8 @@ export const fieldNames: Record<string, string> = {
   'finish.details': 'finish_reason',
   // Objects of which what nobody modelled is kept under their own name.
   'metadata/*': '',
+  'reasoning/*': '',
+  'thinking/*': '',
   'stream_options/*': '',
   'prompt_cache_options/*': '',
   'response_format/*': '',

@@ -78,8 +78,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   if (finish_reason) {
     finish = decodeFinish(finish_reason, hasCalls)
     if (finish.reason === 'stop' && !isStop(finish_reason)) report.add('finish.approximated', at, 'finish_reason')
-  }
-  else {
+  } else {
     report.add('finish.missing', at, 'finish_reason')
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }

@@ -8,6 +8,8 @@ import type { MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
 import { name } from './vocabulary.ts'
 
+const modes = new Set<string>(['adaptive', 'enabled', 'disabled', 'between_tools'])
+
 /** Absolute, because the same effort must not change when the caller lowers the output limit. */
 const budgets = new Map([
   ['minimal', 1024],
@@ -52,6 +54,7 @@ export function encodeReasoningSpec(
     if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
     if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
   }
+  if (mode !== undefined && !modes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
   const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
   if (off) {
     hide()
@@ -59,7 +62,7 @@ export function encodeReasoningSpec(
     report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : 'reasoning.budgetTokens')
     return { maxTokens }
   }
-  const wanted = effort !== undefined || budgetTokens !== undefined || mode !== undefined
+  const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && modes.has(mode))
   if (!wanted) {
     hide()
     return { maxTokens }

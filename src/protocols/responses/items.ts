@@ -24,7 +24,14 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
       if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type) }
       const { part, fields, form, attach } = decoded
       return {
-        message: { role: 'assistant', parts: [part], origin: 'item', ...statusOf(wire), at, ...keep({ ...fields, ...unknownStatus(wire) }, { item: type, ...form, ...strangeStatus(wire) }) },
+        message: {
+          role: 'assistant',
+          parts: [part],
+          origin: 'item',
+          ...statusOf(wire),
+          at,
+          ...keep({ ...fields, ...unknownStatus(wire) }, { item: type, ...form, ...strangeStatus(wire) }),
+        },
         ...(attach && { attach }),
       }
     }

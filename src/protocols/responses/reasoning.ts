@@ -93,7 +93,11 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
     id: target === 'output' ? w.itemId?.(said, 'rs_', own ? message : undefined) : options.rsReasoningId === 'omit' ? undefined : said,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
     content: own || content.length > 0 ? content : undefined,
-    encrypted_content: signature ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id)) : own && ownForm(message)?.['emptySeal'] ? '' : undefined,
+    encrypted_content: signature
+      ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id))
+      : own && ownForm(message)?.['emptySeal']
+        ? ''
+        : undefined,
     status: ownForm(message)?.['status'] ?? message.status,
   }
   return wireOf(known, own ? message : undefined)

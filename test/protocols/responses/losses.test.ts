@@ -25,13 +25,13 @@ describe('what a request loses on its way is told where it stood', () => {
       'what a cache mark has that nobody knows',
       'messages',
       { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', odd: 1 } }] }] },
-      'field.unknown /input/0/content/0/prompt_cache_breakpoint',
+      'field.unknown /input/0/content/0/prompt_cache_breakpoint/odd',
     ],
     [
       'a lifetime that nobody knows',
       'chat-completions',
       { input: [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '9h' } }] }] },
-      'field.unknown /input/0/content/0/prompt_cache_breakpoint',
+      'field.unknown /input/0/content/0/prompt_cache_breakpoint/ttl',
     ],
     [
       'what a choice has that nobody knows',
@@ -41,7 +41,12 @@ describe('what a request loses on its way is told where it stood', () => {
     ],
     ['what a function gives', 'messages', { tools: [{ ...tool, output_schema: {} }] }, 'field.unsupported /tools/0/output_schema'],
     ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
-    ['an older summary beside a newer', 'messages', { reasoning: { summary: 'auto', generate_summary: 'concise' } }, 'field.unknown /reasoning/generate_summary'],
+    [
+      'an older summary beside a newer',
+      'messages',
+      { reasoning: { summary: 'auto', generate_summary: 'concise' } },
+      'field.unknown /reasoning/generate_summary',
+    ],
     [
       'what a namespace says of itself',
       'messages',
@@ -106,7 +111,7 @@ describe('what an answer loses on its way is told where it stood', () => {
       { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] }] }] },
       'field.unsupported /output/0/content/0/logprobs',
     ],
-    ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details'],
+    ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details/reason'],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
     ['the namespace of a call', 'chat-completions', { output: [{ ...call, namespace: 'n' }] }, 'tool.namespace /output/0/namespace'],
     [

@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../support/arbitrary.ts'
+import { cross, kinds } from '../support/cross.ts'
+import { canonicalJson } from '../support/json.ts'
+import { pairs, wiresOf } from '../support/wires.ts'
+
+describe.each(pairs)('$name', ({ from, to }) => {
+  test.each(kinds)('what it writes of a %s, its own codecs read and write again alike, without a note', kind => {
+    fc.assert(
+      fc.property(wiresOf(from)[kind], wire => {
+        const there = cross(kind, wire, from, to)
+        fc.pre(there !== undefined)
+        const again = cross(kind, there.wire, to, to)
+        expect(canonicalJson(again?.wire)).toBe(canonicalJson(there.wire))
+        expect(again?.notes.filter(({ code }) => !isOfReading.has(code))).toEqual([])
+      }),
+      runs(1000),
+    )
+  })
+})
+
+/** Decoders tell of what they had to guess in what this library wrote itself: results whose call is nowhere, endings nobody told. */
+const isOfReading = new Set(['tool-result.call-id', 'finish.missing'])
