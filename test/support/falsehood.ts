@@ -18,7 +18,7 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   if (!there || !note) return undefined
   const place = placeOf(wire, note)
   const told = `${note.kind} ${note.code} ${place}`
-  if (unsettled.some(row => row.test(told))) return undefined
+  if (unsettled.some(row => row.test(told)) || isOfSearchResult(wire, place)) return undefined
   if (note.kind === 'synthesized') return valueAt(there.wire, note.path) === undefined ? `leads nowhere in the other body: ${told}` : undefined
   if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${told}`
   const value = valueAt(wire, place)
@@ -46,12 +46,18 @@ const hasKeyOfItsOwn = (wire: unknown, place: string) =>
 /** Notes that are not yet quite true; every row is to go. */
 const unsettled = [
   // A name that pairs a result with its call, and one that became part of another (2.4).
-  /field\.unsupported \/(input\/\d+|tools\/\d+(\/tools\/\d+)?)\/name$/,
-  // The last part of a search result stands for the whole of it when it bears its cache mark.
-  /(part|media|field)\.(unsupported|unknown) \/(messages\/\d+\/content|content|system)\/\d+/,
+  /field\.unsupported \/(input\/\d+\/name|tools\/\d+(\/tools\/\d+)?(\/name)?)$/,
+  // Blank stop sequences among others.
+  /stop\.blank \/stop/,
   // Of several ways to say how much to think, one is listened to.
   /field\.unsupported \/thinking\/type$/,
 ]
+
+/** The last part of a search result stands for the whole of it when it bears its cache mark. */
+function isOfSearchResult(wire: unknown, place: string): boolean {
+  const block = valueAt(wire, place.replace(/^((?:.*\/)?\d+)(?:\/[^/\d]*)?$/, '$1'))
+  return typeof block === 'object' && block !== null && 'type' in block && block.type === 'search_result'
+}
 
 /** Codes that tell of something that is missing in the source. */
 const isAboutAbsence = ({ code }: Note) =>

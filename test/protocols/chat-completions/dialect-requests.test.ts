@@ -36,8 +36,8 @@ describe('how much to think, in the words of servers of this shape', () => {
   })
 
   test.each<[string, object, string]>([
-    ['two efforts: the own field wins', { reasoning_effort: 'low', reasoning: { effort: 'high' } }, 'field.unknown /reasoning'],
-    ['a key nobody knows', { reasoning: { effort: 'low', x: 1 } }, 'field.unknown /reasoning'],
+    ['two efforts: the own field wins', { reasoning_effort: 'low', reasoning: { effort: 'high' } }, 'field.unknown /reasoning/effort'],
+    ['a key nobody knows', { reasoning: { effort: 'low', x: 1 } }, 'field.unknown /reasoning/x'],
     ['a budget for what is off', { enable_thinking: false, thinking_budget: 500 }, 'field.unknown /thinking_budget'],
     ['an effort beside a switch that is off: the own field wins', { reasoning_effort: 'low', enable_thinking: false }, 'field.unknown /enable_thinking'],
     ['a control of another type', { thinking: 'yes' }, 'field.unknown /thinking'],

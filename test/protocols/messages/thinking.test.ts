@@ -143,6 +143,6 @@ describe('how thinking is asked for', () => {
     const body = { model: 'm', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'adaptive', display: 'updates' } }
     expect(ask(body.thinking).thinking).toEqual(body.thinking)
     const { notes } = translateRequest(body, { from: 'messages', to: 'responses' })
-    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /thinking')
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /thinking/display')
   })
 })
