@@ -50,7 +50,7 @@ const unsettled = [
   // Blank stop sequences among others.
   /stop\.blank \/stop/,
   // Of several ways to say how much to think, one is listened to.
-  /field\.unsupported \/thinking\/type$/,
+  /field\.(unsupported|unknown) \/(thinking|enable_thinking|thinking_budget|reasoning)/,
 ]
 
 /** The last part of a search result stands for the whole of it when it bears its cache mark. */

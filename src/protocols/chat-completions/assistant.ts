@@ -279,7 +279,7 @@ function encodeReasoning(
   const order = layoutOf(allowed ? from.parts : from.parts.filter(({ type }) => type !== 'reasoning'), writing)
   const ownText = textSignature && from.towards === 'server' && isOwnIssuer(textSignature.signature.issuer) ? encodeCarried(textSignature.signature) : undefined
   const noteOrder = () => {
-    if (isDisordered(order)) report.add('parts.order-lost', from.at)
+    if (!writing.own && isDisordered(order)) report.add('parts.order-lost', from.at)
   }
   if (reasoning.length === 0 && !textSignature) {
     noteOrder()
