@@ -249,7 +249,16 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { ext } = value
   const verbatim = own(ext) !== undefined
   const { nameOf, renamed } = createNames(verbatim)
-  const writing: Writing = { report, options, own: verbatim, calls: new Set(), nameOf, spaceOf: name => spaceOf(name, value.tools), told: new Set(), invented: new Set() }
+  const writing: Writing = {
+    report,
+    options,
+    own: verbatim,
+    calls: new Set(),
+    nameOf,
+    spaceOf: name => spaceOf(name, value.tools),
+    told: new Set(),
+    invented: new Set(),
+  }
   const form = formOf(ext)
   const {
     model,
