@@ -34,6 +34,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look')], tool_choice: { type: 'file_search' } }), { onUnresolvable: 'note' }),
+  'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'tool-call.id': fromItems(items.says(user, items.call('c'.repeat(41), '{}'), items.result('c'.repeat(41)))),
   'tool-call.empty-input': fromItems(items.says(user, items.call('c1', ''), items.result('c1'))),
   'tool-call.dangling': fromItems(items.says(user, items.call('c1', '{}')), { repairToolPairs: 'drop' }),
