@@ -76,19 +76,19 @@ export const mutants: Mutant[] = [
   {
     fault: 'signatures are written bare, without who made them',
     room: chat,
-    find: 'return signature.issuer === protocolName ? signature.value : wrapSignature(defined({ signature, id }))',
+    find: 'return isOwnIssuer(signature.issuer) ? signature.value : wrapSignature(defined({ signature, id }))',
     replace: 'return signature.value',
   },
   {
     fault: 'a foreign signature is sent to a server',
     room: chat,
-    find: "if (towards === 'server' && signature.issuer === protocolName) return part",
+    find: "if (towards === 'server' && isOwnIssuer(signature.issuer)) return part",
     replace: "if (towards === 'server') return part",
   },
   {
     fault: 'the order of parts is not recorded',
     room: chat,
-    find: "const layout = from.towards === 'client' ? layoutOf(from.parts, writing) : undefined",
+    find: "const layout = from.towards === 'client' ? unusual(order) : undefined",
     replace: 'const layout = undefined as string[] | undefined',
   },
   {
