@@ -79,8 +79,10 @@ export type CodecOptions = {
   truncated?: 'error' | 'length'
 }
 
-/** What an encoder did to a request that the answer has to undo. Plain JSON. */
+/** What an encoder did to a request that the answer has to undo, and what has to be sent beside the body. Plain JSON. */
 export type EncodingContext = {
+  /** Headers that the body relies on, in lower case. Their values are lists: what is sent under the same name anyway stands before them, with a comma. */
+  headers?: Headers
   /** By the name written on the target's wire. */
   tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean }>
 }

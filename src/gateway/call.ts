@@ -4,7 +4,7 @@ import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
-import { forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults } from './headers.ts'
+import { forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { mapping, type Prepared, prepare } from './prepare.ts'
 import { type Candidate, urlOf } from './upstream.ts'
@@ -143,7 +143,7 @@ function failureOf(
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-function target(ask: Ask, { observed }: Trace, { candidate, stream }: Prepared): { url: string; headers: Record<string, string> } {
+function target(ask: Ask, { observed }: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {
   const { channel, protocol, model } = candidate
   const { request, operation } = ask
   const path = protocol.address.target({ operation, model, stream })
@@ -152,17 +152,15 @@ function target(ask: Ask, { observed }: Trace, { candidate, stream }: Prepared):
   const url = new URL(urlOf(channel.baseUrl, path))
   if (same) for (const [name, value] of request.query) if (!/key|token|secret/i.test(name) && !url.searchParams.has(name)) url.searchParams.append(name, value)
   const own = Object.fromEntries(Object.entries(channel.headers).map(([name, value]) => [name.toLowerCase(), value]))
-  return {
-    url: url.href,
-    headers: safeHeaders({
-      ...upstreamDefaults,
-      accept: stream ? 'text/event-stream' : 'application/json',
-      ...forwardedHeaders(request.headers, channel.forwardHeaders),
-      ...observed.headers(),
-      ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
-      ...own,
-    }),
+  const headers = {
+    ...upstreamDefaults,
+    accept: stream ? 'text/event-stream' : 'application/json',
+    ...forwardedHeaders(request.headers, channel.forwardHeaders),
+    ...observed.headers(),
+    ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
+    ...own,
   }
+  return { url: url.href, headers: safeHeaders(withLists(headers, settings.context.headers)) }
 }
 
 function unreachable(error: unknown): Refusal {

@@ -58,6 +58,16 @@ function ascii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
+/** The same headers and what a body relies on besides: lists of words, each of which stands there once. */
+export function withLists(headers: Headers, more: Headers = {}): Headers {
+  const joined = { ...headers }
+  for (const [name, value] of Object.entries(more)) {
+    const words = [headers[name], value].flatMap(list => list?.split(',') ?? []).map(word => word.trim())
+    joined[name] = [...new Set(words)].filter(Boolean).join(',')
+  }
+  return joined
+}
+
 /** A value that may stand in a header; undefined when it may not. */
 export function safeHeaders(headers: Headers): Headers {
   return Object.fromEntries(

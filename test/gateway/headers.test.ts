@@ -6,7 +6,16 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each([
     ['chat-completions', { 'openai-organization': 'org', 'openai-project': 'proj', 'idempotency-key': 'once', 'x-client-request-id': 'mine' }],
     ['responses', { 'openai-beta': 'b', 'session-id': 's', originator: 'cli', 'x-codex-beta-features': 'f', 'x-openai-internal-codex-responses-lite': 'true' }],
-    ['messages', { 'anthropic-beta': 'a,b', 'anthropic-version': '2023-06-01', 'idempotency-key': 'once' }],
+    [
+      'messages',
+      {
+        'anthropic-beta': 'a,b',
+        'anthropic-version': '2023-06-01',
+        'anthropic-user-profile-id': 'p',
+        'anthropic-workspace-id': 'w',
+        'idempotency-key': 'once',
+      },
+    ],
   ] as const)('what a client of %s says to its own protocol goes along, and to no other', async (protocol, said) => {
     const seen = await upstream(sendJson(200, replies[protocol]))
     const ask = await start(one(seen.url, protocol))

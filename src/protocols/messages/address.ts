@@ -28,7 +28,7 @@ export const address: Address = {
   upstreamHeaders(apiKey, client) {
     const headers: Headers = { 'anthropic-version': client?.['anthropic-version'] ?? version }
     if (apiKey !== undefined) headers['x-api-key'] = apiKey
-    for (const name of ['anthropic-beta', 'idempotency-key']) {
+    for (const name of ['anthropic-beta', 'anthropic-user-profile-id', 'anthropic-workspace-id', 'idempotency-key']) {
       const value = client?.[name]
       if (value !== undefined) headers[name] = value
     }

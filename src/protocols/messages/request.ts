@@ -4,6 +4,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
+import { betasOf } from './betas.ts'
 import { decodeCache } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { notes } from './notes.ts'
@@ -227,7 +228,11 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     }),
     ...(stream && { stream: stream.enabled }),
   }
-  const context: EncodingContext = Object.keys(writing.renamed).length > 0 ? { tools: writing.renamed } : {}
+  const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
+  const context: EncodingContext = {
+    ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
+    ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
+  }
   return { wire, notes: report.notes, context }
 }
 
