@@ -7,6 +7,7 @@ import { answer, asked, assistant, call, calling, each, item, pdf, png, type Row
 const x = { 'chat-completions': { messages: [user('x')] }, messages: { messages: [user('x')] }, responses: { input: [item('user', 'x')] } }
 const system = (content: unknown) => ({ role: 'system', content })
 const developer = (content: unknown) => ({ role: 'developer', content })
+const jpeg = '/9j/4AAQ'
 const shape = { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'], additionalProperties: false }
 const mark = { cache_control: { type: 'ephemeral' } }
 const breakpoint = { prompt_cache_breakpoint: { mode: 'explicit' } }
@@ -113,6 +114,31 @@ const rows: Row[] = [
     { messages: [user([text(''), { type: 'image_url', image_url: { url: `data:image/webp;base64,${png}` } }])] },
     { messages: [{ messages: [user([{ type: 'image', source: { type: 'base64', media_type: 'image/webp', data: png } }])] }] },
   ],
+  ...[
+    [`data:image/jpg;base64,${jpeg}`, 'image/jpeg', jpeg],
+    [`DATA:IMAGE/PNG;BASE64,${png}`, 'image/png', png],
+    [`data:;base64,${png}`, 'image/png', png],
+    [`data:image/jpeg;charset=utf-8;base64,${jpeg}`, 'image/jpeg', jpeg],
+    ['data:image/gif,GIF89a%00', 'image/gif', 'R0lGODlhAA=='],
+  ].map(
+    ([url = '', media_type = '', data = '']): Row => [
+      `a picture in the spelling ${url.slice(0, 24)}… is bytes and a type that servers know`,
+      'chat-completions',
+      { messages: [user([{ type: 'image_url', image_url: { url } }])] },
+      {
+        messages: [{ messages: [user([{ type: 'image', source: { type: 'base64', media_type, data } }])] }],
+        responses: [{ input: [item('user', { type: 'input_image', image_url: `data:${media_type};base64,${data}`, detail: 'auto' })] }],
+      },
+    ],
+  ),
+  ...['data:image/png', 'data:image/svg+xml,<svg/>'].map(
+    (url): Row => [
+      `a picture that is none here (${url}) is no address, and told`,
+      'chat-completions',
+      { messages: [user([text('a'), { type: 'image_url', image_url: { url } }])] },
+      { messages: [{ messages: [user('a')] }, 'dropped /messages/0/content/1 media.unsupported'] },
+    ],
+  ),
   [
     'a picture by address stays one, commas or not',
     'chat-completions',

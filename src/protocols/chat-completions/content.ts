@@ -313,14 +313,15 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     return [...(heading === undefined ? [] : [{ type: 'text', text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
   }
   if (kind === 'image') {
-    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'image/png', source.data) : ''
+    const came = isObject(image_url) ? image_url['url'] : image_url
+    const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'image/png', source.data, came) : ''
     leave({ filename, title })
     if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
     const asString = typeof image_url === 'string' && detail === undefined
     const nulls = isObject(image_url) ? nullsOf(image_url) : {}
     const image = asString ? url : { ...nulls, url, ...(detail !== undefined && detail !== 'ultra_high' && { detail }) }
     const block = spell({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
-    if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, asString ? '/image_url' : '/image_url/url')
+    if (source.type === 'base64' && source.mime === undefined && url !== came) report.addMade('media.mime', block, asString ? '/image_url' : '/image_url/url')
     return [block]
   }
   if (kind === 'audio') {
@@ -341,7 +342,7 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   })
   const nulls = nullsOf(spelling)
   const block = spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)
-  if (source.type === 'base64' && source.mime === undefined && known.file_data !== source.data) report.addMade('media.mime', block, '/file/file_data')
+  if (source.type === 'base64' && source.mime === undefined && known.file_data !== spelling['file_data']) report.addMade('media.mime', block, '/file/file_data')
   return [block]
 }
 
@@ -355,6 +356,5 @@ function encodeFileData(part: MediaPart, came: unknown): string | undefined {
   if (source.type !== 'base64') return undefined
   // Bare base64 stays bare: its type was guessed.
   if (came === source.data) return source.data
-  if (typeof came === 'string' && same(parseDataUrl(came), defined({ mime: source.mime, data: source.data }))) return came
-  return dataUrl(source.mime ?? 'application/pdf', source.data)
+  return dataUrl(source.mime ?? 'application/pdf', source.data, came)
 }

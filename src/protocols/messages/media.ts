@@ -148,12 +148,14 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage) return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : refuse()
       if (mime === undefined || mime === 'application/pdf') return { type, source: { ...extra, type: 'base64', media_type: mime ?? 'application/pdf', data } }
-      const text = mime.startsWith('text/') || mime === 'application/json' ? fromBase64(data) : undefined
+      const text = mime.startsWith('text/') || mime === 'application/json' ? fromBase64(data, /;\s*charset="?([\w-]+)/i.exec(mime)?.[1]) : undefined
       if (text === undefined) return refuse()
       report.add('media.file-as-document', at)
       return { type, source: { type: 'text', media_type: 'text/plain', data: text } }
     }
     case 'url':
+      // Data that is not written as such a URL demands; the server fetches none.
+      if (!writing.native && part.ext?.[name] === undefined && /^data:/i.test(source.url)) return refuse()
       return { type, source: { ...extra, type: 'url', url: source.url } }
     case 'file-id':
       if (source.issuer === name) return { type, source: { ...extra, type: 'file', file_id: source.id } }
@@ -173,9 +175,9 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   }
 }
 
-function fromBase64(data: string): string | undefined {
+function fromBase64(data: string, charset = 'utf-8'): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(atob(data), char => char.charCodeAt(0)))
+    return new TextDecoder(charset, { fatal: true }).decode(Uint8Array.from(atob(data), char => char.charCodeAt(0)))
   } catch {
     return undefined
   }

@@ -88,12 +88,18 @@ function decodeImage(wire: ResponsesInputImage, at: string): Part {
     rest: typeof url === 'string' && typeof id === 'string' ? { ...rest, file_id: id } : rest,
     wire,
     at,
+    form: oddUrl(url, source),
   })
 }
 
 function decodeUrl(url: string): MediaSource {
   const inline = parseDataUrl(url)
   return inline ? { type: 'base64', ...inline } : { type: 'url', url }
+}
+
+/** A data URL in another spelling than the one that is written. */
+function oddUrl(url: unknown, source: MediaSource): OwnForm {
+  return source.type === 'base64' && url !== dataUrl(source.mime ?? '', source.data) ? { url } : {}
 }
 
 const mimeByExtension = new Map([
@@ -115,8 +121,10 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
   let form: OwnForm = {}
   if (typeof data === 'string') {
     const inline = parseDataUrl(data)
-    if (inline) source = { type: 'base64', ...inline }
-    else {
+    if (inline) {
+      source = { type: 'base64', ...inline }
+      form = oddUrl(data, source)
+    } else {
       const known = mimeByExtension.get(filename?.split('.').at(-1)?.toLowerCase() ?? '')
       if (!known) report?.add('media.guessed', at, 'file_data')
       source = { type: 'base64', data, mime: known ?? 'application/pdf' }
@@ -126,7 +134,7 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
     if (typeof id === 'string') others['file_id'] = id
   } else if (typeof url === 'string') {
     source = decodeUrl(url)
-    if (source.type === 'base64') form = { inlineUrl: true }
+    if (source.type === 'base64') form = { inlineUrl: true, ...oddUrl(url, source) }
     if (typeof id === 'string') others['file_id'] = id
   } else if (typeof id === 'string') source = { type: 'file-id', id, issuer: protocol }
   else return { type: 'opaque', protocol, raw: wire, at }
@@ -226,7 +234,7 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
     case 'base64': {
       const form = ownForm(part)
       if (form?.['bare']) return { file_data: source.data }
-      const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data)
+      const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data, form?.['url'])
       return image ? { image_url: url } : form?.['inlineUrl'] ? { file_url: url } : { file_data: url }
     }
     case 'url':
