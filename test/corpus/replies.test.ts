@@ -13,7 +13,6 @@ import { type Exceptions, tally } from './tally.ts'
 const noCustomCalls = 'the newest openai client for Node 20 cannot accumulate a streamed call of a custom tool, its own included'
 
 const cutDeltas = 'deltas were cut out of the recording, so its whole text at the end is not what had been sent by then; a note tells it'
-const programmaticCall = 'says end_turn although a tool call waits for the client; a wire that has only «stop» for that reads it as tool calls'
 
 const streamExceptions: Exceptions = {
   'responses/streams/lingua__openai.responsesAdditionalToolsMultipleToolsParam.followup.sse → chat-completions': noCustomCalls,
@@ -24,8 +23,6 @@ const streamExceptions: Exceptions = {
 const responseExceptions: Exceptions = {
   'responses/responses/lingua__openai.responsesAdditionalToolsMultipleToolsParam.followup.json → chat-completions': noCustomCalls,
   'responses/responses/vercel-ai__openai.openai-custom-tool.1.json → chat-completions': noCustomCalls,
-  'messages/responses/vercel-ai__anthropic.anthropic-programmatic-tool-calling.1.json → chat-completions': programmaticCall,
-  'messages/responses/vercel-ai__anthropic.anthropic-programmatic-tool-calling.1.json → responses': programmaticCall,
 }
 
 function collectText(protocol: ProtocolName, text: string): { response: CanonicalResponse; clean: boolean } {

@@ -20,6 +20,7 @@ import {
   textBlock,
   textEvents,
   told,
+  toolBlock,
   typesOf,
 } from './support.ts'
 
@@ -280,4 +281,12 @@ test.each([
     expect.stringMatching(/^approximated \S+ citation\.span$/),
     'synthesized /content citation.no-proof',
   ])
+})
+
+test.each(others('messages'))('an answer that ended although it holds a call is noted for a client of %s, who would run the call', async to => {
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
+  const { notes } = translate(messagesReply([call], 'end_turn'), 'messages', to)
+  expect(ending(notes)).toEqual([expect.stringMatching(/^approximated \S* finish\.approximated$/)])
+  const streamed = tell([begun(), ...toolBlock(0, 'toolu_1', 'look', '{}'), ...ended('end_turn')], { from: 'messages', to })
+  expect(ending(told(streamed.notes))).toEqual([expect.stringMatching(/^approximated \S* finish\.approximated$/)])
 })

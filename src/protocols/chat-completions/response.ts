@@ -144,7 +144,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const verbatim = own(ext) !== undefined
   // An answer of this protocol without any choice is an error to everyone else, and written as it came.
   if (error && !(verbatim && candidates.length === 0)) return { wire: encodeErrorBody(error, report), notes: report.notes }
-  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish))
+  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, false))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
 
   const writing = { report, options, own: verbatim, calls: new Set<string>(), nameOf: createNames(true).nameOf, stored: {} }

@@ -63,12 +63,14 @@ export function decodeFinish(raw: string, hasCalls: boolean): Finish {
 }
 
 /** Undefined: the answer failed. The word that came is written again when it still means the same. */
-export function encodeFinish({ reason, raw, protocol }: Finish, hasCalls = true): { word: string; exact: boolean } | undefined {
+export function encodeFinish({ reason, raw, protocol }: Finish, hasCalls: boolean): { word: string; exact: boolean } | undefined {
   if (raw && protocol === protocolName) {
     if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason) return { word: raw, exact: true }
   }
   // A tool of another provider waits for the client, but there is no call here that it could run.
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }
+  // Calls beside «stop» are read as calls to run.
+  if (reason === 'stop' && hasCalls) return { word: 'stop', exact: false }
   return finishWords[reason]
 }
 

@@ -8,7 +8,7 @@ import { failureOf, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, flushHeld } from './open-items.ts'
 import { unsigned } from './reasoning.ts'
-import { encodeEnding, failureOrRaw } from './response.ts'
+import { encodeEnding, failureOrRaw, noteCalls } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { envelopeOf, type Item, type OpenPart, type Out, open, type State, startPartState, write, writing } from './stream-state.ts'
 import { endText, startText } from './text-parts.ts'
@@ -107,6 +107,7 @@ function terminate(state: State, emit: Out): void {
   const w = writing(state)
   const candidate: Candidate = { index: 0, messages: [], ...(state.finish && { finish: state.finish }), ...(state.finishExt && { ext: state.finishExt }) }
   const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
+  noteCalls(state.finish, state.items.some(isCall), { at: '', report: w.report })
   if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
   const { status, details } = ending
   const usage = usageOf(state)
@@ -119,6 +120,8 @@ function terminate(state: State, emit: Out): void {
   write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
   done(state, emit)
 }
+
+const isCall = ({ wire }: Item) => wire['type'] === 'function_call' || wire['type'] === 'custom_tool_call'
 
 const said = ({ wire }: Item) => wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].length > 0
 

@@ -317,7 +317,7 @@ describe('writing what another protocol said', () => {
     ['a text', { type: 'text', text: 'x' }],
   ])('the signature of %s comes back to it', (_name, part) => {
     const signature = { value: 'QUJD', issuer: 'generate-content' }
-    const { wire, codes } = write(answer([{ ...part, signature } as Part]))
+    const { wire, codes } = write(answer([{ ...part, signature } as Part], part.type === 'tool-call' ? 'tool_calls' : 'stop'))
     expect(wire['output']).toHaveLength(2)
     expect(codes).toEqual([])
     expect(read(wire).candidates[0]?.messages).toMatchObject([{ parts: [{ type: part.type, signature }] }])
@@ -430,7 +430,7 @@ describe('writing what another protocol said', () => {
 
   test('two calls with one id are told apart', () => {
     const twice: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }
-    const { wire, codes } = write(answer([twice, twice]))
+    const { wire, codes } = write(answer([twice, twice], 'tool_calls'))
     expect(wire['output']).toMatchObject([{ call_id: 'c' }, { call_id: 'c_2' }])
     expect(codes).toEqual(['tool-call.id-twice'])
   })
