@@ -102,6 +102,7 @@ const order: Row[] = [
       'chat-completions': [
         { messages: [user('go'), { ...calling(call('a'), call('b')), reasoning_content: 'Two looks.' }, answer('a', 'one'), answer('b', 'two')] },
         'dropped /input/1/encrypted_content reasoning.foreign-signature',
+        'dropped /input/1/id message.ids',
         'approximated /input/1 reasoning.dialect-field',
       ],
       messages: [

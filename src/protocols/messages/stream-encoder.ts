@@ -55,7 +55,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       }
       case 'message.start': {
-        const { type: _, candidate: __, message: ___, role: ____, id, phase, ext, ...rest } = event
+        const { type: _, candidate: __, message: ___, role: ____, origin: _____, id, phase, ext, ...rest } = event
         report(state).rest({ ...rest, ...(phase && { phase }) }, undefined, 'message.')
         report(state).ext(ext, undefined)
         if (id !== undefined) report(state).once('message.envelope', undefined)

@@ -107,7 +107,7 @@ function terminate(state: State, emit: Out): void {
   const w = writing(state)
   const candidate: Candidate = { index: 0, messages: [], ...(state.finish && { finish: state.finish }), ...(state.finishExt && { ext: state.finishExt }) }
   const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
-  noteCalls(state.finish, state.items.some(isCall), { at: '', report: w.report })
+  noteCalls(state.finish, waits(state.items), { at: '', report: w.report })
   if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
   const { status, details } = ending
   const usage = usageOf(state)
@@ -121,7 +121,13 @@ function terminate(state: State, emit: Out): void {
   done(state, emit)
 }
 
-const isCall = ({ wire }: Item) => wire['type'] === 'function_call' || wire['type'] === 'custom_tool_call'
+const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
+
+/** Is there a call that no item answers? */
+function waits(items: Item[]): boolean {
+  const answered = new Set(items.flatMap(({ wire }) => (callTypes.has(wire['type']) ? [] : [wire['call_id']])))
+  return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
+}
 
 const said = ({ wire }: Item) => wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].length > 0
 

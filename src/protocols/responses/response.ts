@@ -142,8 +142,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   }
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
   if (candidate?.finish?.reason === 'tool_calls' && !hasCall(candidate)) report.add('finish.approximated', candidate.at, 'finish.reason')
-  const calls = candidate?.messages.some(({ parts }) => parts.some(({ type }) => type === 'tool-call')) ?? false
-  noteCalls(candidate?.finish, calls, { at: candidate?.at, report })
+  noteCalls(candidate?.finish, awaitsClient(candidate?.messages ?? []), { at: candidate?.at, report })
   if (ending.refusal !== undefined && !hasText(candidate)) output.push(refusalItem(ending.refusal, w))
   if (!envelope.own && ending.status === 'incomplete') markLast(output)
   const failure =
@@ -169,8 +168,8 @@ export function failureOrRaw(error: CanonicalError): unknown {
 }
 
 /** Calls in a completed answer are read as calls to run, whatever else its source says of its end. */
-export function noteCalls(finish: Finish | undefined, hasCalls: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
-  if (finish?.reason === 'stop' && hasCalls) report.add('finish.approximated', at, 'finish.reason')
+export function noteCalls(finish: Finish | undefined, waits: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
+  if (finish?.reason === 'stop' && waits) report.add('finish.approximated', at, 'finish.reason')
 }
 
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
