@@ -4,7 +4,7 @@ import { holdsEnvelope } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
-import { decodeCall, encodeCall, encodeLegacyCall, readInput, validCallId } from './calls.ts'
+import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall, validCallId } from './calls.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
@@ -126,7 +126,8 @@ function arrange({ reasoning, body, others, calls }: Slots, layout: string[] | u
       const { citations: _citations, signature: _signature, ...bare } = text
       ordered.push({ ...(cut + length === whole.length ? text : bare), text: whole.slice(cut, cut + length) })
       cut += length
-    } else if (token.startsWith('c')) ordered.push(...calls.filter(call => call.type === 'tool-call' && call.id === rest))
+    } else if (token.startsWith('c'))
+      ordered.push(...calls.filter(call => call.type === 'tool-call' && (call.id === rest || formOf(call.ext)['legacy'] === true)))
   }
   const fits = cut === whole.length && ordered.filter(part => part.type !== 'text').length === reasoning.length + calls.length && body.length <= 1
   if (fits) return [...ordered, ...others]
@@ -153,6 +154,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   const form = kept?.form ?? {}
   report.ext(ext, at)
 
+  const single = from.towards === 'client' && takesOneCall(writing.options.context)
   const calls: JsonObject[] = []
   const known: JsonObject = { role: 'assistant', content: undefined, name }
   const body: Part[] = []
@@ -177,7 +179,8 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         }
         break
       case 'tool-call':
-        if (formOf(part.ext)['legacy'] === true) known['function_call'] = encodeLegacyCall(part, writing)
+        if (formOf(part.ext)['legacy'] === true || (single && known['function_call'] === undefined)) known['function_call'] = encodeLegacyCall(part, writing)
+        else if (single) report.add('tool-call.single', part.at)
         else calls.push(encodeCall(part, from.towards, writing))
         break
       case 'media':
@@ -209,7 +212,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   const empty = known['content'] === undefined && Object.keys(defined(known)).length === 1
   if (!kept) {
     if (empty && from.towards === 'server') return undefined
-    const silent = calls.length > 0 || known['refusal'] !== undefined || known['audio'] !== undefined
+    const silent = calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined
     known['content'] ??= silent || from.towards === 'client' ? null : ''
     if (from.towards === 'client') known['refusal'] ??= null
   }

@@ -1,8 +1,8 @@
 import type { Signature } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { advanceJson, isObject } from '../../kit/json.ts'
+import { advanceJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
-import { validCallId } from './calls.ts'
+import { noteBeside, validCallId } from './calls.ts'
 import { merge, own } from './own.ts'
 import { encodeProof } from './stream-signatures.ts'
 import { type CallOut, type Choice, reportOf, type State, writeDelta } from './stream-state.ts'
@@ -29,17 +29,19 @@ function openOf(choice: Choice): CallOut | undefined {
 export function openCall(state: State, choice: Choice, { part, call, emit }: Writing): void {
   const { head } = call
   const report = reportOf(state)
-  const { id, name, namespace, kind, ext, at, caller, itemId, status, async, toolset } = head
+  const { id, name, namespace, kind, ext, at, signature } = head
   const verbatim = own(ext) !== undefined
   choice.open = part
   choice.shown = true
   call.index = choice.nextCall++
+  noteBeside(head, report)
+  if (state.single) {
+    if (signature) report.add('reasoning.signature-dropped', at, 'signature')
+    writeDelta(state, choice, { delta: { function_call: { name, arguments: '' } }, emit })
+    return
+  }
   const shown = verbatim ? id : mapCallId(id, validCallId)
   if (shown !== id) report.add('tool-call.id', at, 'id')
-  report.onceEach('message.ids', at, { itemId, status })
-  const direct = isObject(caller) && caller['type'] === 'direct'
-  report.rest({ ...(!direct && { caller }), ...(async && { async }), toolset }, at)
-  if (ext) report.ext(ext, at)
   const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const proof = encodeProof(state, head, shown)
@@ -47,8 +49,13 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
 }
 
 export function addCallSignature(state: State, choice: Choice, { call, signature, emit }: { call: CallOut; signature: Signature; emit: Emit<unknown> }): void {
+  const known = call.head.signature
   call.head = { ...call.head, signature }
   if (call.index === undefined) return
+  if (state.single) {
+    if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+    return
+  }
   const { beside } = encodeProof(state, { ...call.head, ext: {} })
   if (Object.keys(beside).length > 0) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
@@ -74,6 +81,10 @@ export function addInput(state: State, choice: Choice, { part, call, text, emit 
 
 function writeInput(state: State, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
   call.sent = true
+  if (state.single) {
+    writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
+    return
+  }
   const inner = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }

@@ -3,8 +3,10 @@ import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { TranslationContext } from '../../protocol.ts'
 import type { Reading } from './assistant.ts'
 import type { Writing } from './content.ts'
+import type { ChatReport } from './notes.ts'
 import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
@@ -67,21 +69,36 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
   return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
 }
 
+/** Tools that were declared as `functions` and nowhere else: such a client knows `function_call` alone, of which an answer has one. */
+export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
+  const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
+  return from === protocolName && callable.length > 0 && callable.every(({ ext }) => formOf(ext)['legacy'] === true)
+}
+
 export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
+  const { report } = writing
+  noteBeside(part, report)
+  if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
   const wire = spell({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part) }, part.ext)
-  if (isMadeUp(part)) writing.report.addMade('tool-call.empty-input', wire, '/arguments')
+  if (isMadeUp(part)) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
 
-export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
-  const { type: _, id, idOrigin, itemId, status, name, namespace, kind, input, caller, async, toolset, cache, signature, at, ext, ...rest } = part
-  const { report } = writing
-  const form = formOf(ext)
-  const isOwn = own(ext) !== undefined
-  report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }), toolset }, at)
+/** What of a call no spelling of it has a place for. */
+export function noteBeside(part: ToolCallPart, report: ChatReport): void {
+  const { type: _, id: _id, idOrigin, name, namespace, kind, input, signature, itemId, status, caller, async, cache, at, ext, ...rest } = part
+  report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }) }, at)
   if (cache) report.add('cache.place', at, 'cache')
   report.onceEach('message.ids', at, { itemId, status })
   report.ext(ext, at)
+}
+
+export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
+  const { id, idOrigin, name, namespace, kind, at, ext } = part
+  const { report } = writing
+  const form = formOf(ext)
+  const isOwn = own(ext) !== undefined
+  noteBeside(part, report)
   writing.calls.add(id)
   const written = writing.own ? id : mapCallId(id, validCallId)
   if (written !== id) report.add('tool-call.id', at, 'id')

@@ -25,6 +25,7 @@ export const notes = {
   'tool-call.empty-input': { kind: 'synthesized', reason: 'a function call without arguments needs an empty object here', source: '3.9' },
   'tool-call.dangling': { kind: 'dropped', reason: 'no result answers this call, and the target demands one', source: '2.2' },
   'tool-call.nameless': { kind: 'dropped', reason: 'a call that never got a name cannot be run', source: '3.2' },
+  'tool-call.single': { kind: 'dropped', reason: 'a client that declares functions takes one call at a time; this is a further one', source: '6.1' },
   'tool-call.input-object': { kind: 'approximated', reason: 'arguments came as an object instead of JSON text', source: '9.5' },
   'tool-result.error-flag': { kind: 'approximated', reason: 'results have no error flag here; the text is unchanged', source: '2.7' },
   'tool-result.media-moved': { kind: 'approximated', reason: 'tool messages hold text only; this stands in a user message after them', source: '2.7' },

@@ -7,6 +7,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
+import { takesOneCall } from './calls.ts'
 import type { Writing } from './content.ts'
 import { decodeErrorBody, encodeErrorBody, isErrorBody } from './error.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
@@ -144,7 +145,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const verbatim = own(ext) !== undefined
   // An answer of this protocol without any choice is an error to everyone else, and written as it came.
   if (error && !(verbatim && candidates.length === 0)) return { wire: encodeErrorBody(error, report), notes: report.notes }
-  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, false))
+  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
 
   const writing = { report, options, own: verbatim, calls: new Set<string>(), nameOf: createNames(true).nameOf, stored: {} }
@@ -241,7 +242,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
   // It came without a word.
   if (finish.protocol === protocolName && finish.raw === undefined && ('finish' in form || Array.isArray(form['nulls'])))
     return form['finish'] === '' ? '' : undefined
-  const written = encodeFinish(finish, hasCalls)
+  const written = encodeFinish(finish, { hasCalls, single: takesOneCall(options.context) })
   noteFinish(finish, written, { at: place, report })
   return written?.word ?? 'stop'
 }

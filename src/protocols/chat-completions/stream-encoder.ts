@@ -6,6 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
+import { takesOneCall } from './calls.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeErrorBody } from './error.ts'
 import { createChatReport } from './notes.ts'
@@ -38,6 +39,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
       fieldNames,
       settings: { ...defined({ ccReasoning, ccSignature }), truncated },
       writeUsage: ccAlwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
+      single: takesOneCall(context),
       spare: { id, created, model },
       head: {},
       fields: {},
@@ -187,6 +189,10 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
       if (head.ext) report.ext(head.ext, head.at)
       return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
     case 'tool-call':
+      if (state.single && hasCall(choice)) {
+        report.add('tool-call.single', head.at)
+        return { kind: 'none' }
+      }
       return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false }
     case 'media':
       if (head.kind !== 'audio') break
@@ -205,6 +211,8 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
   report.add('part.unsupported', head.at)
   return { kind: 'none' }
 }
+
+const hasCall = ({ parts }: Choice) => [...parts.values()].some(({ kind }) => kind === 'call')
 
 function audioId({ ext }: MediaPart): string {
   const { id } = formOf(ext)
@@ -238,10 +246,7 @@ function endMessage(state: State, { candidate, message }: Extract<CanonicalEvent
 
 function finishChoice(state: State, { candidate, finish, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
-  const written = encodeFinish(
-    finish,
-    [...choice.parts.values()].some(({ kind }) => kind === 'call'),
-  )
+  const written = encodeFinish(finish, { hasCalls: hasCall(choice), single: state.single })
   if (!written) {
     fail(state, failedBy(finish), emit)
     return

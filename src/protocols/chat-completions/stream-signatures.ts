@@ -27,7 +27,7 @@ export function encodeProof(state: State, { signature, ext, at }: ToolCallPart, 
 export function storeProofs(state: State, choice: Choice, details: JsonObject[]): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
   const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCarried(head.signature)['extra_content']]] : [])))
-  const [first] = calls
+  const first = state.single ? undefined : calls[0]
   if (!keep(state.signatures, first && shownId(first), { details, extra })) reportOf(state).add('reasoning.signature-dropped', '')
 }
 

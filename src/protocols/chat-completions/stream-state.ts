@@ -64,6 +64,8 @@ export type State = MachineState & {
   fieldNames: FieldNames | undefined
   settings: Pick<ChatCompletionsOptions, 'ccReasoning' | 'ccSignature'> & { truncated: 'error' | 'length' | undefined }
   writeUsage: boolean
+  /** The client knows no calls but the older single one. */
+  single: boolean
   spare: { id: string; created: number; model: string }
   head: JsonObject
   /** Fields of this protocol that the next chunk takes along. */
@@ -112,7 +114,7 @@ export function write(state: State, choice: JsonObject, emit: Emit<unknown>): vo
 export function writeDelta(state: State, choice: Choice, { delta, emit }: { delta: JsonObject; emit: Emit<unknown> }): void {
   if (!choice.begun) {
     choice.begun = true
-    if ('tool_calls' in delta) {
+    if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
       write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
       return

@@ -62,8 +62,14 @@ export function decodeFinish(raw: string, hasCalls: boolean): Finish {
   return { reason: meaningOf(raw, hasCalls), raw, protocol: protocolName }
 }
 
-/** Undefined: the answer failed. The word that came is written again when it still means the same. */
-export function encodeFinish({ reason, raw, protocol }: Finish, hasCalls: boolean): { word: string; exact: boolean } | undefined {
+/**
+ * Undefined: the answer failed. The word that came is written again when it still means the same. `single`: the client knows
+ * no calls but the older single one.
+ */
+export function encodeFinish(
+  { reason, raw, protocol }: Finish,
+  { hasCalls, single }: { hasCalls: boolean; single: boolean },
+): { word: string; exact: boolean } | undefined {
   if (raw && protocol === protocolName) {
     if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason) return { word: raw, exact: true }
   }
@@ -71,7 +77,7 @@ export function encodeFinish({ reason, raw, protocol }: Finish, hasCalls: boolea
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }
   // Calls beside «stop» are read as calls to run.
   if (reason === 'stop' && hasCalls) return { word: 'stop', exact: false }
-  return finishWords[reason]
+  return reason === 'tool_calls' && single ? { word: 'function_call', exact: true } : finishWords[reason]
 }
 
 /** What error bodies say of a kind, and the status it has where none is told. */

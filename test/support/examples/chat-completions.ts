@@ -1,4 +1,5 @@
 import type { Signature } from '../../../src/canonical/message.ts'
+import { translateRequest } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, detailed, items, overloaded, parameters, png, seal, user } from './wires.ts'
@@ -42,6 +43,11 @@ export const chatCompletionsExamples: Record<string, Example> = {
     [chat.chunk({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] }), chat.chunk({ content: 'yes' }, { finish_reason: 'stop' })],
     {},
     countless,
+  ),
+  'tool-call.single': blocksReply(
+    blocks.reply([blocks.call('c1'), blocks.call('c2')], { stop_reason: 'tool_use' }),
+    { context: translateRequest(chat.request({ functions: [{ name: 'look' }] }), { from: 'chat-completions', to: 'messages' }).context },
+    timeless,
   ),
   'tool-call.input-object': elsewhere.request('chat-completions')(
     chat.says(user, { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: { a: 1 } } }] }),
