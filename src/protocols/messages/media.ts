@@ -147,7 +147,11 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage) return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : refuse()
-      if (mime === undefined || mime === 'application/pdf') return { type, source: { ...extra, type: 'base64', media_type: mime ?? 'application/pdf', data } }
+      if (mime === undefined || mime === 'application/pdf') {
+        const written = { ...extra, type: 'base64', media_type: 'application/pdf', data }
+        if (mime === undefined) report.addMade('media.mime', written, '/media_type')
+        return { type, source: written }
+      }
       const text = mime.startsWith('text/') || mime === 'application/json' ? fromBase64(data, /;\s*charset="?([\w-]+)/i.exec(mime)?.[1]) : undefined
       if (text === undefined) return refuse()
       report.add('media.file-as-document', at)

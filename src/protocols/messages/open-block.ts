@@ -221,10 +221,14 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       stop(block, emit)
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
       return
-    case 'whole':
-      for (const content of encodeParts([signature ? { ...head, signature } : head], replyWriting(report(state), false), 'assistant'))
+    case 'whole': {
+      const writing = replyWriting(report(state), false)
+      for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
+        writing.report.settle(content, '/content_block')
         writeRaw(state, content, emit)
+      }
       return
+    }
     case 'none':
       return
     default:

@@ -110,6 +110,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     ...stop,
     ...(hasUsage && { usage: encodeUsage(usage, serviceTier, { report, whole: !native }) }),
   }
+  report.settle(wire)
   return { wire, notes: report.notes }
 }
 
