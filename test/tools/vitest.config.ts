@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/tools/seed.ts'],
-    testTimeout: 30_000,
+    testTimeout: 120_000,
     // Streams and servers are cheap: two workers suit the two cores of CI.
     maxWorkers: 2,
   },

@@ -84,7 +84,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
   const text = segments.map(segment => segment.text).join(between)
   const own = signature?.issuer === name
   if (to === 'provider') {
-    if (id !== undefined && own) report.once('message.envelope', at, 'itemId')
+    if (own) report.onceEach('message.envelope', at, { itemId: id })
     if (own && signature) {
       if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
       if (segments.length > 1) report.add('reasoning.joined', at)
@@ -94,7 +94,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
     }
     if (!signature && writing.native) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
     if (!signature && !text) {
-      report.rest({ itemId: id }, at)
+      report.onceEach('message.envelope', at, { itemId: id })
       return []
     }
     if (writing.unsigned === 'text' && text) {
@@ -106,12 +106,12 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
     return []
   }
   if (!signature && !text && !writing.native) {
-    report.rest({ itemId: id }, at)
+    report.onceEach('message.envelope', at, { itemId: id })
     return []
   }
   const value = signature && seal(signature, id, segments.map(lengthOf))
   if (redacted && !text && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]
-  if (value === undefined && !writing.native) report.rest({ itemId: id }, at)
+  if (value === undefined && !writing.native) report.onceEach('message.envelope', at, { itemId: id })
   if (segments.length > 1 && value === undefined) report.add('reasoning.joined', at)
   if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
   return [{ ...(!writing.native && { signature: '' }), ...ownKeys(part), type: 'thinking', thinking: text, ...(value !== undefined && { signature: value }) }]

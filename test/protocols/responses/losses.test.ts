@@ -94,7 +94,7 @@ describe('what a request loses on its way is told where it stood', () => {
 describe('what an answer loses on its way is told where it stood', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'find', arguments: '{}' }
   test.each<Case>([
-    ['the id of reasoning that says nothing', 'messages', { output: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'field.unsupported /output/0/id'],
+    ['the id of reasoning that says nothing', 'messages', { output: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'message.envelope /output/0/id'],
     [
       'the lifetime of a breakpoint in a result',
       'messages',
