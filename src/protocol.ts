@@ -16,6 +16,8 @@ export type Protocol<Options extends object = object> = {
   address: Address
   /** Every note its codecs may make, by code. */
   notes: NoteTable
+  /** Its mapping options, for configurations and command lines. */
+  options: Record<string, OptionWords>
   /** Where this wire has a canonical field, so that notes point into the source body: `'sampling.topK'` → `top_k`. */
   fieldNames: FieldNames
   /** Signs that a body can only be of this protocol, as sentences; empty when there are none. */
@@ -40,6 +42,14 @@ export type Protocol<Options extends object = object> = {
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
   frames: Frames
+}
+
+/** What an option may be where it is written down: true or false, a whole number, any text, or one of these words. */
+export type OptionWords = 'flag' | 'number' | 'text' | readonly string[]
+
+/** Every option that can be written down; functions cannot. */
+export type OptionTable<Options> = {
+  readonly [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]-?: OptionWords
 }
 
 export type Decoded<T> = { value: T; notes: Note[] }

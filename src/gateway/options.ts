@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isObject } from '../kit/json.ts'
-import { protocolNames, protocols } from '../protocols/index.ts'
+import type { OptionWords } from '../protocol.ts'
+import { mappingOptionWords, protocolNames, protocols, type WrittenOptions } from '../protocols/index.ts'
 import { isPrivate } from './headers.ts'
 
 const milliseconds = z.int().min(0)
@@ -16,6 +17,22 @@ const Key = z.strictObject({
 })
 
 const Group = z.strictObject({ models: z.array(z.string()).default(['*']), requestsPerMinute: perMinute.default(0) })
+
+/** How translations to and from a channel or model are done, where there is a choice. */
+const Mapping = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).superRefine((options, context) => {
+  const known = mappingOptionWords()
+  for (const [option, value] of Object.entries(options)) {
+    const words = known[option]
+    const fault = words === undefined ? `there is no option ${option}; there are ${Object.keys(known).sort().join(', ')}` : faultOf(value, words)
+    if (fault) context.addIssue({ code: 'custom', path: [option], message: fault })
+  }
+})
+
+function faultOf(value: string | number | boolean, words: OptionWords): string | undefined {
+  if (typeof words === 'object') return words.some(word => word === value) ? undefined : `expected one of ${words.join(', ')}`
+  const wanted = { flag: 'boolean', number: 'number', text: 'string' }[words]
+  return typeof value === wanted ? undefined : `expected a ${wanted}`
+}
 
 const Timeouts = z.strictObject({
   connectMs: milliseconds.default(10_000),
@@ -39,6 +56,7 @@ const Channel = z
     requestsPerMinute: perMinute.default(0),
     timeouts: Timeouts.prefault({}),
     breaker: Breaker.prefault({}),
+    options: Mapping.default({}),
     streamUsage: z.boolean().default(true),
     embedded: z.literal('demo').optional(),
   })
@@ -62,6 +80,7 @@ const Model = z.strictObject({
   maxOutputTokens: z.int().positive().optional(),
   unsupported: z.array(z.string().min(1)).default([]),
   streaming: z.enum(['both', 'only', 'never']).default('both'),
+  options: Mapping.default({}),
 })
 
 const Defaults = z.strictObject({
@@ -124,8 +143,14 @@ const Config = z
     })
   })
 
+type Written = z.input<typeof Config>
+type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
+
 /** What users write. */
-export type GatewayConfig = z.input<typeof Config>
+export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {
+  channels: WithOptions<Written['channels'][number]>[]
+  models?: WithOptions<NonNullable<Written['models']>[number]>[] | undefined
+}
 /** The same, complete. */
 export type Settled = Omit<z.output<typeof Config>, 'models'> & { models: ModelEntry[] }
 export type ChannelEntry = z.output<typeof Channel>

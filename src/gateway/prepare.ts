@@ -38,6 +38,8 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     ...(defaults.strict && { strict: defaults.strict }),
     ...((renamed || to !== protocol) && { model: candidate.model }),
     ...mapping(operation, entry.maxOutputTokens ?? defaults.maxOutputTokens),
+    ...candidate.channel.options,
+    ...entry.options,
   })
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
@@ -57,6 +59,8 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     notes: [...adjusted.notes, ...translated.notes],
     settings: {
       ...freshIds(),
+      ...candidate.channel.options,
+      ...entry.options,
       context: translated.context,
       maxEventLength: defaults.eventLimit,
       ...(asking && { hideUsage: true }),

@@ -1,4 +1,4 @@
-import type { Protocol } from '../protocol.ts'
+import type { OptionTable, OptionWords, Protocol } from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
@@ -11,9 +11,17 @@ export type ProtocolName = keyof typeof protocols
 /** The mapping options of all protocols; each is documented where its protocol declares it. */
 export type MappingOptions = ChatCompletionsOptions & ResponsesOptions & MessagesOptions
 
+/** Those of them that can be written down in a configuration. */
+export type WrittenOptions = Pick<MappingOptions, keyof OptionTable<MappingOptions>>
+
 /** In the order of the registry. */
 export const protocolNames = Object.keys(protocols) as ProtocolName[]
 
 export function isProtocolName(name: string): name is ProtocolName {
   return Object.hasOwn(protocols, name)
+}
+
+/** The mapping options that can be written down, of all protocols. */
+export function mappingOptionWords(): Record<string, OptionWords> {
+  return Object.assign(Object.create(null), ...Object.values(protocols).map(({ options }) => options))
 }

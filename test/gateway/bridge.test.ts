@@ -84,6 +84,22 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
+  test('mapping options of a channel and of a model reach the translation, both ways', async () => {
+    const reply = {
+      ...replies.messages,
+      content: [
+        { type: 'thinking', thinking: 'Hm', signature: 's' },
+        { type: 'text', text: 'Hello' },
+      ],
+    }
+    const seen = await upstream(sendJson(200, reply))
+    const options = { amAutoCache: true, ccReasoning: 'reasoning_content' } as const
+    const ask = await start(one(seen.url, 'messages', {}, { options: { ccReasoning: 'reasoning' } }, { options }))
+    const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
+    expect(seen.calls[0]?.json).toHaveProperty('cache_control')
+    expect(await response.json()).toMatchObject({ choices: [{ message: { reasoning: 'Hm' } }] })
+  })
+
   test('what was changed stands in a header, in ASCII and not too long', async () => {
     const { url } = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(url, 'messages'))

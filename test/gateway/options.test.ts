@@ -15,6 +15,13 @@ describe('a configuration that is wrong names the place and what was expected', 
     ['no base address', { channels: [{ name: 'a', protocols: ['messages'] }] }, 'channels[0].baseUrl', /expected a URL/],
     ['a base address that is a file', { channels: [{ ...channel, baseUrl: 'file:///etc' }] }, 'channels[0].baseUrl', /expected a URL/],
     ['a full endpoint as base address', { channels: [{ ...channel, baseUrl: 'https://a.test/v1/messages' }] }, 'channels[0].baseUrl', /without \/messages/],
+    ['an option that there is not', { channels: [{ ...channel, options: { amAutocache: true } }] }, 'channels[0].options.amAutocache', /there is no option/],
+    [
+      'a word that an option does not take',
+      { channels: [channel], models: [{ ...model, options: { systemPlacement: 'top' } }] },
+      'models[0].options.systemPlacement',
+      /expected one of auto/,
+    ],
     ['no protocols', { channels: [{ name: 'a', baseUrl: 'https://a.test' }] }, 'channels[0].protocols', /expected a list of/],
     ['two channels of one name', { channels: [channel, channel] }, 'channels[1].name', /no other channel/],
     [

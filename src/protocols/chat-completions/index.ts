@@ -5,7 +5,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { notes } from './notes.ts'
-import type { ChatCompletionsOptions } from './options.ts'
+import { type ChatCompletionsOptions, options } from './options.ts'
 import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest, fieldNames } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
@@ -20,6 +20,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   name: protocolName,
   address,
   notes,
+  options,
   fieldNames,
   detect,
   withModel: (wire, model) => (isObject(wire) ? { ...wire, model } : wire),

@@ -1,4 +1,4 @@
-import type { CodecOptions } from '../../protocol.ts'
+import type { CodecOptions, OptionTable } from '../../protocol.ts'
 
 /** How this protocol is written where more than one way is right. */
 export type ChatCompletionsOptions = {
@@ -56,5 +56,25 @@ export type ChatCompletionsOptions = {
   /** Tools that run at the provider. Default `drop`. `map`: a web search becomes `web_search_options`. */
   serverTools?: 'drop' | 'map'
 }
+
+/** The same for configurations and command lines. */
+export const options = {
+  ccReasoning: ['reasoning_content', 'reasoning', 'details', 'omit'],
+  ccSignature: ['field', 'id', 'store', 'none'],
+  ccReasoningInHistory: ['never', 'tool-loop', 'always'],
+  ccToolMedia: ['user-message', 'drop'],
+  ccMaxTokensField: ['max_completion_tokens', 'max_tokens'],
+  ccAlwaysUsage: 'flag',
+  ccTopK: ['drop', 'write'],
+  fastIsSpeed: 'flag',
+  ccCacheMarks: ['write', 'drop'],
+  cacheTtlRound: ['drop', 'up'],
+  ccDoneWithoutFinish: ['accept', 'error'],
+  extractThinkTags: 'flag',
+  errorPrefix: 'text',
+  instructionsRole: ['system', 'developer'],
+  repairToolPairs: ['keep', 'synthesize', 'drop'],
+  serverTools: ['drop', 'map'],
+} as const satisfies OptionTable<ChatCompletionsOptions>
 
 export type Options = CodecOptions & ChatCompletionsOptions

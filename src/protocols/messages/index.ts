@@ -5,7 +5,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { notes } from './notes.ts'
-import type { MessagesOptions } from './options.ts'
+import { type MessagesOptions, options } from './options.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { streamDecoder } from './stream-decoder.ts'
@@ -19,6 +19,7 @@ export const messages: Protocol<MessagesOptions> = {
   name,
   address,
   notes,
+  options,
   fieldNames: fieldNames(),
   detect,
   withModel,

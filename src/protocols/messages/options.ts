@@ -1,3 +1,5 @@
+import type { OptionTable } from '../../protocol.ts'
+
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type MessagesOptions = {
   /** Requests with role `system` inside the conversation: newer clients send them, older servers refuse them. Default `accept`. */
@@ -59,6 +61,30 @@ export type MessagesOptions = {
   /** Tools that another provider runs. `drop` (default): vendors' tools never match; `map`: the nearest one here. */
   serverTools?: 'drop' | 'map'
 }
+
+/** The same for configurations and command lines. */
+export const options = {
+  midSystem: ['accept', 'reject'],
+  requireMaxTokens: 'flag',
+  systemPlacement: ['auto', 'user', 'hoist'],
+  amThinking: ['auto', 'adaptive', 'enabled'],
+  amUnsigned: ['drop', 'text'],
+  amAllowedTools: ['filter', 'keep'],
+  amForcedToolWithThinking: ['effort-only', 'keep', 'disable-thinking'],
+  amSamplingWithThinking: ['drop', 'keep'],
+  amLeadingUser: ['keep', 'synthesize'],
+  amForeignCallers: ['drop', 'map'],
+  amAutoCache: 'flag',
+  amJsonMode: ['drop', 'instruct'],
+  defaultMaxTokens: 'number',
+  apiVersion: ['2023-06-01', '2026-10-21'],
+  repairToolPairs: ['keep', 'synthesize', 'drop'],
+  fastIsSpeed: 'flag',
+  amPrefixMismatch: ['drop_block'],
+  amToolAddition: ['merge', 'block'],
+  serverToolHistory: ['drop', 'text'],
+  serverTools: ['drop', 'map'],
+} as const satisfies OptionTable<MessagesOptions>
 
 /** With max_tokens absent. */
 export const defaultMaxTokens = 32_000

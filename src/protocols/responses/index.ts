@@ -5,7 +5,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { fieldNames, responsesNotes } from './notes.ts'
-import type { ResponsesOptions } from './options.ts'
+import { options, type ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
@@ -19,6 +19,7 @@ export const responses: Protocol<ResponsesOptions> = {
   name: protocol,
   address,
   notes: responsesNotes,
+  options,
   fieldNames,
   detect,
   withModel(wire, model) {

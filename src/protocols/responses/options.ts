@@ -1,3 +1,5 @@
+import type { OptionTable } from '../../protocol.ts'
+
 /** What a caller may choose where more than one mapping is right. */
 export type ResponsesOptions = {
   /**
@@ -69,3 +71,22 @@ export type ResponsesOptions = {
    */
   cacheTtlRound?: 'drop' | 'up'
 }
+
+/** The same for configurations and command lines. */
+export const options = {
+  openResponses: 'flag',
+  rsReasoningId: ['keep', 'omit'],
+  retryWithoutReasoning: 'flag',
+  rsSequential: 'flag',
+  deferStart: 'flag',
+  rsMidStreamError: ['both', 'failed-only'],
+  strictEnums: 'flag',
+  repairToolPairs: ['keep', 'synthesize', 'drop'],
+  errorPrefix: 'text',
+  rsInputAudio: 'flag',
+  serverTools: ['drop', 'map'],
+  expandClientTools: 'flag',
+  foreignCallers: ['drop', 'map'],
+  serverToolHistory: ['drop', 'text'],
+  cacheTtlRound: ['drop', 'up'],
+} as const satisfies OptionTable<ResponsesOptions>
