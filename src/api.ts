@@ -60,7 +60,10 @@ export function translateResponse(body: unknown, { from, to, ...settings }: Tran
   return reply.translateResponse(body, protocolOf(from), protocolOf(to), settings)
 }
 
-/** An error answer for the other protocol. Total: a broken body never hides the status it came with. */
+/**
+ * An error answer for the other protocol. Total: a broken body never hides the status it came with.
+ * @throws TranslationError `inexpressible` when `strict`, and only then
+ */
 export function translateError(
   error: { status: number; headers?: Record<string, string>; body: unknown },
   { from, to, ...settings }: TranslateOptions,
@@ -68,7 +71,10 @@ export function translateError(
   return reply.translateError({ headers: {}, ...error }, protocolOf(from), protocolOf(to), settings)
 }
 
-/** A push-based, synchronous translator of one stream. It never throws for what the upstream sent. */
+/**
+ * A push-based, synchronous translator of one stream. It never throws for what the upstream sent: with `strict`, the first
+ * forbidden note ends the stream as failed, in the target's protocol.
+ */
 export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): stream.StreamTranslator {
   return stream.createStreamTranslator(protocolOf(from), protocolOf(to), settings)
 }

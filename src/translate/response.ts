@@ -29,12 +29,17 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
   return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }) }
 }
 
-/** An error answer of one protocol → another; status and retry hints are part of it. */
-export function translateError(error: WireError, from: Protocol, to: Protocol, options: Settings): WireError & { notes: Note[] } {
+/**
+ * An error answer of one protocol → another; status and retry hints are part of it.
+ * @throws TranslationError `inexpressible` when strict, and only then
+ */
+export function translateError(error: WireError, from: Protocol, to: Protocol, { strict, ...options }: Settings): WireError & { notes: Note[] } {
   if (from === to) return { ...error, notes: [] }
   const { value, notes } = from.decodeError(error, options)
   const encoded = to.encodeError(value, { ...options, fieldNames: from.fieldNames })
-  return { ...encoded.wire, notes: [...notes, ...encoded.notes] }
+  const all = [...notes, ...encoded.notes]
+  refuseIfStrict(all, strict, to.name)
+  return { ...encoded.wire, notes: all }
 }
 
 const bodyOf = ({ wire, notes }: { wire: WireError; notes: Note[] }): Encoded<unknown> => ({ wire: wire.body, notes })

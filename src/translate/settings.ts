@@ -4,7 +4,10 @@ import type { CodecOptions } from '../protocol.ts'
 
 /** What a translation may be told beside the mapping options of the two protocols. */
 export type Settings = Omit<CodecOptions, 'fieldNames'> & {
-  /** Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. Default false: notes are only told. */
+  /**
+   * Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. A call throws `inexpressible`
+   * with all notes; a stream ends as failed at the first such note. Default false: notes are only told.
+   */
   strict?: boolean | readonly NoteKind[]
   /** Model name to write. Absent: the name stays. */
   model?: string
@@ -14,10 +17,15 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   hideUsage?: boolean
 }
 
+/** The first note that strict forbids. */
+export function forbidden(notes: Note[], strict: Settings['strict']): Note | undefined {
+  if (!strict) return undefined
+  const kinds: readonly NoteKind[] = strict === true ? ['dropped', 'approximated'] : strict
+  return notes.find(({ kind }) => kinds.includes(kind))
+}
+
 /** @throws TranslationError `inexpressible` with all notes, when strict forbids one of them */
 export function refuseIfStrict(notes: Note[], strict: Settings['strict'], protocol: string): void {
-  if (!strict) return
-  const kinds: readonly NoteKind[] = strict === true ? ['dropped', 'approximated'] : strict
-  const first = notes.find(({ kind }) => kinds.includes(kind))
+  const first = forbidden(notes, strict)
   if (first) throw new TranslationError({ code: 'inexpressible', protocol, path: first.path, notes }, `refused by strict: ${first.reason} (${first.code})`)
 }

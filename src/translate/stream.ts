@@ -9,7 +9,7 @@ import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
-import type { Settings } from './settings.ts'
+import { forbidden, type Settings } from './settings.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -53,11 +53,12 @@ export function createStreamReader(from: Protocol, { maxEventLength, ...options 
     }
     emit(event)
   }
-  const fail = (message: string) => {
+  const failWith = (error: CanonicalError) => {
     if (seen.ended) return
-    take({ type: 'error', error: { status: 502, kind: 'internal', message } })
+    take({ type: 'error', error })
     take({ type: 'end', clean: false })
   }
+  const fail = (message: string) => failWith({ status: 502, kind: 'internal', message })
   const guarded = (act: () => void) => {
     try {
       act()
@@ -85,6 +86,11 @@ export function createStreamReader(from: Protocol, { maxEventLength, ...options 
       guarded(() => streamDecoder.end(state, take))
       if (!seen.ended) take({ type: 'end', clean: false })
     },
+    /** Ends the stream as failed, even where its end is being told. */
+    refuse(error: CanonicalError) {
+      seen.ended = false
+      failWith(error)
+    },
     seen,
     notes: () => [...state.notes, ...report.notes],
   }
@@ -95,9 +101,9 @@ export function createStreamTranslator(from: Protocol, to: Protocol, options: Se
   return from === to ? passThrough(from, options) : translate(from, to, options)
 }
 
-function translate(from: Protocol, to: Protocol, { model, ...options }: Settings): StreamTranslator {
+function translate(from: Protocol, to: Protocol, { model, strict, ...options }: Settings): StreamTranslator {
   const { streamEncoder, frames } = to
-  const encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
+  let encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
   const { tools, request } = options.context ?? {}
   const restoring = tools && startRestoring(tools)
   let out = ''
@@ -105,13 +111,36 @@ function translate(from: Protocol, to: Protocol, { model, ...options }: Settings
     out += frames.write(wire)
   }
   const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
-  const reader = createStreamReader(from, options, event => {
+  const take = (event: CanonicalEvent) => {
     if (event.type === 'start') {
       const named = model ?? event.model ?? request?.model
       encode(named === undefined ? event : { ...event, model: named })
     } else if (restoring) restoreEvent(restoring, event, encode)
     else encode(event)
-  })
+  }
+  const notes = () => [...reader.notes(), ...(restoring?.notes ?? []), ...encoding.notes]
+  const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)
+  const refuse = ({ reason, code, path }: Note) =>
+    reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
+  /** What was written before stays; an end that must not be told as one is taken back. */
+  const takeStrictly = (event: CanonicalEvent) => {
+    const early = unwanted()
+    if (early) {
+      if (event.type === 'start') take(event)
+      return refuse(early)
+    }
+    const isEnding = event.type === 'finish' || event.type === 'end'
+    const before = isEnding ? { encoding: structuredClone(encoding), out } : undefined
+    take(event)
+    const late = unwanted()
+    if (!late) return
+    if (before) {
+      encoding = { ...before.encoding, notes: encoding.notes }
+      out = before.out
+    }
+    refuse(late)
+  }
+  const reader = createStreamReader(from, options, strict ? takeStrictly : take)
   const due = () => {
     const text = out
     out = ''
@@ -120,6 +149,8 @@ function translate(from: Protocol, to: Protocol, { model, ...options }: Settings
   return {
     push(chunk) {
       reader.push(chunk)
+      const late = reader.seen.ended ? undefined : unwanted()
+      if (late) refuse(late)
       return due()
     },
     end() {
@@ -129,7 +160,7 @@ function translate(from: Protocol, to: Protocol, { model, ...options }: Settings
     },
     ping: () => frames.ping,
     get notes() {
-      return [...reader.notes(), ...(restoring?.notes ?? []), ...encoding.notes]
+      return notes()
     },
     get signatures() {
       return encoding.signatures ?? {}
