@@ -55,6 +55,7 @@ const notInAll: Record<string, string> = {
   'stream-calls.ts': 'only streams of chat-completions leave open which call a delta is of',
   'open-parts.ts': 'only streams of chat-completions announce no parts, so their decoder opens and closes them',
   'part-deltas.ts': 'only chat-completions has one field of a delta for all parts of a kind',
+  'betas.ts': 'only messages has headers that unlock fields of a body',
   'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
   'part-queue.ts': 'parts wait for their turn only where a stream tells one after the other',
   'think-tags.ts': 'only servers of chat-completions leave reasoning between tags in the text',
