@@ -3,21 +3,16 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { fileOf, mutants, planted } from './mutants.ts'
 
-/** The suite over a source with one fault in it: `WIREGLOT_MUTANT` names the fault, `none` plants none. */
-const named = process.env['WIREGLOT_MUTANT']
-const mutant = mutants.find(({ fault }) => fault === named)
-if (!mutant && named !== 'none') throw new Error('WIREGLOT_MUTANT names no fault of the list')
-const root = fileURLToPath(new URL('../../', import.meta.url))
-const file = mutant && fileOf(mutant)
-
+/** The suite over a source with one fault in it: `WIREGLOT_MUTANT` names the fault, at the moment in which its file is read. */
 export default defineConfig({
-  root,
+  root: fileURLToPath(new URL('../../', import.meta.url)),
   plugins: [
     {
       name: 'plant',
       enforce: 'pre',
       load(id) {
-        return mutant && id === file ? planted(mutant, readFileSync(file, 'utf8')) : undefined
+        const mutant = mutants.find(({ fault }) => fault === process.env['WIREGLOT_MUTANT'])
+        return mutant && id === fileOf(mutant) ? planted(mutant, readFileSync(id, 'utf8')) : undefined
       },
     },
   ],
