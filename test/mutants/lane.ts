@@ -14,7 +14,8 @@ const vitest = await createVitest('test', {
 })
 delete process.env['WIREGLOT_SHARED']
 
-async function notices({ mutant, folders, runs }: Question): Promise<boolean> {
+/** The first things that went wrong; none: nothing did. */
+async function failures({ mutant, folders, runs }: Question): Promise<string[]> {
   const file = mutant && fileOf(mutant)
   process.env['WIREGLOT_MUTANT'] = mutant?.fault ?? ''
   process.env['WIREGLOT_LAW_RUNS'] = runs ?? ''
@@ -26,10 +27,14 @@ async function notices({ mutant, folders, runs }: Question): Promise<boolean> {
   if (file) vitest.invalidateFile(file)
   // A suite that ran nothing at all would look like one that holds.
   if (testModules.length === 0) throw new Error(`nothing ran of ${folders.join(', ')}`)
-  return unhandledErrors.length > 0 || testModules.some(module => !module.ok())
+  const failed = testModules.filter(module => !module.ok())
+  return [
+    ...failed.flatMap(module => [...module.children.allTests('failed')].map(({ fullName }) => `${module.relativeModuleId} > ${fullName}`)),
+    ...[...failed.flatMap(module => module.errors()), ...unhandledErrors].map(String),
+  ]
 }
 
 process.on('message', async (question: Question) => {
-  process.send?.(await notices(question))
+  process.send?.(await failures(question))
 })
 process.send?.('ready')

@@ -22,7 +22,7 @@ const suites = [
   { by: 'a law', folders: ['test/laws'] },
 ] as const
 
-type Lane = { ask(question: Question): Promise<boolean>; close(): void }
+type Lane = { ask(question: Question): Promise<string[]>; close(): void }
 
 async function openLane(): Promise<Lane> {
   const child = fork(fileURLToPath(new URL('lane.ts', import.meta.url)), { cwd: root })
@@ -35,13 +35,13 @@ async function openLane(): Promise<Lane> {
   const ask: Lane['ask'] = async question => {
     const answered = answer()
     child.send(question)
-    return (await answered) === true
+    return (await answered) as string[]
   }
   return { ask, close: () => child.kill() }
 }
 
 async function judge(mutant: Mutant, { ask }: Lane): Promise<Verdict> {
-  for (const { by, ...question } of suites) if (await ask({ ...question, mutant })) return { ...mutant, killedBy: by }
+  for (const { by, ...question } of suites) if ((await ask({ ...question, mutant })).length > 0) return { ...mutant, killedBy: by }
   return { ...mutant, killedBy: undefined }
 }
 
@@ -50,7 +50,8 @@ const lanes = await Promise.all([openLane(), openLane()])
 await Promise.all(
   lanes.map(async ({ ask }, index) => {
     const { by: _, ...question } = suites[index === 0 ? 0 : 1]
-    if (await ask(question)) throw new Error(`${question.folders.join(', ')} fail with no fault planted`)
+    const failed = await ask(question)
+    if (failed.length > 0) throw new Error(`with no fault planted this fails already:\n${failed.join('\n')}`)
   }),
 )
 

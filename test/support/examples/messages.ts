@@ -62,7 +62,7 @@ export const messagesExamples: Record<string, Example> = {
       items.text('yes'),
     ]),
     {},
-    ['field.unsupported', 'reasoning.signature-empty'],
+    ['reasoning.signature-empty'],
   ),
   'reasoning.disabled-unsigned-loop': fromChat(chat.request({ ...older, reasoning_effort: 'low', messages: [user, called('c1'), result('c1')] })),
   'reasoning.forced-tool': fromChat(chat.request({ reasoning_effort: 'low', tools: [chat.tool('look')], tool_choice: 'required' })),
