@@ -1,4 +1,5 @@
 import type { ExtMap } from '../canonical/message.ts'
+import { isNeutral } from '../canonical/neutral.ts'
 import type { Note } from '../canonical/note.ts'
 import type { FieldNames, NoteTable } from '../protocol.ts'
 import { isObject } from './json.ts'
@@ -27,7 +28,7 @@ export type Report<Table extends NoteTable> = {
   addMade(code: keyof Table & string, made: object, field?: string): void
   /** Gives the notes on what was made up their places. `at`: where `wire` stands in the target. */
   settle(wire: unknown, at?: string): void
-  /** Everything that is left in an object whose written fields were taken out: one note for each key that is there. */
+  /** Everything that is left in an object whose written fields were taken out: one note for each key that says something. */
   rest(left: object, at: string | undefined, prefix?: string): void
   /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */
   ext(ext: ExtMap | undefined, at: string | undefined): void
@@ -39,24 +40,30 @@ export function createReport<Table extends NoteTable>(
   fieldNames: FieldNames = {},
   notes: Note[] = [],
 ): Report<Table & typeof commonNotes> {
-  const pushAt = (code: string, path: string) => {
+  let seen: Set<string> | undefined
+  const pushAt = (code: string, path: string, isPlaced: boolean) => {
     const entry = table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
+    // One fact, one note: whoever finds it a second time says nothing new. A node that nobody read has no place of its own.
+    if (isPlaced && path !== '') {
+      seen ??= new Set(notes.map(note => `${note.code} ${note.path}`))
+      if (seen.size === seen.add(`${code} ${path}`).size) return
+    }
     notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
   }
   const push = (code: string, at: string | undefined, field?: string) => {
-    pushAt(code, pathOf(at ?? '', field, fieldNames))
+    pushAt(code, pathOf(at ?? '', field, fieldNames), at !== undefined)
   }
-  const unknown = (fields: object, at: string) => {
+  const unknown = (fields: object, at: string, isPlaced: boolean) => {
     for (const [key, value] of Object.entries(fields)) {
       const place = at + step(key)
-      if (isObject(value) && Object.hasOwn(fieldNames, `${key}/*`)) unknown(value, place)
-      else pushAt('field.unknown', place)
+      if (isObject(value) && Object.hasOwn(fieldNames, `${key}/*`)) unknown(value, place, isPlaced)
+      else pushAt('field.unknown', place, isPlaced)
     }
   }
   const once = (code: string, at: string | undefined, field?: string) => {
     const path = pathOf(at ?? '', field, fieldNames)
-    if (!notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) pushAt(code, path)
+    if (!notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) pushAt(code, path, false)
   }
   let pending: { code: string; made: object; field: string }[] = []
   return {
@@ -77,11 +84,11 @@ export function createReport<Table extends NoteTable>(
       for (const [key, value] of Object.entries(fields)) if (value !== undefined) once(code, at, key)
     },
     rest(left, at, prefix = '') {
-      for (const [key, value] of Object.entries(left)) if (value !== undefined) push('field.unsupported', at, prefix + key)
+      for (const [key, value] of Object.entries(left)) if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)
     },
     ext(ext, at) {
       if (!ext) return
-      for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at ?? '')
+      for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at ?? '', at !== undefined)
     },
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { runs } from '../support/arbitrary.ts'
-import { kinds } from '../support/cross.ts'
+import { cross, kinds } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
 import { all, pairs, wiresOf } from '../support/wires.ts'
 
@@ -50,3 +50,15 @@ function notesOf(act: () => Note[]): Note[] {
     return error.notes ?? []
   }
 }
+
+describe.each(pairs)('$name', ({ from, to }) => {
+  test.each(kinds)('one fact of a %s is one note', kind => {
+    fc.assert(
+      fc.property(wiresOf(from)[kind], wire => {
+        const told = (cross(kind, wire, from, to)?.notes ?? []).map(({ code, path }) => `${code} ${path}`)
+        expect(told.filter((one, i) => told.indexOf(one) < i)).toEqual([])
+      }),
+      runs(1000),
+    )
+  })
+})

@@ -205,8 +205,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       : {}
   const format = encodeFormat(output, report, options, conversation)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
-  if (logprobs?.enabled) report.add('field.unsupported', undefined, 'logprobs')
-  if (logprobs?.top) report.add('field.unsupported', undefined, 'logprobs.top')
+  if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs')
+  if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 
   const wire: JsonObject = {
     ...topKeys(request),

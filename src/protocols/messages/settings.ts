@@ -1,3 +1,4 @@
+import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
@@ -76,7 +77,7 @@ export function encodeSampling(
   report.rest(rest, undefined, 'sampling.')
   if (apiVersion === '2026-10-21') {
     for (const [key, value] of Object.entries({ temperature, topP, topK }))
-      if (value !== undefined) report.add('sampling.version', undefined, `sampling.${key}`)
+      if (value !== undefined && !isNeutral(`sampling.${key}`, value)) report.add('sampling.version', undefined, `sampling.${key}`)
     return {}
   }
   if (thinks && amSamplingWithThinking !== 'keep') {

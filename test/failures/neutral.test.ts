@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import { told, user, type Wire } from './asking.ts'
+import { others } from './support.ts'
+
+/** What a client says although it says nothing: the value that holds without it, too. */
+const neutral: Record<ProtocolName, Wire[]> = {
+  'chat-completions': [
+    { temperature: 1 },
+    { top_p: 1 },
+    { top_k: 0 },
+    { top_k: -1 },
+    { min_p: 0 },
+    { repetition_penalty: 1 },
+    { frequency_penalty: 0 },
+    { presence_penalty: 0 },
+    { logit_bias: {} },
+    { logprobs: false },
+    { top_logprobs: 0 },
+    { n: 1 },
+    { metadata: {} },
+    { stop: [] },
+    { tools: [] },
+    { functions: [] },
+    { tool_choice: 'auto' },
+    { tool_choice: 'none' },
+    { parallel_tool_calls: true },
+    { response_format: { type: 'text' } },
+    { verbosity: 'medium' },
+    { modalities: ['text'] },
+    { store: false },
+    { stream: false },
+    { stream_options: {} },
+    { stream: true, stream_options: { include_usage: true, include_obfuscation: true } },
+    { stream: true, stream_options: { include_usage: false } },
+    { service_tier: 'auto' },
+    { prompt_cache_options: {} },
+    { prompt_cache_options: { mode: 'implicit' } },
+    { user: '' },
+    { safety_identifier: '' },
+    { prompt_cache_key: '' },
+  ],
+  responses: [
+    { temperature: 1 },
+    { top_p: 1 },
+    { presence_penalty: 0 },
+    { frequency_penalty: 0 },
+    { top_logprobs: 0 },
+    { truncation: 'disabled' },
+    { background: false },
+    { store: false },
+    { include: [] },
+    { metadata: {} },
+    { tools: [] },
+    { tool_choice: 'auto' },
+    { parallel_tool_calls: true },
+    { text: {} },
+    { text: { format: { type: 'text' }, verbosity: 'medium' } },
+    { reasoning: {} },
+    { reasoning: { context: 'auto' } },
+    { reasoning: { mode: 'standard' } },
+    { service_tier: 'auto' },
+    { stream: false },
+    { stream: true, stream_options: { include_obfuscation: true } },
+    { stream_options: {} },
+    { prompt_cache_options: { mode: 'implicit' } },
+    { context_management: [] },
+    { user: '' },
+  ],
+  messages: [
+    { temperature: 1 },
+    { top_p: 1 },
+    { stop_sequences: [] },
+    { tools: [] },
+    { tool_choice: { type: 'auto' } },
+    { tool_choice: { type: 'none' } },
+    { tool_choice: { type: 'auto', disable_parallel_tool_use: false } },
+    { metadata: {} },
+    { stream: false },
+    { service_tier: 'auto' },
+    { speed: 'standard' },
+    { output_config: {} },
+    { thinking: { type: 'disabled' } },
+    { context_management: {} },
+    { context_management: { edits: [] } },
+    { system: [] },
+  ],
+}
+const asks: Record<ProtocolName, Wire> = { 'chat-completions': { messages: [user('x')] }, messages: { messages: [user('x')] }, responses: { input: 'x' } }
+
+/** Every key with nothing in it: clients that write all of a form send it so. */
+const nothing: Record<ProtocolName, string[]> = {
+  'chat-completions':
+    'audio frequency_penalty function_call functions logit_bias logprobs max_completion_tokens max_tokens metadata modalities moderation n parallel_tool_calls prediction presence_penalty prompt_cache_key prompt_cache_options prompt_cache_retention reasoning_effort response_format safety_identifier seed service_tier stop store stream stream_options temperature tool_choice tools top_logprobs top_p user verbosity web_search_options'.split(
+      ' ',
+    ),
+  responses:
+    'background context_management conversation include instructions max_output_tokens max_tool_calls metadata moderation parallel_tool_calls previous_response_id prompt prompt_cache_key prompt_cache_options prompt_cache_retention reasoning safety_identifier service_tier store stream stream_options temperature text tool_choice tools top_logprobs top_p truncation user'.split(
+      ' ',
+    ),
+  messages:
+    'container context_management diagnostics metadata output_config service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p'.split(
+      ' ',
+    ),
+}
+
+describe.each(['chat-completions', 'responses', 'messages'] as const)('%s', from => {
+  const said = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
+  test.each(said)('%s loses nothing, so nothing is told of it', (_, more) => {
+    for (const to of others(from)) expect({ to, notes: told(from, to, { ...asks[from], ...more }).notes }).toEqual({ to, notes: [] })
+  })
+})
