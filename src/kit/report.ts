@@ -38,17 +38,16 @@ export function createReport<Table extends NoteTable>(
   protocol: string,
   table: Table,
   fieldNames: FieldNames = {},
-  notes: Note[] = [],
+  into?: Note[],
 ): Report<Table & typeof commonNotes> {
-  let seen: Set<string> | undefined
+  const notes = into ?? []
+  // Events of a stream have their places in one event each; in a body every place is another.
+  const seen = into ? undefined : new Set<string>()
   const pushAt = (code: string, path: string, isPlaced: boolean) => {
     const entry = table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
     // One fact, one note: whoever finds it a second time says nothing new. A node that nobody read has no place of its own.
-    if (isPlaced && path !== '') {
-      seen ??= new Set(notes.map(note => `${note.code} ${note.path}`))
-      if (seen.size === seen.add(`${code} ${path}`).size) return
-    }
+    if (seen && isPlaced && path !== '' && seen.size === seen.add(`${code} ${path}`).size) return
     notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
   }
   const push = (code: string, at: string | undefined, field?: string) => {

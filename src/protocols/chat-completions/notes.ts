@@ -91,6 +91,6 @@ export const notes = {
 
 export type ChatReport = Report<typeof notes & typeof commonNotes>
 
-export function createChatReport(fieldNames: FieldNames | undefined, into: Note[] = []): ChatReport {
+export function createChatReport(fieldNames: FieldNames | undefined, into?: Note[]): ChatReport {
   return createReport(protocolName, notes, fieldNames, into)
 }
