@@ -109,3 +109,21 @@ export function twins(protocol: ProtocolName): { scenario: string; whole: string
     .filter(one => one.protocol === name)
     .flatMap(({ scenario, responses, streams }) => responses.flatMap(whole => streams.map(streamed => ({ scenario, whole, streamed }))))
 }
+
+/** Every whole reply that real clients got. What stands for its request's own words stays as it is. */
+export function recordedReplies(protocol: ProtocolName): { name: string; body: unknown; status: number }[] {
+  if (!shared) return []
+  const root = join(shared, 'recordings')
+  return readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.json'))
+    .flatMap(file => {
+      const { protocol: spoken, exchanges } = JSON.parse(readFileSync(join(root, file), 'utf8')) as {
+        protocol: string
+        exchanges: { request: { method: string; path: string }; response: { status: number; body?: unknown } }[]
+      }
+      if (spoken !== (recordingNames[protocol] ?? protocol)) return []
+      return exchanges.flatMap(({ request, response: { status, body } }, i) =>
+        request.method === 'POST' && isBody(body) && !/count_tokens|input_tokens/.test(request.path) ? [{ name: `${file}#${i + 1}`, body, status }] : [],
+      )
+    })
+}

@@ -39,8 +39,8 @@ const withoutMeaning = [
   /response \/choices\/\*\/index$/,
   // How a stream is dressed, not what it says (3.2, 3.6).
   /request \/stream_options\/include_(usage|obfuscation)$/,
-  // The name and description of an output schema are no part of what is asked for (2.9).
-  /→ messages request \/(response_format\/json_schema|text\/format)\/(name|description)$/,
+  // The name of an output schema is a label (2.9).
+  /→ messages request \/(response_format\/json_schema|text\/format)\/name$/,
   // Offsets beyond the text mean its end; tables have citations with places of their own.
   /(start|end)_index$/,
   // Caching by itself is the default of one wire, and asked for by marks in the other (2.11).

@@ -156,6 +156,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport): Json
   const words = errorWords[kind]
   const ours = protocol === protocolName
   if (details !== undefined && !ours) report.add('error.details', undefined, 'error.details')
+  if (!ours && typeof code === 'string' && code !== words.code) report.add('field.unsupported', undefined, 'error.code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: (ours ? code : undefined) ?? words.code }
   return { error: ours && isObject(details) ? { ...details, ...known } : known }
 }

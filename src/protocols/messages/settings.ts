@@ -49,6 +49,8 @@ export function encodeFormat(
     }
     case 'schema':
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
+      // The name is a label; the description is read by the model.
+      if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
       return { type: 'json_schema', schema: format.schema }
     case 'opaque':
       if (format.protocol === name && isObject(format.raw)) return format.raw

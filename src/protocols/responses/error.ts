@@ -169,11 +169,12 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
 export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
   const report = createReport(protocol, responsesNotes, options.fieldNames)
-  const { requestId, retryAfterMs, raw, details } = value
+  const { kind, code, requestId, retryAfterMs, raw, details } = value
   const own = value.protocol === protocol
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
   if (details !== undefined && !own) report.add('error.details', undefined, 'error.details')
+  if (!own && typeof code === 'string' && code !== rows[kind].code) report.add('field.unsupported', undefined, 'error.code')
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['x-request-id'] = requestId
   if (retryAfterMs !== undefined) {

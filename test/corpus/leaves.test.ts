@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest'
+import { translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { echoKeys } from '../../src/protocols/responses/envelope.ts'
+import { collectStream } from '../../src/translate/whole.ts'
+import { recordedReplies, recordedRequests, recordedStreams, shared, skipReason } from './data.ts'
+import { unreported } from './leaves.ts'
+import { tally } from './tally.ts'
+
+/** By target: what has no note by rule of the map (2.9). */
+const exceptions: Record<ProtocolName, RegExp[]> = {
+  'chat-completions': [],
+  responses: [],
+  messages: [
+    // The name of a schema is a label, which only one of the wires demands.
+    /^\/(response_format\/json_schema|text\/format)\/name /,
+    // A schema is always enforced there, so the word for it is not needed; its absence is noted.
+    /^\/(response_format\/json_schema|text\/format)\/strict true$/,
+  ],
+}
+
+describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipReason})`, () => {
+  const requests = recordedRequests()
+  for (const from of protocolNames)
+    for (const to of protocolNames.filter(name => name !== from)) {
+      const there = { from, to, onUnresolvable: 'note' as const, now: 1_750_000_000 }
+      const back = { from: to, to: from, onUnresolvable: 'note' as const, now: 1_750_000_000 }
+
+      test(`all of a recorded ${from} request comes back from ${to}, or a note names it`, async () => {
+        const cases = requests.filter(({ protocol }) => protocol === from)
+        await tally(`leaves of requests ${from} → ${to}`, cases, {}, ({ body }) => {
+          const crossed = translateRequest(body, there)
+          expect(unreported(body, crossed, translateRequest(crossed.body, back), exceptions[to]).join('\n')).toBe('')
+        })
+      })
+
+      test(`all of a recorded ${from} reply comes back from ${to}, or a note names it`, async () => {
+        const streams = await Promise.all(recordedStreams(from).map(async ({ file, text }) => ({ name: file, body: await whole(text, from), status: 200 })))
+        const replies = [...recordedReplies(from), ...streams.filter(({ body }) => body !== undefined)]
+        const isError = ({ body, status }: { body: unknown; status: number }) => status >= 400 || protocols[from].decodeResponse(body).value.error !== undefined
+        await tally(
+          `leaves of replies ${from} → ${to}`,
+          replies.filter(reply => !isError(reply)),
+          {},
+          ({ body }) => {
+            const crossed = translateResponse(body, there)
+            const lost = unreported(body, crossed, translateResponse(crossed.body, back))
+            expect(lost.filter(fault => from !== 'responses' || !isEcho(fault)).join('\n')).toBe('')
+          },
+        )
+        await tally(`leaves of errors ${from} → ${to}`, replies.filter(isError), {}, ({ body, status }) => {
+          const error = { status, headers: {}, body }
+          const crossed = translateError(error, there)
+          const returned = translateError(crossed, back)
+          const kinds = [error, returned].map(one => protocols[from].decodeError(one).value.kind)
+          expect(kinds[1]).toBe(kinds[0])
+          const lost = unreported(body, crossed, returned).filter(fault => !isWordOfKind(fault))
+          // The id of a request travels in a header.
+          expect(lost.filter(fault => !Object.values(crossed.headers).some(value => fault.includes(JSON.stringify(value)))).join('\n')).toBe('')
+        })
+      })
+    }
+})
+
+test('a leaf that is gone, changed or elsewhere is told of, unless a note names it', () => {
+  const body = { messages: [{ role: 'user', content: 'one' }, { role: 'assistant', content: [{ type: 'text', text: 'two' }] }], seed: 7 }
+  const back = { messages: [{ role: 'user', content: [{ type: 'text', text: 'one' }] }, { role: 'user', content: 'two' }], seed: 8 }
+  const note = { kind: 'dropped' as const, path: '/seed', code: 'field.unsupported', reason: '', target: 'messages' }
+  const lost = (notes: (typeof note)[]) => unreported(body, { body: {}, notes }, { body: back, notes: [] })
+  expect(lost([])).toEqual([expect.stringContaining('"two"'), expect.stringContaining('(/seed)')])
+  expect(lost([note])).toEqual([expect.stringContaining('"two"')])
+  expect(unreported(body, { body: {}, notes: [] }, { body, notes: [] })).toEqual([])
+})
+
+/** A reply of responses repeats what it was asked, which tells nothing to the one who asked. */
+const isEcho = (fault: string) => echoKeys.has(/\(\/(\w+)/.exec(fault)?.[1] ?? '')
+
+/** Providers have words of their own for a kind of error. */
+const isWordOfKind = (fault: string) => fault.startsWith('/error/type ')
+
+/** A stream as one reply; undefined: it was cut off. */
+async function whole(text: string, protocol: ProtocolName): Promise<unknown> {
+  try {
+    return (await collectStream([text], protocols[protocol], {})).body
+  } catch {
+    return undefined
+  }
+}
