@@ -63,8 +63,20 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
 })
 
 test('a leaf that is gone, changed or elsewhere is told of, unless a note names it', () => {
-  const body = { messages: [{ role: 'user', content: 'one' }, { role: 'assistant', content: [{ type: 'text', text: 'two' }] }], seed: 7 }
-  const back = { messages: [{ role: 'user', content: [{ type: 'text', text: 'one' }] }, { role: 'user', content: 'two' }], seed: 8 }
+  const body = {
+    messages: [
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: [{ type: 'text', text: 'two' }] },
+    ],
+    seed: 7,
+  }
+  const back = {
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'one' }] },
+      { role: 'user', content: 'two' },
+    ],
+    seed: 8,
+  }
   const note = { kind: 'dropped' as const, path: '/seed', code: 'field.unsupported', reason: '', target: 'messages' }
   const lost = (notes: (typeof note)[]) => unreported(body, { body: {}, notes }, { body: back, notes: [] })
   expect(lost([])).toEqual([expect.stringContaining('"two"'), expect.stringContaining('(/seed)')])
