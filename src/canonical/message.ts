@@ -176,6 +176,8 @@ export type ControlPart = PartBase & {
   raw: unknown
   /** What a `tool-addition` adds, for wires that have only the request's own list. */
   tools?: Tool[]
+  /** What a `configuration` says of the effort from here on. */
+  effort?: string
 }
 
 /** Something of a type this library does not know. */

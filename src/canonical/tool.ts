@@ -54,7 +54,25 @@ export type ServerTool = Node & {
     userLocation?: { city?: string; country?: string; region?: string; timezone?: string }
     contextSize?: 'low' | 'medium' | 'high'
   }
+  /** Of kind `mcp`: the server that the provider asks. */
+  mcp?: McpServer
   cache?: { ttl?: CacheTtl }
+}
+
+/** What providers agree on about a server of tools. */
+export type McpServer = {
+  label: string
+  /** Where it is described, when that is not in the tool. */
+  at?: string
+  url?: string
+  authorization?: string
+  /** Absent: all of its tools. */
+  allowed?: string[]
+  deferLoading?: boolean
+  /** Does the client have to agree to calls? */
+  approval: boolean
+  /** Keys that only the protocol it was said in knows. */
+  others?: Record<string, unknown>
 }
 
 export type OpaqueTool = Node & { type: 'opaque'; protocol: string; raw: unknown }

@@ -148,7 +148,10 @@ export function encodeTools(
     }
   }
   refuseOnlyServerTools(lost, tools, writing)
-  for (const tool of lost) writing.report.add('tool.server', tool.at)
+  for (const tool of lost) {
+    writing.report.add('tool.server', tool.at)
+    if (tool.mcp?.at !== undefined) writing.report.add('tool.server', tool.mcp.at)
+  }
   return {
     ...(written.length > 0 && { tools: written }),
     ...(functions.length > 0 && { functions }),

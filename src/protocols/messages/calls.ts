@@ -16,7 +16,9 @@ import { mark, type Writing } from './writing.ts'
 export function decodeCall(
   { type: _, id, name: called, input, caller, toolset_name, cache_control, ...fields }: MessagesBlockOf<'tool_use'>,
   at: string,
+  report: MessagesReport,
 ): ToolCallPart {
+  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeCache(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
   const spelled = input === undefined ? 'absent' : input === null ? 'null' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'

@@ -71,7 +71,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
     case 'redacted_thinking':
       return decodeRedacted(block, at)
     case 'tool_use':
-      return decodeCall(block, at)
+      return decodeCall(block, at, report)
     case 'tool_result':
       return decodeResult(block, at, decodeContent(block.content ?? [], `${at}/content`, report))
     default:

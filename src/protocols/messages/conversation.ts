@@ -1,25 +1,67 @@
-import type { Message, Part } from '../../canonical/message.ts'
-import type { JsonObject } from '../../kit/json.ts'
-import { decodeContent, encodeParts } from './content.ts'
+import type { ControlPart, Message, Part } from '../../canonical/message.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeBlock, decodeContent, encodeParts } from './content.ts'
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
+import { name } from './vocabulary.ts'
 import { malformed, type Options, type RequestWriting } from './writing.ts'
 
 export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport): Message[] {
   if (system === undefined || system === null) return []
-  const { parts, form } = decodeContent(system, '/system', report)
+  const form = typeof system === 'string' ? 'string' : 'blocks'
+  const parts =
+    typeof system === 'string' ? decodeContent(system, '/system', report).parts : system.map((block, index) => decodeInstruction(block, index, report))
   return [{ role: 'system', origin: 'instructions', parts, at: '/system', ...keep({}, {}, { content: form }) }]
+}
+
+/** Instructions are text: what else stands there nobody but the server can follow. */
+function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
+  const at = `/system/${index}`
+  const part = decodeBlock(block, at, report)
+  return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: name, raw: block, at }
 }
 
 export function decodeMessage({ role, content, ...fields }: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
   if (role === 'system' && midSystem === 'reject') throw malformed(`${at}/role`, 'instructions stand in the field `system`, not in `messages`')
   const { parts, form } = decodeContent(content ?? [], `${at}/content`, report)
+  const turn = role === 'system' ? decodeTurnConfig(fields['output_config'], `${at}/output_config`) : undefined
+  if (turn) {
+    parts.push(turn)
+    delete fields['output_config']
+  }
   return { role, origin: 'message', parts, at, ...keep(fields, nulls({ content }), { content: content == null ? 'absent' : form }) }
 }
+
+/** What a system message says of the effort from here on, when that is all it configures. */
+function decodeTurnConfig(raw: unknown, at: string): ControlPart | undefined {
+  if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
+  const { effort } = raw
+  return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: name, raw, effort, at } : undefined
+}
+
+/** Configurations stand beside the blocks of their message, not among them. */
+function splitConfig(parts: readonly Part[]): { content: Part[]; config?: ControlPart & { effort: string } } {
+  const config = parts.findLast(isEffort)
+  return { content: parts.filter(part => !isEffort(part)), ...(config && { config }) }
+}
+
+/** An effort for the turn that follows; only a system message can say it, which not every model takes. */
+function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, native: boolean, { amTurnEffort }: Options, report: MessagesReport): JsonObject {
+  const word = effort === 'minimal' ? 'low' : effort
+  if (!native || amTurnEffort !== 'write' || word === 'none') {
+    report.add('part.unsupported', at)
+    return {}
+  }
+  if (word !== effort) report.add('reasoning.effort', at)
+  return { output_config: { effort: word } }
+}
+
+const isEffort = (part: Part): part is ControlPart & { effort: string } =>
+  part.type === 'control' && part.control === 'configuration' && part.effort !== undefined
 
 export function encodeMessages(
   messages: readonly Message[],
@@ -77,13 +119,14 @@ function isInstruction(part: Part, native: boolean, report: MessagesReport): boo
 
 function encodeNative(message: Message, writing: RequestWriting): JsonObject {
   const { role, parts } = message
-  const blocks = encodeParts(parts, { ...writing, native: true }, role)
+  const { content: told, config } = splitConfig(parts)
+  const blocks = encodeParts(told, { ...writing, native: true }, role)
   const [only] = blocks
   const string = ownForm(message)?.['content'] === 'string'
   const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
   const silent = blocks.length === 0 && ownForm(message)?.['content'] === 'absent'
   const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
-  return { ...ownKeys(message), role: word, ...(!silent && { content }) }
+  return { ...ownKeys(message), role: word, ...(!silent && { content }), ...(config && { output_config: { effort: config.effort } }) }
 }
 
 type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
@@ -109,20 +152,26 @@ function encodeTurns(
   }
   for (const turn of turns) {
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
-    const blocks = encodeTurn(turn, hoists ? { ...writing, place: 'system' } : writing, { ids, invented })
-    const own = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
+    const { content, config } = splitConfig(turn.parts)
+    const blocks = encodeTurn({ ...turn, parts: content }, hoists ? { ...writing, place: 'system' } : writing, { ids, invented })
+    const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? { ...ownKeys(turn.sources[0]) } : {}
     if (turn.role === 'system') {
-      if (blocks.length === 0) continue
       const at = turn.sources[0]?.at
-      if (turn.sources[0]?.role === 'developer') report.once('system.developer-role', at, 'role')
       const placement = options.systemPlacement ?? 'auto'
       const before = wires.at(-1)?.role
+      const native = placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (before === 'user' || before === 'system')
+      if (config) Object.assign(own, encodeTurnConfig(config, native, options, report))
+      if (blocks.length === 0 && own['output_config'] === undefined) continue
+      if (blocks.length > 0 && turn.sources[0]?.role === 'developer') report.once('system.developer-role', at, 'role')
       if (placement === 'hoist') {
         report.add('system.hoisted', at)
         hoist(blocks)
-      } else if (placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (before === 'user' || before === 'system')) {
-        if (before === 'system') wires.at(-1)?.blocks.push(...blocks)
-        else wires.push({ role: 'system', blocks, own })
+      } else if (native) {
+        const last = wires.at(-1)
+        if (last?.role === 'system') {
+          last.blocks.push(...blocks)
+          Object.assign(last.own, own)
+        } else wires.push({ role: 'system', blocks, own })
       } else {
         report.add('system.mid-conversation-as-user', at)
         waiting.push(...blocks.map(asTagged))
@@ -143,6 +192,7 @@ function encodeTurns(
   }
   const written = wires.map(({ role, blocks, own }) => {
     const [only] = blocks
+    if (blocks.length === 0) return { ...own, role }
     return { ...own, role, content: blocks.length === 1 && only && isPlain(only) ? only.text : blocks }
   })
   report.settle(written, '/messages')

@@ -36,6 +36,12 @@ export function onlyManualThinking(model: string | undefined): boolean {
   return version !== undefined && before(version, 4, 6)
 }
 
+/** Adaptive thinking takes a forced tool beside it; of a name that is not known nobody can say which way its server thinks. */
+export function thinksAdaptively(model: string | undefined): boolean {
+  const version = model === undefined ? undefined : versionOf(model)
+  return version !== undefined && !before(version, 4, 6)
+}
+
 /** Some families always think and refuse to be told otherwise. */
 export function alwaysThinks(model: string | undefined): boolean {
   return model !== undefined && /claude-(fable|mythos)/.test(model)

@@ -21,8 +21,9 @@ export type MessagesOptions = {
    */
   amAllowedTools?: 'filter' | 'keep'
   /**
-   * A forced tool with reasoning that another protocol asked for. `effort-only` (default): no `thinking`, because manual
-   * thinking refuses forced tools; `keep`: both are written; `disable-thinking`: also for thinking asked for in this protocol.
+   * A forced tool with reasoning that another protocol asked for. `keep`: both are written; `effort-only`: no `thinking`;
+   * `disable-thinking`: also for thinking asked for in this protocol. Default `keep` for models known to think adaptively, else
+   * `effort-only`: manual thinking refuses forced tools.
    */
   amForcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
   /**
@@ -49,13 +50,18 @@ export type MessagesOptions = {
   repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** The fast tier as `speed: fast`, which some models refuse. Default false. */
   fastIsSpeed?: boolean
-  /** Asks the server to drop thinking that does not fit its prefix instead of refusing it; needs a beta header. Default: not said. */
+  /** Asks the server to drop thinking that does not fit its prefix instead of refusing it; needs the beta header of `context.headers`. Default: not said. */
   amPrefixMismatch?: 'drop_block'
   /**
    * Tools that join in mid-conversation. `merge` (default): they stand with the others, which any server takes; `block`: where
-   * they stood, which keeps prompt caches valid and needs a beta header.
+   * they stood, which keeps prompt caches valid and needs the beta headers of `context.headers`.
    */
   amToolAddition?: 'merge' | 'block'
+  /**
+   * An effort that changes in mid-conversation. `drop` (default), or `write`: on a system message, where the model takes one and
+   * the server the beta header that `context.headers` names.
+   */
+  amTurnEffort?: 'drop' | 'write'
   /** Past uses of tools that another provider ran. `drop` (default): the text after them tells what came of it; `text`: in one line. */
   serverToolHistory?: 'drop' | 'text'
   /** Tools that another provider runs. `drop` (default): vendors' tools never match; `map`: the nearest one here. */

@@ -2,7 +2,7 @@ import type { Message, Signature } from '../../canonical/message.ts'
 import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { alwaysThinks, onlyManualThinking } from './models.ts'
+import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
@@ -67,10 +67,12 @@ export function encodeReasoningSpec(
     hide()
     return { maxTokens }
   }
+  const { amForcedToolWithThinking: both = !manual && thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
+  const yields = forced && both !== 'keep'
   if (manual) {
-    if (forced || unsignedLoop) {
+    if (yields || unsignedLoop) {
       hide()
-      report.add(forced ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf(effort))
+      report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf(effort))
       return { maxTokens }
     }
     return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
@@ -78,7 +80,7 @@ export function encodeReasoningSpec(
   const named = effort === 'minimal' ? 'low' : (effort ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined))
   if (effort === 'minimal') report.add('reasoning.effort', undefined, 'reasoning.effort')
   if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-  if (forced && options.amForcedToolWithThinking !== 'keep') {
+  if (yields) {
     hide()
     report.add('reasoning.forced-tool', undefined, fieldOf(effort))
     return { ...defined({ effort: named }), maxTokens }

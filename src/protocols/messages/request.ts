@@ -7,6 +7,7 @@ import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
 import { decodeCache } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
+import { areCovered } from './mcp.ts'
 import { notes } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeThought, type Thought } from './reasoning.ts'
@@ -121,7 +122,10 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const state: StateSpec = defined({ container: container ?? undefined, contextManagement: context_management ?? undefined, thread: thread ?? undefined })
   const caching: CacheSpec = defined({ auto: cache.known.cache, diagnostics: diagnostics ?? undefined })
   const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
-  const read = tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`))
+  const { mcp_servers: servers } = fields
+  const read = tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`, servers))
+  const covered = areCovered(servers, read?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
+  if (covered) delete fields['mcp_servers']
   const value: CanonicalRequest = {
     messages: [...decodeSystem(system, report), ...messages.map((message, index) => decodeMessage(message, `/messages/${index}`, report, options))],
     ...defined({
@@ -145,6 +149,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       { ...nothing, ...cache.nothing },
       {
         native: true,
+        ...(covered && { servers }),
         ...(old?.format && { format: 'output_format' }),
         ...(tier !== undefined && tier === service_tier && requestTier.toWire(tier) !== tier && { tier }),
       },
@@ -218,6 +223,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       output_config: encodeOutputConfig(request, thought.effort, ownForm(request)?.['format'] === undefined ? format : undefined),
       output_format: ownForm(request)?.['format'] === undefined ? undefined : format && { ...ownUnder(request, 'output_format'), ...format },
       tools: wanted.tools,
+      mcp_servers: wanted.mcpServers ?? ownForm(request)?.['servers'],
       tool_choice: choice,
       ...encodeSampling(sampling, { native, thinks: !native && isThinking(thought) }, options, report),
       stop_sequences: encodeStop(stop, native, report),

@@ -51,13 +51,15 @@ export function encodeTools(
   writing: RequestWriting,
   options: Options,
   report: MessagesReport,
-): { tools?: JsonObject[]; limited: boolean } {
+): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
   const late = messages.flatMap(({ parts }) =>
     parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])),
   )
+  const mcpServers: JsonObject[] = []
+  const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers }
   const merges = options.amToolAddition !== 'block'
   if (merges) for (const { part } of late) report.add('tool.added-late', part.at)
-  else writing.addTool = tool => additionOf(encodeTool(tool, { report, options, toolName: writing.nameTool, marks: writing.marks }))
+  else writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   // A tool that is there already needs no second entry, and a server takes none.
   const all = [...(tools ?? [])]
   for (const { tools: added } of merges ? late : []) for (const tool of added) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
@@ -66,9 +68,9 @@ export function encodeTools(
   const wires: JsonObject[] = []
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
-    const wire = encodeTool(tool, { report, options, toolName: writing.nameTool, marks: writing.marks })
-    if (!wire || (isForeign(tool) && wires.some(({ name: other }) => other === wire['name']))) continue
-    if (isProviders(tool)) server.push(wires.length)
+    const wire = encodeTool(tool, tooling)
+    if (!wire || (isForeign(tool) && wire['name'] !== undefined && wires.some(({ name: other }) => other === wire['name']))) continue
+    if (isProviders(tool) && wire['type'] !== 'mcp_toolset') server.push(wires.length)
     wires.push(wire)
   }
   if (wires.length === 0 && all.length > 0 && all.every(({ type }) => type === 'server') && !native) {
@@ -80,7 +82,7 @@ export function encodeTools(
     wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
-  return { ...(tools && (wires.length > 0 || native) ? { tools: wires } : wires.length > 0 && { tools: wires }), limited }
+  return { ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }), limited }
 }
 
 /** Without such a tool the model would answer something else. */

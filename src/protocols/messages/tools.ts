@@ -5,6 +5,7 @@ import { wrapFreeform } from '../../kit/freeform.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { isObject } from '../../kit/json.ts'
 import { decodeCache, encodeCache, type Mark } from './cache.ts'
+import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
@@ -12,7 +13,7 @@ import { MessagesTool } from './schema.ts'
 import { name, nearestServerTool, toolFamily } from './vocabulary.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
-export function decodeTool(wire: unknown, at: string): Tool {
+export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
   const tool = MessagesTool.safeParse(wire).data
   if (!tool) return { type: 'opaque', protocol: name, raw: wire, at }
   const { type } = tool
@@ -26,7 +27,7 @@ export function decodeTool(wire: unknown, at: string): Tool {
     type: 'server',
     tool: family.tool,
     protocol: name,
-    ...defined({ name: tool.name, common: commonOf(tool) }),
+    ...defined({ name: tool.name, common: commonOf(tool), mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined }),
     ...(family.clientExecuted && { clientExecuted: true }),
     ...decodeCache(tool.cache_control).known,
     raw: wire,
@@ -87,6 +88,8 @@ export type ToolWriting = {
   options: MessagesOptions
   toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
   marks: Mark[]
+  /** Where the tools of a written toolset are. */
+  mcpServers: JsonObject[]
 }
 
 /** A tool → its definition here; undefined: it has none. */
@@ -100,6 +103,12 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       return encodeFunction(wrapFreeform(tool), writing, true)
     case 'server': {
       if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      const remote = options.serverTools === 'map' && tool.tool === 'mcp' ? encodeMcp(tool.mcp, tool.at, report) : undefined
+      if (remote) {
+        writing.mcpServers.push(remote.server)
+        report.add('tool.server-mapped', tool.at)
+        return remote.toolset
+      }
       const nearest = nearestOf(tool, options)
       report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
       return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }

@@ -20,7 +20,12 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
   const control = controls.get(type)
   if (control) {
     const tools = type === 'additional_tools' && Array.isArray(wire['tools']) ? decodeTools(wire['tools'].filter(isTyped), `${at}/tools`, report) : undefined
-    return rawMessage(control.role, { type: 'control', control: control.control, protocol, raw: wire, ...(tools && { tools }), at }, type)
+    const effort = control.control === 'configuration' ? effortOf(wire) : undefined
+    return rawMessage(
+      control.role,
+      { type: 'control', control: control.control, protocol, raw: wire, ...(tools && { tools }), ...(effort && { effort }), at },
+      type,
+    )
   }
   const known = builtInItem(type)
   if (!known) return rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type)
@@ -38,6 +43,13 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
 }
 
 const isTyped = (tool: unknown): tool is JsonObject & { type: string } => isObject(tool) && typeof tool['type'] === 'string'
+
+/** The effort, where an update changes nothing else. */
+function effortOf({ type: _, id: __, reasoning, ...rest }: JsonObject): string | undefined {
+  if (!isObject(reasoning) || Object.keys(rest).length > 0) return undefined
+  const { effort, ...others } = reasoning
+  return typeof effort === 'string' && Object.keys(others).length === 0 ? effort : undefined
+}
 
 /** Does the client have to answer this item before the model goes on? */
 function awaitsClient(wire: JsonObject, type: string): boolean {
@@ -81,6 +93,7 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
     report.add('tool.addition', part.at)
     return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, w) }]
   }
+  if (part.control === 'configuration' && part.effort !== undefined) return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
   const replaces = part.control === 'compaction' || part.control === 'item-reference'
   if (replaces && options.onUnresolvable !== 'note' && w.target === 'input')
     throw new TranslationError({ code: 'inexpressible', protocol, path: part.at ?? '' }, 'this stands for history that only another provider can read')

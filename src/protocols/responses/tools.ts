@@ -4,6 +4,7 @@ import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeMcp, encodeMcp } from './mcp.ts'
 import { keep, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
 import { serverToolKind } from './vocabulary.ts'
@@ -122,6 +123,7 @@ function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool[
     ...(clientExecuted && { clientExecuted }),
     raw: wire,
     ...(Object.keys(common).length > 0 && { common }),
+    ...(wire.type === 'mcp' && defined({ mcp: decodeMcp(wire) })),
     at,
   }
 }
@@ -241,6 +243,8 @@ function encodeServerTool(tool: ServerTool, w: Writing): JsonObject | undefined 
   }
   const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
   report.add(mapped ? 'tool.server-mapped' : 'tool.server', at)
+  if (!mapped && tool.mcp?.at !== undefined) report.add('tool.server', tool.mcp.at)
+  if (mapped && tool.tool === 'mcp') report.rest(tool.mcp?.others ?? {}, at)
   if (mapped && tool.tool === 'web_search') {
     const { allowedDomains: _domains, contextSize: _size, userLocation: _place, ...rest } = common ?? {}
     report.rest(rest, at)
@@ -248,7 +252,7 @@ function encodeServerTool(tool: ServerTool, w: Writing): JsonObject | undefined 
   return mapped
 }
 
-function nearest({ tool }: ServerTool, common: ServerTool['common'] = {}): JsonObject | undefined {
+function nearest({ tool, mcp }: ServerTool, common: ServerTool['common'] = {}): JsonObject | undefined {
   const { allowedDomains, contextSize, userLocation } = common
   switch (tool) {
     case 'web_search':
@@ -262,6 +266,8 @@ function nearest({ tool }: ServerTool, common: ServerTool['common'] = {}): JsonO
       return { type: 'code_interpreter', container: { type: 'auto' } }
     case 'tool_search':
       return { type: 'tool_search' }
+    case 'mcp':
+      return encodeMcp(mcp)
     default:
       return undefined
   }

@@ -116,7 +116,6 @@ describe('what was read is written back as it stood', () => {
     ['a call', { type: 'tool_use', id: 't', name: 'n', input: { b: 1, a: [2] }, caller: { type: 'direct' }, toolset_name: 'browser' }],
     ['a call by code', { type: 'tool_use', id: 't', name: 'n', input: {}, caller: { type: 'code_execution_20250825', tool_id: 'x' } }],
     ['a call without input', { type: 'tool_use', id: 't', name: 'n' }],
-    ['a call with text for input', { type: 'tool_use', id: 't', name: 'n', input: '{}' }],
     ['a result', { type: 'tool_result', tool_use_id: 't', content: 'a', is_error: false }],
     ['a result without content', { type: 'tool_result', tool_use_id: 't', is_error: true }],
     ['a result with an empty string', { type: 'tool_result', tool_use_id: 't', content: '' }],
@@ -598,11 +597,28 @@ describe('reasoning', () => {
     expect(codes).toEqual(['reasoning.budget-room'])
   })
 
-  test('a forced tool leaves only the effort', () => {
-    const { wire, codes } = write({ tools: [{ type: 'function', name: 'f' }], toolChoice: { mode: 'required' }, reasoning: { effort: 'medium' } })
+  const off = ['reasoning.forced-tool']
+  test.each<[string, Partial<CanonicalRequest>, MessagesOptions, unknown, string[]]>([
+    ['and adaptive thinking go together', { model: 'claude-opus-5' }, {}, { type: 'adaptive' }, []],
+    ['and adaptive thinking part on demand', { model: 'claude-opus-5' }, { amForcedToolWithThinking: 'effort-only' }, undefined, off],
+    ['leaves only the effort where nobody knows how the model thinks', { model: 'm-1' }, {}, undefined, off],
+    ['and any thinking go together on demand', { model: 'm-1' }, { amForcedToolWithThinking: 'keep' }, { type: 'adaptive' }, []],
+  ])('a forced tool %s', (_, request, options, thinking, expected) => {
+    const tools: CanonicalRequest['tools'] = [{ type: 'function', name: 'f' }]
+    const { wire, codes } = write({ tools, toolChoice: { mode: 'required' }, reasoning: { effort: 'medium' }, ...request }, options)
     expect(wire).toMatchObject({ tool_choice: { type: 'any' }, output_config: { effort: 'medium' } })
-    expect(wire['thinking']).toBeUndefined()
-    expect(codes).toEqual(['reasoning.forced-tool'])
+    expect(wire['thinking']).toEqual(thinking)
+    expect(codes).toEqual(expected)
+  })
+
+  test.each<[string, MessagesOptions, unknown, string[]]>([
+    ['is off beside a forced tool', {}, undefined, off],
+    ['stays beside a forced tool on demand', { amForcedToolWithThinking: 'keep' }, { type: 'enabled', budget_tokens: 8192 }, ['reasoning.effort-as-budget']],
+  ])('manual thinking %s', (_, options, thinking, expected) => {
+    const forced = { tools: [{ type: 'function' as const, name: 'f' }], toolChoice: { mode: 'required' as const }, reasoning: { effort: 'medium' } }
+    const { wire, codes } = write({ model: 'claude-opus-4-5', maxOutputTokens: 9000, ...forced }, options)
+    expect(wire['thinking']).toEqual(thinking)
+    expect(codes).toEqual(expected)
   })
 
   test('sampling gives way to thinking', () => {

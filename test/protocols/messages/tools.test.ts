@@ -175,3 +175,144 @@ describe('a choice among some of the tools', () => {
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
   })
 })
+
+describe('servers of tools that the provider asks', () => {
+  const remote = { type: 'mcp', server_label: 'docs', server_url: 'https://a.org/mcp', require_approval: 'never' }
+  const map = { serverTools: 'map' } as const
+
+  test.each<[string, object, object, object, string[]]>([
+    ['all tools of one', remote, {}, {}, []],
+    ['with a key', { ...remote, authorization: 'k' }, { authorization_token: 'k' }, {}, []],
+    [
+      'some tools of one',
+      { ...remote, allowed_tools: ['a', 'b'] },
+      {},
+      { default_config: { enabled: false }, configs: { a: { enabled: true }, b: { enabled: true } } },
+      [],
+    ],
+    ['found when they are needed', { ...remote, defer_loading: true }, {}, { default_config: { defer_loading: true } }, []],
+    ['whose use the client approves', { ...remote, require_approval: 'always' }, {}, {}, ['tool.no-approval /tools/0']],
+    ['whose use the client approves when nobody says so', { ...remote, require_approval: undefined }, {}, {}, ['tool.no-approval /tools/0']],
+    ['with words for its headers', { ...remote, headers: { a: 'b' } }, {}, {}, ['field.unsupported /tools/0/headers']],
+  ])('%s', (_, tool, server, toolset, expected) => {
+    const { wire, notes, context } = write({ tools: [tool] }, map)
+    expect(wire['mcp_servers']).toEqual([{ type: 'url', name: 'docs', url: 'https://a.org/mcp', ...server }])
+    expect(wire['tools']).toEqual([{ type: 'mcp_toolset', mcp_server_name: 'docs', ...toolset }])
+    expect(notes).toEqual([...expected, 'tool.server-mapped /tools/0'])
+    expect(context.headers).toEqual({ 'anthropic-beta': 'mcp-client-2025-11-20' })
+  })
+
+  test('several are several', () => {
+    const { wire } = write({ tools: [remote, { ...remote, server_label: 'more' }] }, map)
+    expect(wire['mcp_servers']).toMatchObject([{ name: 'docs' }, { name: 'more' }])
+    expect(wire['tools']).toMatchObject([{ mcp_server_name: 'docs' }, { mcp_server_name: 'more' }])
+  })
+
+  test('one that only its provider can find has no place', () => {
+    const { wire, notes } = write({ tools: [{ type: 'mcp', server_label: 'mail', connector_id: 'connector_gmail' }, named('w')] }, map)
+    expect(wire).not.toHaveProperty('mcp_servers')
+    expect(notes).toEqual(['tool.server /tools/0'])
+  })
+
+  const servers = [{ type: 'url', name: 'docs', url: 'https://a.org/mcp', authorization_token: 'k' }]
+  const own = { model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }], mcp_servers: servers }
+  const back = (body: object, options: Partial<TranslateOptions> = {}) => {
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'responses', onUnresolvable: 'note', ...options })
+    return { wire: wire as { tools?: unknown }, notes: notes.map(({ code, path }) => `${code} ${path}`).filter(note => !note.startsWith('store')) }
+  }
+
+  test.each<[string, object, object, string[]]>([
+    ['all tools of one', {}, {}, []],
+    ['some tools of one', { default_config: { enabled: false }, configs: { a: { enabled: true } } }, { allowed_tools: ['a'] }, []],
+    ['all tools but some', { configs: { a: { enabled: false } } }, {}, ['field.unsupported /tools/0/configs']],
+  ])('of this protocol: %s', (_, more, expected, left) => {
+    const { wire, notes } = back({ ...own, tools: [{ type: 'mcp_toolset', mcp_server_name: 'docs', ...more }] }, map)
+    expect(wire.tools).toEqual([
+      { type: 'mcp', server_label: 'docs', server_url: 'https://a.org/mcp', authorization: 'k', require_approval: 'never', ...expected },
+    ])
+    expect(notes.filter(note => /tool|mcp/.test(note))).toEqual(['tool.server-mapped /tools/0', ...left])
+  })
+
+  test.each(['responses', 'chat-completions'] as const)('of this protocol are told of when %s is not to have them', to => {
+    const { notes } = back(
+      {
+        ...own,
+        tools: [
+          { type: 'mcp_toolset', mcp_server_name: 'docs' },
+          { name: 'w', input_schema: { type: 'object' } },
+        ],
+      },
+      { to },
+    )
+    expect(notes).toEqual(expect.arrayContaining(['tool.server /tools/0', 'tool.server /mcp_servers/0']))
+  })
+
+  test.each<[string, object]>([
+    ['with their toolset', { tools: [{ type: 'mcp_toolset', mcp_server_name: 'docs', configs: { a: { enabled: false } } }] }],
+    ['with their tools in the older way', { mcp_servers: [{ ...servers[0], tool_configuration: { enabled: true } }] }],
+    ['without any toolset', {}],
+    ['that are no list', { mcp_servers: null }],
+  ])('are written back as they stood: %s', (_, more) => {
+    const body = { ...own, ...more }
+    expect(messages.encodeRequest(messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
+  })
+})
+
+describe('an effort that changes in mid-conversation', () => {
+  const update = (reasoning: object, more: object = {}) => ({ type: 'configuration_update', reasoning, ...more })
+  const input = (item: object) => [{ role: 'user', content: 'q' }, item, { role: 'assistant', content: 'a' }, { role: 'user', content: 'r' }]
+  const option = { amTurnEffort: 'write' } as const
+
+  test.each<[string, object, object | undefined, string[]]>([
+    ['stands on a system message', update({ effort: 'low' }), { role: 'system', output_config: { effort: 'low' } }, []],
+    ['is the nearest one', update({ effort: 'minimal' }), { role: 'system', output_config: { effort: 'low' } }, ['reasoning.effort /input/1']],
+    ['cannot be none', update({ effort: 'none' }), undefined, ['part.unsupported /input/1']],
+    ['changes nothing else', update({ effort: 'low' }, { text: { format: { type: 'text' } } }), undefined, ['part.unsupported /input/1']],
+  ])('%s', (_, item, expected, left) => {
+    const { wire, notes, context } = write({ input: input(item) }, option)
+    expect(wire.messages.find(({ role }) => role === 'system')).toEqual(expected)
+    expect(notes).toEqual(left)
+    expect(context.headers).toEqual(expected && { 'anthropic-beta': 'mid-conversation-output-config-2026-07-01' })
+  })
+
+  test.each<[string, object, object]>([
+    ['unless the caller says so', { input: input(update({ effort: 'low' })) }, {}],
+    ['to a model without such messages', { model: 'claude-opus-4-5', input: input(update({ effort: 'low' })) }, option],
+    ['before the first message', { input: [update({ effort: 'low' }), { role: 'user', content: 'q' }] }, option],
+  ])('is not said %s', (_, body, options) => {
+    const { wire, notes } = write(body, options)
+    expect(JSON.stringify(wire)).not.toContain('output_config')
+    expect(notes.filter(note => note.startsWith('part.unsupported'))).toHaveLength(1)
+  })
+
+  const own = (message: object) => ({
+    model: 'claude-opus-5',
+    max_tokens: 1,
+    messages: [
+      { role: 'user', content: 'q' },
+      { role: 'system', ...message },
+    ],
+  })
+
+  test('of this protocol is an update of the other', () => {
+    const { body, notes } = translateRequest(own({ content: 'Be brief.', output_config: { effort: 'low' } }), { from: 'messages', to: 'responses' })
+    expect((body as { input: unknown[] }).input.slice(1)).toMatchObject([{ role: 'system' }, { type: 'configuration_update', reasoning: { effort: 'low' } }])
+    expect(notes.map(({ path }) => path)).not.toContain('/messages/1/output_config')
+  })
+
+  test('of this protocol is noted where there is none', () => {
+    const { notes } = translateRequest(own({ content: 'Be brief.', output_config: { effort: 'low' } }), { from: 'messages', to: 'chat-completions' })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('part.unsupported /messages/1/output_config')
+  })
+
+  test.each<[string, object]>([
+    ['beside text', { content: 'Be brief.', output_config: { effort: 'low' } }],
+    ['alone', { output_config: { effort: 'max' } }],
+    ['with an empty list', { content: [], output_config: { effort: 'max' } }],
+    ['of nothing', { content: 'x', output_config: {} }],
+    ['that is null', { content: 'x', output_config: { effort: null } }],
+    ['with what nobody knows', { content: 'x', output_config: { effort: 'low', more: 1 } }],
+  ])('is written back as it stood: %s', (_, message) => {
+    expect(messages.encodeRequest(messages.decodeRequest(own(message)).value)).toMatchObject({ wire: own(message), notes: [] })
+  })
+})

@@ -132,3 +132,42 @@ describe('calls that share an id', () => {
     expect(wire.messages.at(-1)).toMatchObject({ content: [{ tool_use_id: 'c_2', content: 'r2' }] })
   })
 })
+
+describe('what a careless client writes', () => {
+  const ask = (more: object) => ({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }], ...more })
+  const asked = (content: object[]) =>
+    ask({
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content },
+      ],
+    })
+  const told = (body: object, to: 'responses' | 'chat-completions') => {
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to })
+    return { text: JSON.stringify(wire), notes: notes.map(({ code, path }) => `${code} ${path}`) }
+  }
+  const calling = asked([{ type: 'tool_use', id: 't', name: 'n', input: '{"a":1}' }])
+
+  test.each(['responses', 'chat-completions'] as const)('arguments as text are read as what they are to be, and noted, toward %s', to => {
+    const { text, notes } = told(calling, to)
+    expect(text).toContain('"arguments":"{\\"a\\":1}"')
+    expect(notes).toContain('tool-call.input-text /messages/1/content/0/input')
+  })
+
+  test('arguments as text are written back as text', () => {
+    expect(messages.encodeRequest(messages.decodeRequest(calling).value)).toMatchObject({ wire: calling, notes: [] })
+  })
+
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }
+  const system = [image, { type: 'text', text: 'S' }, { type: 'newest', x: 1 }]
+
+  test.each(['responses', 'chat-completions'] as const)('instructions that are no text are noted toward %s', to => {
+    const { text, notes } = told(ask({ system }), to)
+    expect(text).not.toContain('aGk=')
+    expect(notes.filter(note => note.includes('/system'))).toEqual(['part.unknown /system/0', 'part.unknown /system/2'])
+  })
+
+  test('instructions that are no text are written back as they stood', () => {
+    expect(messages.encodeRequest(messages.decodeRequest(ask({ system })).value)).toMatchObject({ wire: ask({ system }), notes: [] })
+  })
+})

@@ -87,6 +87,9 @@ export const messagesExamples: Record<string, Example> = {
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { serverTools: 'map' }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
+  'tool.no-approval': fromItems(items.request({ tools: [{ type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp' }] }), {
+    serverTools: 'map',
+  }),
   'tool.callers': fromItems(items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }), { amForeignCallers: 'map' }),
   'tool_choice.subset-filtered': fromChat(
     chat.request({
@@ -140,6 +143,9 @@ export const messagesExamples: Record<string, Example> = {
       ],
     },
     { apiVersion: '2026-10-21' },
+  ),
+  'tool-call.input-text': lost.request('messages')(
+    blocks.request({ messages: [user, { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: '{"q":"x"}' }] }] }),
   ),
   'reasoning.carrier-lost': lost.request('messages')(
     blocks.says(

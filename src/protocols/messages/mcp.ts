@@ -1,0 +1,56 @@
+import type { McpServer } from '../../canonical/tool.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { MessagesReport } from './notes.ts'
+
+/** Servers of tools stand in two places here: `mcp_servers` says where they are, a toolset among the tools what of them is offered. */
+
+const serverKeys = new Set(['type', 'name', 'url', 'authorization_token'])
+
+/** Do the toolsets say all there is to say of these servers, so that nothing is lost with the list itself? */
+export function areCovered(servers: unknown, toolsets: readonly (McpServer | undefined)[]): boolean {
+  return (
+    Array.isArray(servers) &&
+    servers.every(
+      server => isObject(server) && Object.keys(server).every(key => serverKeys.has(key)) && toolsets.filter(one => one?.label === server['name']).length === 1,
+    )
+  )
+}
+
+export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | undefined {
+  const { type: _, mcp_server_name: label, configs, default_config, cache_control: __, ...rest } = wire
+  if (typeof label !== 'string') return undefined
+  const index = Array.isArray(servers) ? servers.findIndex(one => isObject(one) && one['name'] === label) : -1
+  const server: JsonObject | undefined = index < 0 ? undefined : (servers as JsonObject[])[index]
+  const { enabled, defer_loading, ...others } = isObject(default_config) ? default_config : {}
+  const named = isObject(configs) ? Object.entries(configs) : []
+  const isList = enabled === false && named.every(([, config]) => isObject(config) && config['enabled'] === true && Object.keys(config).length === 1)
+  const left = { ...rest, ...(!isList && named.length > 0 && { configs }), ...(Object.keys(others).length > 0 && { default_config: others }) }
+  const text = (key: string) => (typeof server?.[key] === 'string' ? (server[key] as string) : undefined)
+  return {
+    label,
+    ...(server && { at: `/mcp_servers/${index}` }),
+    ...defined({ url: text('url'), authorization: text('authorization_token'), deferLoading: defer_loading === true ? true : undefined }),
+    ...(isList && { allowed: named.map(([tool]) => tool) }),
+    approval: false,
+    ...(Object.keys(left).length > 0 && { others: left }),
+  }
+}
+
+/** The server and its toolset. Undefined: the provider could not find it, or not be told so here. */
+export function encodeMcp(mcp: McpServer | undefined, at: string | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
+  if (mcp?.url === undefined) return undefined
+  const { label, url, authorization, allowed, deferLoading, approval, others } = mcp
+  if (approval) report.add('tool.no-approval', at)
+  report.rest(others ?? {}, at)
+  const config = defined({ enabled: allowed && false, defer_loading: deferLoading })
+  return {
+    server: { type: 'url', name: label, url, ...defined({ authorization_token: authorization }) },
+    toolset: {
+      type: 'mcp_toolset',
+      mcp_server_name: label,
+      ...(Object.keys(config).length > 0 && { default_config: config }),
+      ...(allowed && { configs: Object.fromEntries(allowed.map(tool => [tool, { enabled: true }])) }),
+    },
+  }
+}
