@@ -64,7 +64,6 @@ const notInAll: Record<string, string> = {
   'turns.ts': 'only messages wants all results of a turn in one message',
   'cache.ts': 'only messages counts and orders cache marks over the whole request',
   'models.ts': 'only messages has models that differ in what they accept',
-  'betas.ts': 'only messages has bodies that need words in a header',
   'mcp.ts': 'only where the provider asks servers of tools',
   'items.ts': 'only responses has items instead of messages',
   'open-items.ts': 'only streams of responses announce and end each item',

@@ -88,6 +88,7 @@ export const options = {
   fastIsSpeed: 'flag',
   amPrefixMismatch: ['drop_block'],
   amToolAddition: ['merge', 'block'],
+  amTurnEffort: ['drop', 'write'],
   serverToolHistory: ['drop', 'text'],
   serverTools: ['drop', 'map'],
 } as const satisfies OptionTable<MessagesOptions>
