@@ -8,7 +8,7 @@ const text = z.string().nullish()
 const number = z.number().nullish()
 const flag = z.boolean().nullish()
 
-const breakpoint = z.looseObject({ ttl: text }).nullish()
+const breakpoint = z.looseObject({ mode: text, ttl: text }).nullish()
 
 export const ChatTextPart = z.looseObject({ type: z.literal('text'), text: z.string(), prompt_cache_breakpoint: breakpoint })
 export type ChatTextPart = z.infer<typeof ChatTextPart>

@@ -9,7 +9,7 @@ const flag = z.boolean().nullish()
 const count = z.number().nullish()
 const anyObject = z.looseObject({})
 
-const breakpoint = z.looseObject({ ttl: text }).nullish()
+const breakpoint = z.looseObject({ mode: text, ttl: text }).nullish()
 
 export const ResponsesInputText = z.looseObject({ type: z.enum(['input_text', 'text']), text: z.string(), prompt_cache_breakpoint: breakpoint })
 export type ResponsesInputText = z.infer<typeof ResponsesInputText>

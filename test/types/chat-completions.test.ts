@@ -1,0 +1,96 @@
+import type OpenAI from 'openai'
+import { describe } from 'vitest'
+import type * as ours from '../../src/protocols/chat-completions/schema.ts'
+import { accepts, type Beyond, type BeyondWords, type Keys, read, reasonsHold, type Shaped, type Undeclared, type Words } from './support.ts'
+
+// The whole shapes first: whatever the official SDK sends or receives, the schema reads.
+accepts<ours.ChatRequest, OpenAI.Chat.ChatCompletionCreateParams>()
+accepts<ours.ChatResponse, OpenAI.Chat.ChatCompletion>()
+accepts<ours.ChatMessage, OpenAI.Chat.ChatCompletionMessageParam>()
+accepts<Shaped<ours.ChatPart>, OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal>()
+accepts<Shaped<ours.ChatTool>, OpenAI.Chat.ChatCompletionTool>()
+
+const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
+const dialect = 'other servers of this shape send it'
+
+/** What the SDK tells apart by a word, and what is read without a schema. A new one does not compile until it stands here. */
+const words = {
+  parts: { file: read, image_url: read, input_audio: read, refusal: read, text: read } satisfies Record<
+    Words<OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal>,
+    string
+  >,
+  calls: { custom: read, function: read } satisfies Record<Words<OpenAI.Chat.ChatCompletionMessageToolCall>, string>,
+  tools: { custom: read, function: read } satisfies Record<Words<OpenAI.Chat.ChatCompletionTool>, string>,
+  choices: { allowed_tools: read, custom: read, function: read } satisfies Record<Words<Exclude<OpenAI.Chat.ChatCompletionToolChoiceOption, string>>, string>,
+  formats: { json_object: read, json_schema: read, text: read } satisfies Record<
+    Words<NonNullable<OpenAI.Chat.ChatCompletionCreateParams['response_format']>>,
+    string
+  >,
+  annotations: { url_citation: read } satisfies Record<Words<OpenAI.Chat.ChatCompletionMessage.Annotation>, string>,
+  chunk: {
+    choices: read,
+    created: read,
+    id: read,
+    model: read,
+    moderation: read,
+    object: read,
+    service_tier: read,
+    system_fingerprint: kept,
+    usage: read,
+  } satisfies Record<Keys<OpenAI.Chat.ChatCompletionChunk>, string>,
+  chunkChoice: { delta: read, finish_reason: read, index: read, logprobs: read } satisfies Record<Keys<OpenAI.Chat.ChatCompletionChunk.Choice>, string>,
+  delta: { content: read, function_call: read, refusal: read, role: read, tool_calls: read } satisfies Record<
+    Keys<OpenAI.Chat.ChatCompletionChunk.Choice.Delta>,
+    string
+  >,
+  deltaCall: { function: read, id: read, index: read, type: read } satisfies Record<Keys<OpenAI.Chat.ChatCompletionChunk.Choice.Delta.ToolCall>, string>,
+  usage: { completion_tokens: read, completion_tokens_details: read, prompt_tokens: read, prompt_tokens_details: read, total_tokens: read } satisfies Record<
+    Keys<OpenAI.CompletionUsage>,
+    string
+  >,
+  promptDetails: { audio_tokens: read, cache_write_tokens: read, cached_tokens: read } satisfies Record<
+    Keys<NonNullable<OpenAI.CompletionUsage['prompt_tokens_details']>>,
+    string
+  >,
+  completionDetails: { accepted_prediction_tokens: read, audio_tokens: read, reasoning_tokens: read, rejected_prediction_tokens: read } satisfies Record<
+    Keys<NonNullable<OpenAI.CompletionUsage['completion_tokens_details']>>,
+    string
+  >,
+}
+
+/** Fields that only the SDK has. */
+const undeclared = {
+  request: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatRequest>,
+  reply: { moderation: read, system_fingerprint: kept } satisfies Undeclared<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
+  choice: {} satisfies Undeclared<OpenAI.Chat.ChatCompletion.Choice, ours.ChatChoice>,
+  message: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionMessage | OpenAI.Chat.ChatCompletionMessageParam, ours.ChatMessage>,
+  functions: {} satisfies Undeclared<OpenAI.FunctionDefinition, ours.ChatFunction>,
+  custom: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionCustomTool.Custom, ours.ChatCustomTool>,
+  image: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionContentPartImage.ImageURL, Exclude<ours.ChatImagePart['image_url'], string>>,
+  file: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionContentPart.File.File, ours.ChatFilePart['file']>,
+  streamOptions: {} satisfies Undeclared<OpenAI.Chat.ChatCompletionStreamOptions, NonNullable<ours.ChatRequest['stream_options']>>,
+}
+
+/** Words and fields that only our schema has. */
+const beyond = {
+  parts: { thinking: dialect } satisfies BeyondWords<OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal, ours.ChatPart>,
+  request: {
+    enable_thinking: dialect,
+    min_p: dialect,
+    reasoning: dialect,
+    repetition_penalty: dialect,
+    thinking: dialect,
+    thinking_budget: dialect,
+    top_k: dialect,
+  } satisfies Beyond<OpenAI.Chat.ChatCompletionCreateParams, ours.ChatRequest>,
+  reply: {} satisfies Beyond<OpenAI.Chat.ChatCompletion, ours.ChatResponse>,
+  choice: {} satisfies Beyond<OpenAI.Chat.ChatCompletion.Choice, ours.ChatChoice>,
+  message: {} satisfies Beyond<OpenAI.Chat.ChatCompletionMessage | OpenAI.Chat.ChatCompletionMessageParam, ours.ChatMessage>,
+  functions: {} satisfies Beyond<OpenAI.FunctionDefinition, ours.ChatFunction>,
+  custom: {} satisfies Beyond<OpenAI.Chat.ChatCompletionCustomTool.Custom, ours.ChatCustomTool>,
+  image: {} satisfies Beyond<OpenAI.Chat.ChatCompletionContentPartImage.ImageURL, Exclude<ours.ChatImagePart['image_url'], string>>,
+  file: {} satisfies Beyond<OpenAI.Chat.ChatCompletionContentPart.File.File, ours.ChatFilePart['file']>,
+  streamOptions: {} satisfies Beyond<OpenAI.Chat.ChatCompletionStreamOptions, NonNullable<ours.ChatRequest['stream_options']>>,
+}
+
+describe('chat-completions and the official SDK', () => reasonsHold('chat-completions', { ...words, ...undeclared }, beyond))
