@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
+import { explode } from '../../src/canonical/explode.ts'
+import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
+import { runs } from '../support/arbitrary.ts'
+import { decodeStream, encodeStream } from '../support/run.ts'
+import { all } from '../support/wires.ts'
+
+/** Inclusive totals, with parts that fit into them. */
+const usage: fc.Arbitrary<Usage> = fc
+  .record({
+    fresh: fc.nat(1_000_000),
+    output: fc.nat(1_000_000),
+    read: fc.option(fc.nat(100_000)),
+    write: fc.option(fc.nat(100_000)),
+    thought: fc.option(fc.nat(1000)),
+  })
+  .map(({ fresh, output, read, write, thought }) => ({
+    input: fresh + (read ?? 0) + (write ?? 0),
+    output: output + (thought ?? 0),
+    ...(read !== null && { cacheRead: read }),
+    ...(write !== null && { cacheWrite: write }),
+    ...(thought !== null && { reasoning: thought }),
+  }))
+
+const replyOf = (counts: Usage): CanonicalResponse => ({
+  id: 'answer_1',
+  model: 'some-model',
+  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'hi' }] }], finish: { reason: 'stop' } }],
+  usage: counts,
+})
+
+/** The numbers themselves; where a wire demands one that nobody told it is 0. */
+const counted = (counts: Usage | undefined) => ({
+  input: counts?.input,
+  output: counts?.output,
+  cacheRead: counts?.cacheRead ?? 0,
+  cacheWrite: counts?.cacheWrite ?? 0,
+  reasoning: counts?.reasoning ?? 0,
+})
+
+const chains = all.flatMap(first => all.map(second => ({ name: `${first.name} and ${second.name}`, first, second })))
+
+describe.each(chains)('counts that go through $name', ({ first, second }) => {
+  test('are the same tokens afterwards', () => {
+    fc.assert(
+      fc.property(usage, counts => {
+        const there = first.decodeResponse(first.encodeResponse(replyOf(counts)).wire).value
+        const back = second.decodeResponse(second.encodeResponse(there).wire).value
+        expect(counted(back.usage)).toEqual(counted(counts))
+      }),
+      runs(1000),
+    )
+  })
+
+  test('of a stream are the same tokens afterwards', () => {
+    fc.assert(
+      fc.property(usage, counts => {
+        const there = decodeStream(first, encodeStream(first, explode(replyOf(counts))).wires)
+        const back = collect(decodeStream(second, encodeStream(second, there).wires)).response
+        expect(counted(back.usage)).toEqual(counted(counts))
+      }),
+      runs(1000),
+    )
+  })
+})
