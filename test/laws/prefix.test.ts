@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Part } from '../../src/canonical/message.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { runs } from '../support/arbitrary.ts'
+import { conversation } from '../support/conversations.ts'
+import { brokenPrefix, continued, cutsOf } from '../support/prefix.ts'
+import { all, attempt, wiresOf } from '../support/wires.ts'
+
+const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
+
+describe.each(every)('$name: a request that goes on', pair => {
+  const { from } = pair
+
+  test('begins with the bytes it had before, in any conversation', () => {
+    fc.assert(
+      fc.property(conversation, fc.nat(), ({ request }, pick) => {
+        const wire = from.encodeRequest(request).wire
+        const cuts = cutsOf(from, wire)
+        fc.pre(cuts.length > 0)
+        expect(brokenPrefix(cuts[pick % cuts.length], wire, pair)).toEqual([])
+      }),
+      runs(1000),
+    )
+  })
+
+  test('begins with the bytes it had before, whatever the schema allows', () => {
+    fc.assert(
+      fc.property(wiresOf(from).request, wiresOf(from).request, (wire, more) => {
+        // A result that comes late stands beside its call, however many turns have passed: servers refuse it elsewhere.
+        fc.pre(!(has(from, wire, 'tool-call') && has(from, more, 'tool-result')))
+        const { earlier, later } = continued(from, wire, more)
+        expect(attempt(() => brokenPrefix(earlier, later, pair)) ?? []).toEqual([])
+      }),
+      runs(1000),
+    )
+  })
+})
+
+const has = (protocol: Protocol, wire: unknown, type: Part['type']) =>
+  attempt(() => protocol.decodeRequest(wire).value)?.messages.some(({ parts }) => parts.some(part => part.type === type)) ?? false
