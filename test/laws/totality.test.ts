@@ -13,6 +13,7 @@ function expectTotal(act: () => unknown): void {
   } catch (error) {
     if (!TranslationError.is(error)) throw error
     expect(['malformed', 'inexpressible', 'out-of-order', 'truncated']).toContain(error.code)
+    expect(all.map(({ name }) => name)).toContain(error.protocol)
     expect(error.path === '' || error.path.startsWith('/')).toBe(true)
   }
 }

@@ -101,7 +101,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'unknown fields of a request are not noted',
     room: 'kit',
-    find: "for (const key of Object.keys(fields)) push('field.unknown', (at ?? '') + step(key))",
+    find: "else pushAt('field.unknown', place)",
     replace: '',
   },
   { fault: 'a field nobody took is not noted', room: 'kit', find: "if (value !== undefined) push('field.unsupported', at, prefix + key)", replace: '' },
@@ -617,5 +617,24 @@ export const mutants: Mutant[] = [
     room: 'translate',
     find: 'const named = model ?? restored.model ?? request?.model',
     replace: 'const named = restored.model ?? request?.model',
+  },
+  { fault: 'a character by its number takes one digit more', room: 'translate', find: 'rest.slice(i + 2, i + 6)', replace: 'rest.slice(i + 2, i + 7)' },
+  {
+    fault: 'an error does not say whose it is',
+    room: chat,
+    find: "{ code: 'truncated', protocol: protocolName, path }",
+    replace: "{ code: 'truncated', protocol: '', path }",
+  },
+  {
+    fault: 'a grammar beside the format of a text is lost',
+    room: chat,
+    find: 'format: defined({ ...outer, grammar }) }',
+    replace: 'format: defined({ ...outer }) }',
+  },
+  {
+    fault: 'unknown keys inside known objects are noted at the object',
+    room: 'kit',
+    find: 'if (isObject(value) && Object.hasOwn(fieldNames',
+    replace: 'if (isObject(value) && !Object.hasOwn(fieldNames',
   },
 ]

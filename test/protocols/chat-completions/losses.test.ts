@@ -141,6 +141,7 @@ describe('what was kept for this protocol is written back as it came', () => {
       'a grammar with an unknown key',
       request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'grammar', grammar: { definition: 'a', syntax: 'lark', x: 1 } } } }] }),
     ],
+    ['a grammar beside the format of a text', request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'text', grammar: { x: 1 } } } }] })],
     ['a thought with unknown keys', say({ role: 'user', content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'a', x: 1 }], y: 2 }] })],
     ['forced tools with unknown keys', request({ tool_choice: { type: 'custom', custom: { name: 'f', x: 1 }, y: 2 } })],
     ['an unknown format', request({ tools: [{ type: 'custom', custom: { name: 'f', format: { type: 'x' } } }] })],
