@@ -29,6 +29,8 @@ export type Protocol<Options extends object = object> = {
 
   /** For wires whose streams tell counts only when asked to. Absent: they always do. */
   streamUsage?: StreamUsage
+  /** For wires without a place for proofs of reasoning that every client sends back: the call ids by which a request's would be kept. */
+  proofKeys?(request: unknown): string[]
 
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
@@ -168,4 +170,32 @@ export type Address = {
   describe(model: ModelInfo): unknown
   /** Body that tells how many tokens a request has. Absent: the protocol has no such call. */
   tokenCount?(inputTokens: number): unknown
+  /** For protocols whose providers keep replies, so that they can be asked for again and gone on from. */
+  stored?: StoredReplies
+}
+
+/** `input`: what the reply was an answer to. */
+export type StoredMatch = { id: string; part: 'reply' | 'input' }
+
+/** A reply that is kept in place of the provider, as the protocol shows it. */
+export type StoredReply = { body: unknown; input: readonly unknown[] }
+
+/** The calls that speak of kept replies, and the words of their answers. */
+export type StoredReplies = {
+  /** What a call to this path speaks of; undefined: not of this protocol. */
+  match(path: string): StoredMatch | undefined
+  /** Path of the same call upstream. */
+  target(match: StoredMatch): string
+  /** The items of a request, each with an id. `id`: of the reply. */
+  inputOf(request: unknown, id: string): unknown[]
+  /** Body of the answer to a GET. @throws TranslationError `malformed` when the query asks for what there is not */
+  show(reply: StoredReply, part: StoredMatch['part'], query: URLSearchParams): unknown
+  /** Body of the answer to a DELETE. */
+  deleted(id: string): unknown
+  /** The ids by which requests refer to single items of a reply. */
+  itemsOf(reply: unknown): string[]
+  /** The reply as if it were this item alone; undefined: it has none such. */
+  only(reply: unknown, item: string): unknown
+  /** What is said of an id that nobody knows. `previous`: the reply that a request goes on from. */
+  unknown(kind: 'reply' | 'previous' | 'item', id: string): CanonicalError
 }

@@ -19,7 +19,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
   'api.ts': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   'index.ts': { rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
-  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'rate-limiter-flexible'] },
+  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'keyv', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
   clients: { rooms: [], packages: [] },
   gateway: {
@@ -92,6 +92,7 @@ const notInAll: Record<string, string> = {
   'deltas.ts': 'only messages has a delta for each kind of block',
   'open-block.ts': 'only streams of messages have one open block that all deltas are of',
   'status-events.ts': 'only responses has events that tell of progress alone',
+  'stored.ts': 'only providers of responses keep replies that can be asked for again',
   'writing.ts': 'what the files that write parts share; chat-completions has it in content.ts',
 }
 

@@ -15,6 +15,8 @@ const common: Record<Sayable, OptionWords | 'list'> = {
   onUnresolvable: ['throw', 'note'],
   truncated: ['error', 'length'],
   hideUsage: 'flag',
+  renewId: 'flag',
+  keepsReply: 'flag',
 }
 
 const known: Record<string, OptionWords | 'list'> = Object.assign(mappingOptionWords(), common)

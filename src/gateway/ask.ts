@@ -8,12 +8,25 @@ import type { Refusal } from './error.ts'
 import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
+import type { Recalled } from './recall.ts'
 import type { GatewayRequest } from './request.ts'
+import type { Memory } from './store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Candidate, Catalog } from './upstream.ts'
 
 /** What every exchange of one gateway shares. */
-export type Service = { config: Settled; hooks: Hooks; catalog: Catalog; limits: Limits; breakers: Breakers; transport: Transport }
+export type Service = {
+  config: Settled
+  hooks: Hooks
+  catalog: Catalog
+  limits: Limits
+  breakers: Breakers
+  transport: Transport
+  /** Absent: nothing is kept of an exchange when it is over. */
+  memory?: Memory
+  /** Never throws. */
+  log(level: 'info' | 'warn' | 'error', details: object, message: string): void
+}
 
 /** A request that was understood: who is to serve it, and how the caller wants the answer. */
 export type Ask = {
@@ -26,6 +39,8 @@ export type Ask = {
   model: string
   stream: boolean
   candidates: Candidate[]
+  /** What it refers to. Absent: nobody has looked. */
+  recalled?: Recalled
 }
 
 /** What becomes known of an exchange while it goes on; its record is made of this. */

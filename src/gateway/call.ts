@@ -119,7 +119,7 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
 }
 
 /** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
-function failureOf(
+export function failureOf(
   text: string,
   { status, headers }: TransportAnswer,
   { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
@@ -143,27 +143,43 @@ function failureOf(
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-function target(ask: Ask, { observed }: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {
+function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {
   const { channel, protocol, model } = candidate
-  const { request, operation } = ask
+  const { request, operation, protocol: caller } = ask
   const path = protocol.address.target({ operation, model, stream })
-  if (path === undefined || channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const same = protocol === ask.protocol
-  const url = new URL(urlOf(channel.baseUrl, path))
-  if (same) for (const [name, value] of request.query) if (!/key|token|secret/i.test(name) && !url.searchParams.has(name)) url.searchParams.append(name, value)
-  const own = Object.fromEntries(Object.entries(channel.headers).map(([name, value]) => [name.toLowerCase(), value]))
-  const headers = {
-    ...upstreamDefaults,
-    accept: stream ? 'text/event-stream' : 'application/json',
-    ...forwardedHeaders(request.headers, channel.forwardHeaders),
-    ...observed.headers(),
-    ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
-    ...own,
-  }
-  return { url: url.href, headers: safeHeaders(withLists(headers, settings.context.headers)) }
+  if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
+  const headers = { ...upstreamDefaults, accept: stream ? 'text/event-stream' : 'application/json' }
+  const place = addressed({ channel, protocol, caller, path, headers }, request, trace)
+  return { url: place.url, headers: safeHeaders(withLists(place.headers, settings.context.headers)) }
 }
 
-function unreachable(error: unknown): Refusal {
+type Addressed = { channel: Candidate['channel']; protocol: Protocol; caller: Protocol; path: string; headers: Record<string, string> }
+
+/** URL and headers of a call to a channel. What a client of the same protocol says to its provider goes along. */
+export function addressed(
+  { channel, protocol, caller, path, headers }: Addressed,
+  request: Ask['request'],
+  { observed }: Pick<Trace, 'observed'>,
+): { url: string; headers: Record<string, string> } {
+  if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
+  const same = protocol === caller
+  const url = new URL(urlOf(channel.baseUrl, path))
+  const ours = new Set(url.searchParams.keys())
+  if (same) for (const [name, value] of request.query) if (!/key|token|secret/i.test(name) && !ours.has(name)) url.searchParams.append(name, value)
+  const own = Object.fromEntries(Object.entries(channel.headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return {
+    url: url.href,
+    headers: safeHeaders({
+      ...headers,
+      ...forwardedHeaders(request.headers, channel.forwardHeaders),
+      ...observed.headers(),
+      ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
+      ...own,
+    }),
+  }
+}
+
+export function unreachable(error: unknown): Refusal {
   const code = codeOf(error)
   const timeout = code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)
   const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
@@ -176,14 +192,14 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** A controller that also fires when the signal does. */
-function linked(signal: AbortSignal): AbortController {
+export function linked(signal: AbortSignal): AbortController {
   const controller = new AbortController()
   if (signal.aborted) controller.abort(signal.reason)
   else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
   return controller
 }
 
-async function* watch(body: TransportAnswer['body'], idleMs: number, controller: AbortController): AsyncGenerator<Uint8Array | string> {
+export async function* watch(body: TransportAnswer['body'], idleMs: number, controller: AbortController): AsyncGenerator<Uint8Array | string> {
   const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
   let timer = idleMs ? setTimeout(silence, idleMs) : undefined
   try {
@@ -201,7 +217,7 @@ async function* watch(body: TransportAnswer['body'], idleMs: number, controller:
 }
 
 /** The whole of a reply that is one JSON. @throws Refusal 502, 504 */
-export async function readText({ answer, watched }: Opened): Promise<string> {
+export async function readText({ answer, watched }: Pick<Opened, 'answer' | 'watched'>): Promise<string> {
   const decoder = new TextDecoder()
   const texts: string[] = []
   let length = 0
@@ -214,7 +230,7 @@ export async function readText({ answer, watched }: Opened): Promise<string> {
 }
 
 /** The beginning of an error body, which is all that matters of it. */
-async function readSome(body: TransportAnswer['body']): Promise<string> {
+export async function readSome(body: TransportAnswer['body']): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {

@@ -3,7 +3,7 @@ import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { streamHeaders } from '../sse/write.ts'
-import { translateResponse } from '../translate/response.ts'
+import { type TranslatedResponse, translateResponse } from '../translate/response.ts'
 import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -11,12 +11,16 @@ import { openFirst } from './attempts.ts'
 import { type Opened, readText } from './call.ts'
 import { failedStream, type Refusal, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
+import { collecting, keep } from './keeping.ts'
+import { recall } from './recall.ts'
 import { createRelay, type Source } from './relay.ts'
 import { renamedText } from './rename.ts'
 import type { GatewayAnswer } from './request.ts'
+import type { Candidate } from './upstream.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
-export async function generate(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {
+  const ask = await recall(service, asked, trace.identity ?? {})
   return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
 }
 
@@ -27,13 +31,23 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   let headers = {}
   let started = false
   let early: Refusal | undefined
+  let served: Candidate | undefined
+  const collected = service.memory && collecting(ask)
   const relay = createRelay({
     protocol,
     keepAliveMs: defaults.keepAliveMs,
     async open() {
       const opened = await call.opened
+      served = opened.prepared.candidate
       headers = keptHeaders(opened.answer.headers, opened.prepared.candidate.channel.returnHeaders)
       return sourceOf(opened, protocol)
+    },
+    keeping: collected && {
+      sent: collected.sent,
+      async whole({ signatures }) {
+        const reply = collected.whole()
+        if (served && reply !== undefined) await keep(service, ask, trace, { candidate: served, body: reply, signatures })
+      },
     },
     stop: call.stop,
     onEnd(failure, translator) {
@@ -82,7 +96,9 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const from = candidate.protocol
   const reply = opened.kind === 'stream' ? await gather(opened) : await readReply(opened)
   const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
-  const { body, notes } = passed === undefined ? translateResponse(reply.value, from, protocol, settings) : { body: undefined, notes: [] }
+  const { body, notes, signatures }: TranslatedResponse =
+    passed === undefined ? translateResponse(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
+  if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
   trace.notes.push(...notes)
   trace.usage = reply.usage ?? usageOf(reply.value, from) ?? {}
   return {

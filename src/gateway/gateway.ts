@@ -20,11 +20,13 @@ import { createListing } from './listing.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
+import { createMemory } from './store.ts'
+import { answerStored } from './stored.ts'
 import { createTelemetry } from './telemetry.ts'
 import { createCatalog } from './upstream.ts'
 
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
-export type { Exchange, Hooks, Identity, Logger, UsageRecord } from './hooks.ts'
+export type { Exchange, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type GatewayConfig } from './options.ts'
 export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
@@ -46,6 +48,7 @@ export type Gateway = {
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
+  const memory = createMemory(settled.store, hooks.store, error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'))
   const service: Service = {
     config: settled,
     hooks,
@@ -53,6 +56,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     limits: createLimits(settled.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached')),
     breakers: createBreakers(settled.channels, isFault),
     transport: hooks.transport ?? transport(),
+    ...(memory && { memory }),
+    log,
   }
   const list = createListing(service)
   const keys = createKeyRing(settled.keys)
@@ -118,6 +123,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const model = service.catalog.find(route.model, identity)
         if (!model) throw unknownModel(route.model)
         return json(address.describe(model))
+      }
+      case 'stored': {
+        const identity = await identify(request, route.protocol)
+        trace.identity = identity
+        await limit(identity)
+        return answerStored(service, { ...route, request }, trace)
       }
       case 'generate':
       case 'count-tokens': {
@@ -261,7 +272,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         })
         clearTimeout(timer)
       }
-      await Promise.all([service.transport.close?.(), service.limits.close()])
+      await Promise.all([service.transport.close?.(), service.limits.close(), memory?.close()])
     },
   }
 }

@@ -41,6 +41,17 @@ export type Exchange = { requestId: string; model: string; channel: string; from
 /** The shape of pino and of console, more or less. */
 export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (details: object, message: string) => void>
 
+/**
+ * Where replies are kept, as Keyv has it; a Map is one too. The values are texts. Promises are waited for, and what
+ * rejects is logged: the reply is then not kept.
+ */
+export type Store = {
+  /** What was set under the key; anything but a text counts as nothing. */
+  get(key: string): unknown
+  set(key: string, value: string, ttlMs?: number): unknown
+  delete(key: string): unknown
+}
+
 /** Everything a host application may want to know or decide. A hook that throws is logged and breaks no exchange. */
 export type Hooks = {
   /**
@@ -58,4 +69,6 @@ export type Hooks = {
   logger?: Logger
   /** How bytes reach the upstreams. */
   transport?: Transport
+  /** Keeps replies for requests that go on from them, in place of what the configuration's `store` says. */
+  store?: Store
 }

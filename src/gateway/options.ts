@@ -5,6 +5,7 @@ import { mappingOptionWords, protocolNames, protocols, type WrittenOptions } fro
 import { isPrivate } from './headers.ts'
 
 const milliseconds = z.int().min(0)
+const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
 const perMinute = z.int().min(0)
 const name = z.string().min(1)
 
@@ -104,6 +105,23 @@ const Defaults = z.strictObject({
   notesHeader: z.boolean().default(true),
 })
 
+/** Where replies are kept. `memory` and `redis` absent: the hook `store` says where. */
+const Store = z
+  .strictObject({
+    memory: z.literal(true).optional(),
+    redis: redisUrl.optional(),
+    ttlMs: z
+      .int()
+      .positive()
+      .default(30 * 24 * 60 * 60 * 1000),
+    memoryLimitBytes: z
+      .int()
+      .positive()
+      .default(256 * 1024 * 1024),
+    signatures: z.boolean().default(false),
+  })
+  .refine(({ memory, redis }) => !(memory && redis), 'expected memory or redis, not both')
+
 const Config = z
   .strictObject({
     auth: z.literal('none').optional(),
@@ -112,12 +130,8 @@ const Config = z
     channels: z.array(Channel).min(1),
     models: z.array(Model).optional(),
     defaults: Defaults.prefault({}),
-    limits: z
-      .union([
-        z.strictObject({ redis: z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' }) }),
-        z.strictObject({ store: z.literal('memory').default('memory') }),
-      ])
-      .prefault({}),
+    limits: z.union([z.strictObject({ redis: redisUrl }), z.strictObject({ store: z.literal('memory').default('memory') })]).prefault({}),
+    store: Store.optional(),
   })
   .superRefine(({ auth, keys, groups, channels, models }, context) => {
     const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
@@ -155,7 +169,11 @@ export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {
 export type Settled = Omit<z.output<typeof Config>, 'models'> & { models: ModelEntry[] }
 export type ChannelEntry = z.output<typeof Channel>
 export type ModelEntry = z.output<typeof Model>
+export type StoreEntry = z.output<typeof Store>
 export type KeyEntry = z.output<typeof Key>
+
+/** For a store that only the hook speaks of. */
+export const storeDefaults: StoreEntry = Store.parse({})
 
 /** One model that answers without a network. */
 export const demoConfig = {

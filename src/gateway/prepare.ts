@@ -2,9 +2,11 @@ import type { Note } from '../canonical/note.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { type MappingOptions, protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
+import type { Settings } from '../translate/settings.ts'
 import { without, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
 import { freshIds } from './ids.ts'
+import { keepsItself } from './recall.ts'
 import { renamedText } from './rename.ts'
 import type { Candidate } from './upstream.ts'
 
@@ -18,7 +20,9 @@ export type Prepared = {
   stream: boolean
   notes: Note[]
   /** For translating the answer. */
-  settings: ReturnType<typeof freshIds> & { context: TranslationContext; maxEventLength: number; hideUsage?: boolean; model?: string }
+  settings: ReturnType<typeof freshIds> &
+    Pick<MappingOptions, 'ccSignature'> &
+    Pick<Settings, 'hideUsage' | 'renewId' | 'model'> & { context: TranslationContext; maxEventLength: number }
 }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -28,11 +32,16 @@ const all: readonly Protocol[] = Object.values(protocols)
  * model name.
  * @throws TranslationError
  */
-export function prepare({ config: { defaults } }: Service, { protocol, operation, body, model, stream }: Ask, candidate: Candidate): Prepared {
+export function prepare(
+  { config: { defaults }, memory }: Service,
+  { protocol, operation, body, model, stream, recalled }: Ask,
+  candidate: Candidate,
+): Prepared {
   const { protocol: to, entry } = candidate
   const renamed = candidate.model !== model
   const upstreamStream = operation === 'generate' && (entry.streaming === 'both' ? stream : entry.streaming === 'only')
   const adjusted = without(body.value, protocol, entry.unsupported)
+  const keepsHere = recalled?.keeps === true && !keepsItself(candidate, protocol)
   const translated = translateRequest(adjusted.body, protocol, to, all, {
     ...freshIds(),
     ...(defaults.strict && { strict: defaults.strict }),
@@ -40,14 +49,19 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     ...mapping(operation, entry.maxOutputTokens ?? defaults.maxOutputTokens),
     ...candidate.channel.options,
     ...entry.options,
+    ...recalled?.resolversFor(candidate),
+    ...(keepsHere && { keepsReply: true }),
+    ...(memory?.signatures && recalled && { ccStored: recalled.proof }),
   })
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
   const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(translated.body, to, upstreamStream) : translated.body
   const asking =
     to === protocol && upstreamStream && candidate.channel.streamUsage && to.streamUsage?.isAsked(sent) === false ? to.streamUsage.ask(sent) : undefined
+  // What was read was written anew: proofs of other providers are taken out, or a history is put in.
+  const unread = translated.context.request === undefined
   const onlyRenamed = () =>
-    to === protocol && sent === translated.body && adjusted.body === body.value && body.bytes && (!asking || asking.added)
+    unread && sent === translated.body && adjusted.body === body.value && body.bytes && (!asking || asking.added)
       ? edited(new TextDecoder().decode(body.bytes), renamed ? candidate.model : undefined, asking?.added)
       : undefined
   const whole = asking?.wire ?? sent
@@ -59,11 +73,13 @@ export function prepare({ config: { defaults } }: Service, { protocol, operation
     notes: [...adjusted.notes, ...translated.notes],
     settings: {
       ...freshIds(),
+      ...(memory?.signatures && { ccSignature: 'store' }),
       ...candidate.channel.options,
       ...entry.options,
       context: translated.context,
       maxEventLength: defaults.eventLimit,
       ...(asking && { hideUsage: true }),
+      ...(keepsHere && { renewId: true }),
       ...(renamed && { model }),
     },
   }

@@ -16,6 +16,8 @@ export type RelayOptions = {
   open(): Promise<Source>
   /** 0: no pings. */
   keepAliveMs: number
+  /** Sees what is sent; `whole` is waited for before the last of it goes out, when the reply came to its own end. */
+  keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
   /** Ends the upstream call, in whatever phase it is. */
   stop(reason: Refusal): void
   /** Called once, however it ends. `failure` is absent when the reply came to its own end. */
@@ -39,7 +41,7 @@ const maxHeld = 64 * 1024
 /** How long an upstream gets to close a reply that is complete, before its socket is given up. */
 const farewellMs = 1_000
 
-export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayOptions): Relay {
+export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd }: RelayOptions): Relay {
   const clock = createClock(keepAliveMs)
   let source: Source | undefined
   let opening: Promise<Source> | undefined
@@ -49,6 +51,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
   /** A piece of the reply was sent. */
   let answered = false
   let done = false
+  let failed = false
   const held: Uint8Array[] = []
   let heldLength = 0
   /** The last bytes sent, for pings go between frames only. */
@@ -84,6 +87,8 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
       } catch (error) {
         out = fail(error)
       }
+      if (out.length > 0) keeping?.sent(out)
+      if (done && !failed && source) await keeping?.whole(source.translator)
       if (out.length > 0) {
         committed = true
         return { value: out, done: false }
@@ -167,6 +172,7 @@ export function createRelay({ protocol, open, keepAliveMs, stop, onEnd }: RelayO
   function complete(failure: Refusal | undefined): void {
     if (done) return
     done = true
+    failed = failure !== undefined
     clock.stop()
     onEnd(failure, source?.translator)
   }

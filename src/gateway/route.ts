@@ -1,4 +1,4 @@
-import type { Protocol } from '../protocol.ts'
+import type { Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Headers } from './headers.ts'
 
@@ -8,9 +8,13 @@ export type Route =
   | { kind: 'generate' | 'count-tokens'; protocol: Protocol; model?: string; stream?: boolean }
   | { kind: 'list'; protocol: Protocol }
   | { kind: 'describe'; protocol: Protocol; model: string }
+  | StoredRoute
   | { kind: 'home' }
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
+
+/** A call about a reply of an earlier exchange. */
+export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' }
 
 export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string }
 
@@ -20,7 +24,7 @@ const listing = /^\/v\d+[a-z]*\/models(?:\/(.+))?$/
 export function isOurs(method: string, path: string): boolean {
   const tidy = tidied(path)
   if (tidy === '/') return method === 'GET' || method === 'HEAD'
-  return matchOf(tidy) !== undefined || listing.test(tidy) || mendOf(tidy) !== undefined
+  return isEndpoint(tidy) || mendOf(tidy) !== undefined
 }
 
 /** Undefined: not one of our paths. Queries never decide but for listings, which several dialects share. */
@@ -42,7 +46,7 @@ export function routeOf({ method, path: raw, query, headers, base }: Asked): Rou
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model: decoded(model) }
   }
   const mend = mendOf(path) ?? mendOfListing(path)
-  if (!mend) return undefined
+  if (!mend) return storedOf(method, path)
   const message = `No such path: ${path}. ${mend.rule} The right URL is ${base}${mend.path}`
   return { kind: 'wrong-path', protocol: mend.protocol ?? dialectOf(mend.path, headers, query), message }
 }
@@ -71,6 +75,23 @@ function matchOf(path: string) {
   return undefined
 }
 
+function matchStored(path: string) {
+  for (const protocol of all) {
+    const { stored } = protocol.address
+    const asked = stored?.match(path)
+    if (stored && asked) return { protocol, stored, asked }
+  }
+  return undefined
+}
+
+function storedOf(method: string, path: string): Route | undefined {
+  const match = matchStored(path)
+  if (!match) return undefined
+  const { protocol, asked } = match
+  if (method === 'GET' || (method === 'DELETE' && asked.part === 'reply')) return { kind: 'stored', method, ...match }
+  return { kind: 'wrong-method', protocol, allow: asked.part === 'reply' ? 'GET, DELETE' : 'GET' }
+}
+
 type Mend = { path: string; rule: string; protocol?: Protocol }
 
 /** The path that was meant, and the rule of composing addresses that was broken. */
@@ -79,7 +100,7 @@ function mendOf(path: string): Mend | undefined {
   if (single !== path && isEndpoint(single))
     return { ...endpoint(single), rule: 'The URL must contain exactly one /v1: this client adds it by itself, so its base address ends before it.' }
   const versioned = `/v1${path}`
-  if (matchOf(versioned))
+  if (matchOf(versioned) ?? matchStored(versioned))
     return { ...endpoint(versioned), rule: 'The URL must contain exactly one /v1: this client adds only the endpoint, so its base address ends in /v1.' }
   for (const { address } of all) {
     const short = address.path.slice(address.path.indexOf('/', 1))
@@ -100,10 +121,10 @@ function mendOfListing(path: string): Mend | undefined {
     : undefined
 }
 
-const isEndpoint = (path: string) => matchOf(path) !== undefined || listing.test(path)
+const isEndpoint = (path: string) => (matchOf(path) ?? matchStored(path)) !== undefined || listing.test(path)
 
 function endpoint(path: string): { path: string; protocol?: Protocol } {
-  const protocol = matchOf(path)?.protocol
+  const protocol = (matchOf(path) ?? matchStored(path))?.protocol
   return protocol ? { path, protocol } : { path }
 }
 

@@ -20,6 +20,8 @@ export type Catalog = {
   candidates(model: string, caller: Protocol, identity: Identity): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
+  /** Does this channel serve any model that the group sees? */
+  reaches(channel: ChannelEntry, identity: Identity): boolean
 }
 
 export function createCatalog({ models, channels, groups }: Settled): Catalog {
@@ -35,6 +37,11 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     if (group === undefined) return true
     const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
     return allowed?.some(pattern => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)) ?? false
+  }
+  /** Some id fits both. */
+  const overlap = (one: string, other: string) => {
+    const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
+    return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
   }
   const lookUp = (id: string, identity: Identity) => {
     if (!sees(identity, id)) return undefined
@@ -79,6 +86,12 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     find(id, identity) {
       const found = lookUp(id, identity)
       return found && infoOf(id, found.entry)
+    },
+    reaches({ name }, { group }) {
+      const serving = models.filter(entry => entry.channels.some(one => one.name === name)).flatMap(({ id, aliases }) => [id, ...aliases])
+      if (group === undefined) return serving.length > 0
+      const allowed = Object.hasOwn(groups, group) ? (groups[group]?.models ?? []) : []
+      return serving.some(id => allowed.some(pattern => overlap(pattern, id)))
     },
   }
 }

@@ -1,5 +1,5 @@
-import { createClient } from '@redis/client'
 import { type RateLimiterAbstract, RateLimiterRedis } from 'rate-limiter-flexible'
+import { connectRedis } from './redis-client.ts'
 
 export type RedisLimiter = { limiterOf(perMinute: number): RateLimiterAbstract; close(): Promise<void> }
 
@@ -12,21 +12,7 @@ export async function createRedisLimiter(
   insurance: (perMinute: number) => RateLimiterAbstract,
   warn: (error: unknown) => void,
 ): Promise<RedisLimiter> {
-  const client = createClient({ url, disableOfflineQueue: true })
-  let told = false
-  // It tries again and again by itself; one warning is enough.
-  client.on('error', (error: unknown) => {
-    if (!told) warn(error)
-    told = true
-  })
-  client.on('ready', () => {
-    told = false
-  })
-  await new Promise<void>(resolve => {
-    client.once('ready', () => resolve())
-    client.once('error', () => resolve())
-    client.connect().catch(() => resolve())
-  })
+  const client = await connectRedis(url, warn)
   return {
     limiterOf: perMinute =>
       new RateLimiterRedis({

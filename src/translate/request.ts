@@ -17,7 +17,7 @@ export function translateRequest(
   from: Protocol,
   to: Protocol,
   known: Iterable<Protocol>,
-  { strict, model, ...options }: Settings & Resolvers,
+  { strict, model, keepsReply = false, ...options }: Settings & Resolvers,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
   // What an envelope holds was never said in this protocol: its provider gets its own proofs bare, and no others.
   const place = { issuer: from.name, fieldNames: from.fieldNames }
@@ -30,15 +30,26 @@ export function translateRequest(
   if (from !== to) refuseForeign(body, from, 'request', known)
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value
-  const { request } = resolve(asked)
+  const resolved = resolve(asked).request
+  const request = keepsReply ? withStore(resolved, undefined) : resolved
   const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { ...options, fieldNames: from.fieldNames })
   const notes = [...decoded.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
-  return { body: encoded.wire, notes, context: { from: from.name, to: to.name, request: withoutHistory(asked), ...encoded.context } }
+  return {
+    body: encoded.wire,
+    notes,
+    context: { from: from.name, to: to.name, request: withoutHistory(keepsReply ? withStore(asked, true) : asked), ...encoded.context },
+  }
 }
 
 function resolves(options: Resolvers): boolean {
   return Object.keys(options).some(key => key.startsWith('resolve'))
+}
+
+function withStore({ state, ...request }: CanonicalRequest, store: true | undefined): CanonicalRequest {
+  const { store: _, ...rest } = state ?? {}
+  const left = { ...rest, ...(store && { store }) }
+  return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
 /** The answer needs to know what was asked for, not what was said. */

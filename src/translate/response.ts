@@ -11,14 +11,15 @@ export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Si
  * and unread, but for the model name. A reply that is an error becomes the target's error body.
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
  */
-export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, ...options }: Settings): TranslatedResponse {
+export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId = false, ...options }: Settings): TranslatedResponse {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
   }
   const { value, notes } = from.decodeResponse(body, options)
   const { tools, request } = options.context ?? {}
-  const restored = restoreResponse(value, tools, notes)
+  const { id, ...nameless } = restoreResponse(value, tools, notes)
+  const restored = renewId || id === undefined ? nameless : { id, ...nameless }
   const named = model ?? restored.model ?? request?.model
   const encoding = { ...options, fieldNames: from.fieldNames }
   const encoded = restored.error

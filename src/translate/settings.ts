@@ -13,6 +13,10 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   model?: string
   /** The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi: pictures are long. */
   maxEventLength?: number
+  /** The reply gets an id of its own from `newId`: those of some upstreams come twice. Not between equal protocols. Default false. */
+  renewId?: boolean
+  /** The caller keeps the reply itself, as the request wants it: no upstream is told of `store`, and the reply says that it is kept. */
+  keepsReply?: boolean
   /** Between equal protocols: leaves out events that only tell counts, which the caller did not ask for. Default false. */
   hideUsage?: boolean
 }

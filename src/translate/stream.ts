@@ -101,7 +101,7 @@ export function createStreamTranslator(from: Protocol, to: Protocol, options: Se
   return from === to ? passThrough(from, options) : translate(from, to, options)
 }
 
-function translate(from: Protocol, to: Protocol, { model, strict, ...options }: Settings): StreamTranslator {
+function translate(from: Protocol, to: Protocol, { model, strict, renewId = false, ...options }: Settings): StreamTranslator {
   const { streamEncoder, frames } = to
   let encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
   const { tools, request } = options.context ?? {}
@@ -113,8 +113,9 @@ function translate(from: Protocol, to: Protocol, { model, strict, ...options }: 
   const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
   const take = (event: CanonicalEvent) => {
     if (event.type === 'start') {
+      const { id, ...start } = event
       const named = model ?? event.model ?? request?.model
-      encode(named === undefined ? event : { ...event, model: named })
+      encode({ ...start, ...(id !== undefined && !renewId && { id }), ...(named !== undefined && { model: named }) })
     } else if (restoring) restoreEvent(restoring, event, encode)
     else encode(event)
   }

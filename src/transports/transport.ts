@@ -1,7 +1,7 @@
 /** One HTTP call to an upstream. Header names are lower case. */
 export type TransportCall = {
   url: string
-  method: 'POST' | 'GET'
+  method: 'POST' | 'GET' | 'DELETE'
   headers: Record<string, string>
   body: string | Uint8Array<ArrayBuffer> | undefined
   /** Ends the call in every phase. */

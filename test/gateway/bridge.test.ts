@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { normalizeResponse, textOf } from '../../src/index.ts'
+import { wrapSignature } from '../../src/kit/envelope.ts'
 import { hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
@@ -26,6 +27,25 @@ describe.each(hosts)('through %s', (_, start) => {
     const text = JSON.stringify({ ...requests[protocol], unknown_to_us: 1 }, null, 2).replace('"unknown_to_us": 1', '"unknown_to_us": 12345678901234567890')
     await ask(paths[protocol], post(text))
     expect(seen.calls[0]?.text).toBe(text)
+  })
+
+  test('a proof of another provider does not pass through', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages'))
+    const signature = wrapSignature({ signature: { value: 'c2ln', issuer: 'responses', form: 'encrypted' } })
+    const content = [
+      { type: 'thinking', thinking: 'hm', signature },
+      { type: 'text', text: 'Hello' },
+    ]
+    const { messages } = requests.messages as { messages: object[] }
+    const history = [...messages, { role: 'assistant', content }, { role: 'user', content: 'Go on' }]
+    expect((await ask(paths.messages, post({ ...requests.messages, messages: history }))).status).toBe(200)
+    expect(seen.calls[0]?.json['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [{ type: 'text', text: 'Hello' }] },
+      { role: 'user' },
+    ])
+    expect(seen.calls[0]?.text).not.toContain(signature)
   })
 
   test.each(pairs)('JSON from an upstream becomes a stream where one was asked for: %s from %s', async (client, served) => {

@@ -1,6 +1,5 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort, type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
 import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
 const chat = (key: string) => post(requests['chat-completions'], { authorization: `Bearer ${key}` })
@@ -53,24 +52,14 @@ describe.each(hosts)('through %s, in memory', (_, start) => {
 const config = ({ url }: { url: string }) => withoutAuth(teams(url))
 const withoutAuth = ({ auth: _, ...rest }: ReturnType<typeof teams>) => rest
 
-const installed = isInstalled()
-
-describe.skipIf(!installed)(`with Redis${installed ? '' : ' (skipped: redis-server is not installed)'}`, () => {
-  let server: ChildProcess
-  let port = 0
+describe.skipIf(!redisInstalled)(redisTitle, () => {
+  let redis: Redis
   beforeAll(async () => {
-    port = await freePort()
-    server = spawn('redis-server', ['--port', String(port), '--save', '', '--appendonly', 'no'], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await new Promise<void>((resolve, reject) => {
-      server.on('error', reject)
-      server.stdout?.on('data', chunk => {
-        if (String(chunk).includes('Ready to accept')) resolve()
-      })
-    })
+    redis = await startRedis()
   })
-  afterAll(() => server.kill())
+  afterAll(() => redis.stop())
 
-  const shared = (url: string, database: number) => ({ ...withoutAuth(teams(url)), limits: { redis: `redis://127.0.0.1:${port}/${database}` } })
+  const shared = (url: string, database: number) => ({ ...withoutAuth(teams(url)), limits: { redis: redis.url(database) } })
   const [[, start] = []] = hosts
   if (!start) throw new Error('no host')
 
@@ -108,20 +97,3 @@ test('while Redis cannot be reached each process counts by itself, and the log s
   expect(JSON.stringify(logged)).toContain('cannot be reached')
   expect(JSON.stringify(logged)).not.toContain('planted-password')
 })
-
-function isInstalled(): boolean {
-  try {
-    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}

@@ -16,6 +16,11 @@ test.each([
   ['GET', '/v1/models/some/model'],
   ['GET', '/'],
   ['HEAD', '/'],
+  ['GET', '/v1/responses/resp_1'],
+  ['DELETE', '/v1/responses/resp_1'],
+  ['POST', '/v1/responses/resp_1'],
+  ['GET', '/v1/responses/resp_1/input_items'],
+  ['GET', '/responses/resp_1'],
   ['POST', '/v1/v1/messages'],
   ['POST', '/chat/completions'],
   ['POST', '/v1/messages/v1/messages'],
@@ -29,7 +34,8 @@ test.each([
   ['GET', '/index.html'],
   ['GET', '/v1'],
   ['GET', '/v1/files'],
-  ['GET', '/v1/responses/resp_1'],
+  ['POST', '/v1/responses/compact'],
+  ['GET', '/v1/responses/resp_1/other'],
   ['POST', '/v1/embeddings'],
   ['GET', '/api/v1/models'],
   ['GET', '/favicon.ico'],
@@ -48,6 +54,8 @@ describe.each(hosts)('through %s', (_, start) => {
     ['/v1/messages/v1/messages', /full endpoint/, '/v1/messages'],
     ['/v1/chat/completions/chat/completions', /full endpoint/, '/v1/chat/completions'],
     ['/v1/chat/completions/models', /full endpoint/, '/v1/models'],
+    ['/v1/v1/responses/resp_1', /exactly one \/v1/, '/v1/responses/resp_1'],
+    ['/responses/resp_1', /base address ends in \/v1/, '/v1/responses/resp_1'],
     ['/v1/v1/models', /exactly one \/v1/, '/v1/models'],
     ['/models', /base address ends in \/v1/, '/v1/models'],
   ])('%s is not found, and the answer names the rule and the right URL', async (path, rule, right) => {
@@ -70,6 +78,8 @@ describe.each(hosts)('through %s', (_, start) => {
     ['DELETE', '/v1/messages', 'POST'],
     ['PUT', '/v1/responses', 'POST'],
     ['POST', '/v1/models', 'GET, HEAD'],
+    ['POST', '/v1/responses/resp_1', 'GET, DELETE'],
+    ['DELETE', '/v1/responses/resp_1/input_items', 'GET'],
   ])('%s %s is the wrong method', async (method, path, allow) => {
     const ask = await start()
     const response = await ask(path, { method })

@@ -9,6 +9,7 @@ import { type ChatCompletionsOptions, options } from './options.ts'
 import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest, fieldNames } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
+import { proofKeys } from './stored-proofs.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { streamUsage } from './stream-usage.ts'
@@ -26,6 +27,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   withModel: (wire, model) => (isObject(wire) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
+  proofKeys,
   decodeRequest,
   encodeRequest,
   decodeResponse,

@@ -46,4 +46,13 @@ export function putBack<T extends JsonObject>(message: T, lookUp: ((callId: stri
   }
 }
 
+/** The call ids that `putBack` will ask for. */
+export function proofKeys(request: unknown): string[] {
+  const messages = isObject(request) ? request['messages'] : undefined
+  return callsOf(messages).flatMap(message => {
+    const id = callsOf(message['tool_calls'])[0]?.['id']
+    return typeof id === 'string' ? [id] : []
+  })
+}
+
 const callsOf = (calls: unknown): JsonObject[] => (Array.isArray(calls) ? calls.filter(isObject) : [])

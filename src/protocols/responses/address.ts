@@ -1,4 +1,5 @@
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
+import { storedAt } from './stored.ts'
 
 const path = '/v1/responses'
 /** Headers of a caller of this protocol that say on whose behalf it calls, and which of the wire's newer forms it speaks. */
@@ -26,6 +27,7 @@ export const address: Address = {
   list: models => ({ object: 'list', data: models.map(describe) }),
   describe,
   tokenCount: inputTokens => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
+  stored: storedAt(path),
 }
 
 function describe({ id, createdAt, owner }: ModelInfo) {

@@ -195,7 +195,7 @@ function statusOf({ kind, status }: CanonicalError): number {
 function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
   const row = rows[kind]
   const own = of === protocol
-  return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: (own ? code : undefined) ?? row.code }
+  return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: own && code !== undefined ? code : row.code }
 }
 
 /** The payload of an `error` event. */

@@ -1,0 +1,65 @@
+import { collectEvent, startCollecting } from '../canonical/collect.ts'
+import type { Signatures } from '../protocol.ts'
+import { type History, historyOf } from '../translate/history.ts'
+import { createStreamReader } from '../translate/stream.ts'
+import type { Ask, Service, Trace } from './ask.ts'
+import type { Identity } from './hooks.ts'
+import { keepsItself } from './recall.ts'
+import type { Kept, Memory } from './store.ts'
+import type { Candidate } from './upstream.ts'
+
+/** A reply that came to its own end, in the caller's protocol. `signatures`: what it has no place for. */
+export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
+
+/** Keeps a reply before its last byte goes out, so that the next request may come at once. Never rejects: the reply itself is there. */
+export async function keep(service: Service, ask: Ask, trace: Trace, { candidate, body, signatures = {} }: Whole): Promise<void> {
+  const { memory } = service
+  if (!memory) return
+  const owner = trace.identity ?? {}
+  try {
+    await Promise.all(Object.entries(signatures).map(([callId, text]) => memory.keepSignature(owner, callId, text)))
+    if (ask.recalled?.keeps) await keepReply(memory, ask, { candidate, body, owner })
+  } catch (error) {
+    service.log('warn', { requestId: trace.requestId, error }, 'a reply could not be kept')
+  }
+}
+
+async function keepReply(
+  memory: Memory,
+  { protocol, body: asked, recalled, model }: Ask,
+  { candidate, body, owner }: Whole & { owner: Identity },
+): Promise<void> {
+  const { stored } = protocol.address
+  const { id, candidates } = protocol.decodeResponse(body).value
+  if (!stored || id === undefined) return
+  // Of a reply that is still being made in the background only its place is known.
+  const history = candidates[0]?.finish ? historyIn(() => historyOf(asked.value, body, protocol, { ...recalled?.known })) : {}
+  const kept: Kept = keepsItself(candidate, protocol)
+    ? { channel: candidate.channel.name, ...(candidate.model !== model && { model }), ...history }
+    : { body, input: stored.inputOf(asked.value, id), ...history }
+  await memory.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
+}
+
+/** Nothing where it goes on from something that only the provider knows. */
+function historyIn(tell: () => History): Partial<History> {
+  try {
+    const { id: _, ...history } = tell()
+    return history
+  } catch {
+    return {}
+  }
+}
+
+/** Reads along what is sent, and gives the whole reply of it; undefined when that broke off or failed. */
+export function collecting({ protocol }: Ask): { sent(chunk: string | Uint8Array): void; whole(): unknown } {
+  const into = startCollecting()
+  const reader = createStreamReader(protocol, {}, event => collectEvent(into, event))
+  return {
+    sent: chunk => reader.push(chunk),
+    whole() {
+      reader.end()
+      const { response, clean } = into
+      return clean && !response.error ? protocol.encodeResponse(response).wire : undefined
+    },
+  }
+}

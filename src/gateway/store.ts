@@ -1,0 +1,130 @@
+import type { Message } from '../canonical/message.ts'
+import { isObject } from '../kit/json.ts'
+import { refuse } from './error.ts'
+import type { Identity, Store } from './hooks.ts'
+import { ConfigError, type Settled, type StoreEntry, storeDefaults } from './options.ts'
+
+/** What is kept of a reply. Plain JSON. */
+export type Kept = {
+  /** Everything that was said up to it, itself included. Absent: something before it is not known here. */
+  messages?: Message[]
+  /** The channel whose provider keeps the reply; then there is no `body`. */
+  channel?: string
+  /** The model name that the client knows, where the channel knows another. */
+  model?: string
+  /** The reply and the items of its request, as the client's protocol shows them. */
+  body?: unknown
+  input?: unknown[]
+}
+
+/** Everything in it belongs to whoever put it there: nobody else can read it. */
+export type Memory = {
+  /** Proofs of reasoning are kept too, for clients that do not send them back. */
+  readonly signatures: boolean
+  /** @throws Refusal 503 when the store cannot be reached, for what may be there must not be called unknown */
+  reply(owner: Identity, id: string): Promise<Kept | undefined>
+  /** The id of the reply that the item is of. @throws Refusal 503 */
+  replyOf(owner: Identity, item: string): Promise<string | undefined>
+  signature(owner: Identity, callId: string): Promise<string | undefined>
+  /** `items`: their ids. Rejects when the store does. */
+  keep(owner: Identity, id: string, kept: Kept, items: readonly string[]): Promise<void>
+  keepSignature(owner: Identity, callId: string, text: string): Promise<void>
+  forget(owner: Identity, id: string, items: readonly string[]): Promise<void>
+  close(): Promise<void>
+}
+
+/** How long a store may take; a client waits for it. */
+const patienceMs = 5_000
+
+type Kind = 'response' | 'item' | 'signature'
+
+/**
+ * Undefined: nothing is kept. `warn` is told when Redis cannot be reached.
+ * @throws ConfigError when nobody says where
+ */
+export function createMemory(config: Settled['store'], hook: Store | undefined, warn: (error: unknown) => void): Memory | undefined {
+  if (!config && !hook) return undefined
+  const settings = config ?? storeDefaults
+  const { ttlMs, signatures } = settings
+  const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, warn)
+
+  const get = async (owner: Identity, kind: Kind, id: string): Promise<string | undefined> => {
+    if (id.length > longestId) return undefined
+    try {
+      const found = await inTime(opened.open().then(store => store.get(keyOf(owner, kind, id))))
+      return typeof found === 'string' ? found : undefined
+    } catch (cause) {
+      warn(cause)
+      throw refuse(503, 'unavailable', 'the store of replies cannot be reached')
+    }
+  }
+  const set = async (owner: Identity, kind: Kind, id: string, value: string): Promise<void> => {
+    if (id.length <= longestId) await inTime(opened.open().then(store => store.set(keyOf(owner, kind, id), value, ttlMs)))
+  }
+
+  return {
+    signatures,
+    async reply(owner, id) {
+      const text = await get(owner, 'response', id)
+      return text === undefined ? undefined : keptOf(text)
+    },
+    replyOf: (owner, item) => get(owner, 'item', item),
+    signature: (owner, callId) => get(owner, 'signature', callId),
+    async keep(owner, id, kept, items) {
+      await Promise.all([set(owner, 'response', id, JSON.stringify(kept)), ...items.map(item => set(owner, 'item', item, id))])
+    },
+    keepSignature: (owner, callId, text) => set(owner, 'signature', callId, text),
+    async forget(owner, id, items) {
+      const store = await opened.open()
+      const keys = [keyOf(owner, 'response', id), ...items.map(item => keyOf(owner, 'item', item))]
+      await inTime(Promise.all(keys.map(key => store.delete(key))))
+    },
+    close: opened.close,
+  }
+}
+
+/** Opened when it is first needed: what is not configured is not even loaded. */
+function storeOf({ memory, redis, memoryLimitBytes }: StoreEntry, warn: (error: unknown) => void): { open(): Promise<Store>; close(): Promise<void> } {
+  if (memory) return once(async () => (await import('../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes))
+  if (redis === undefined) throw new ConfigError('store', 'expected "memory": true or "redis": a URL, or the hook `store`')
+  return once(async () => (await import('../stores/redis-store.ts')).createRedisStore(redis, warn))
+}
+
+function once(open: () => Promise<Store & { close?: () => void }>): { open(): Promise<Store>; close(): Promise<void> } {
+  let opening: ReturnType<typeof open> | undefined
+  return {
+    open() {
+      opening ??= open()
+      return opening
+    },
+    async close() {
+      const store = await opening?.catch(() => undefined)
+      store?.close?.()
+    },
+  }
+}
+
+const longestId = 256
+
+/** Names cannot be made to look like one another, whatever stands in them. */
+function keyOf({ name, group }: Identity, kind: Kind, id: string): string {
+  const owner = name !== undefined ? ['key', name] : group !== undefined ? ['group', group] : []
+  return `wireglot:${kind}:${JSON.stringify([...owner, id])}`
+}
+
+function keptOf(text: string): Kept | undefined {
+  const kept: unknown = JSON.parse(text)
+  return isObject(kept) ? kept : undefined
+}
+
+async function inTime<T>(work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the store does not answer')), patienceMs)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

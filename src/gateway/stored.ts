@@ -1,0 +1,102 @@
+import type { Service, Trace } from './ask.ts'
+import { addressed, failureOf, linked, readSome, readText, unreachable, watch } from './call.ts'
+import { clientLeft, Refusal, refusalOf, refuse } from './error.ts'
+import { keptHeaders } from './headers.ts'
+import type { Identity } from './hooks.ts'
+import type { ChannelEntry } from './options.ts'
+import { renamedText } from './rename.ts'
+import type { GatewayAnswer, GatewayRequest } from './request.ts'
+import type { StoredRoute } from './route.ts'
+import type { Kept } from './store.ts'
+
+type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
+
+/**
+ * A call about the reply of an earlier exchange: answered from what is kept here, or by the channel whose provider keeps it.
+ * @throws Refusal 404 when nobody is known to have it
+ */
+export async function answerStored(service: Service, call: Call, trace: Trace): Promise<GatewayAnswer> {
+  const { stored, asked, method, request } = call
+  const { memory } = service
+  const owner = trace.identity ?? {}
+  const kept = await memory?.reply(owner, asked.id)
+  if (kept?.body === undefined) {
+    const answer = await forward(service, { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model }, trace)
+    if (method === 'DELETE') await memory?.forget(owner, asked.id, [])
+    return answer
+  }
+  if (method === 'DELETE') {
+    await memory?.forget(owner, asked.id, stored.itemsOf(kept.body))
+    return json(stored.deleted(asked.id))
+  }
+  return json(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
+}
+
+/** The id does not tell. What is kept does; without a store there must be no choice. */
+function channelFor({ config, catalog, memory }: Service, { protocol, stored, asked }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
+  const unknown = stored.unknown('reply', asked.id)
+  const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
+  if (memory) {
+    const keeper = speaking.find(({ name }) => name === kept?.channel)
+    if (keeper) return keeper
+    throw new Refusal(unknown)
+  }
+  const [only, ...others] = speaking.filter(channel => catalog.reaches(channel, owner))
+  if (only && others.length === 0) return only
+  const why = only
+    ? 'Several channels may have it, and without a `store` the gateway does not know which.'
+    : 'The gateway keeps no replies (no `store` is configured), and no channel speaks this protocol.'
+  throw new Refusal({ ...unknown, message: `${unknown.message} ${why}` })
+}
+
+/** The same call to the upstream; what it says comes back as it is. */
+async function forward(
+  { transport, limits }: Service,
+  { protocol, stored, asked, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
+  trace: Trace,
+): Promise<GatewayAnswer> {
+  const retryAfterMs = await limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
+  if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs })
+  const { connectMs, firstByteMs, idleMs } = channel.timeouts
+  const controller = linked(request.signal)
+  const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), firstByteMs) : undefined
+  try {
+    const headers = { accept: 'application/json, text/event-stream', 'user-agent': 'wireglot' }
+    const place = addressed({ channel, protocol, caller: protocol, path: stored.target(asked), headers }, request, trace)
+    const answer = await transport.send({ ...place, method, body: undefined, signal: controller.signal, connectMs })
+    if (answer.status < 200 || answer.status >= 300) throw failureOf(await readSome(answer.body), answer, { from: protocol, to: protocol, channel }).refusal
+    const type = answer.headers['content-type'] ?? 'application/json'
+    const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }
+    const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
+    // A reply that is still being made, told from its beginning.
+    if (/^text\/event-stream/i.test(type)) return { ...out, body: told(watched(answer.body), request, trace) }
+    const text = await readText({ answer, watched })
+    return { ...out, body: (model === undefined ? undefined : renamedText(text, model)) ?? text }
+  } catch (error) {
+    if (error instanceof Refusal) throw error
+    if (controller.signal.aborted) throw refusalOf(controller.signal.reason, 'upstream')
+    throw unreachable(error)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** The exchange is over when the stream is, or when the client leaves. */
+function told(body: AsyncIterable<Uint8Array | string>, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
+  signal.addEventListener('abort', () => trace.ended(499, clientLeft()), { once: true })
+  return until(body, failure => trace.ended(200, failure))
+}
+
+async function* until(body: AsyncIterable<Uint8Array | string>, ended: (failure: Refusal | undefined) => void): AsyncGenerator<Uint8Array | string> {
+  let failure: Refusal | undefined
+  try {
+    yield* body
+  } catch (error) {
+    failure = refusalOf(error, 'upstream')
+    throw failure
+  } finally {
+    ended(failure)
+  }
+}
+
+const json = (body: unknown): GatewayAnswer => ({ status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })

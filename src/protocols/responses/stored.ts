@@ -1,0 +1,111 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import { TranslationError } from '../../errors.ts'
+import { hashId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { StoredReplies, StoredReply } from '../../protocol.ts'
+import { protocol } from './own.ts'
+
+/** Words that stand in the place of an id and are none. */
+const calls: ReadonlySet<string> = new Set(['input_tokens', 'compact'])
+
+const inputPath = '/input_items'
+
+/** `GET` and `DELETE /v1/responses/{id}`, `GET …/input_items`. */
+export function storedAt(path: string): StoredReplies {
+  return {
+    match(asked) {
+      if (!asked.startsWith(`${path}/`)) return undefined
+      const rest = asked.slice(path.length + 1)
+      const part = rest.endsWith(inputPath) ? 'input' : 'reply'
+      const id = decoded(part === 'input' ? rest.slice(0, -inputPath.length) : rest)
+      return id === '' || id.includes('/') || calls.has(id) ? undefined : { id, part }
+    },
+    target: ({ id, part }) => `${path}/${encodeURIComponent(id)}${part === 'input' ? inputPath : ''}`,
+    inputOf,
+    show: (reply, part, query) => (part === 'input' ? pageOf(reply.input.filter(isObject), query) : whole(reply, query)),
+    deleted: id => ({ id, object: 'response', deleted: true }),
+    itemsOf: reply => outputOf(reply).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
+    only(reply, item) {
+      const found = outputOf(reply).find(({ id }) => id === item)
+      return found && isObject(reply) ? { ...reply, output: [found] } : undefined
+    },
+    unknown: (kind, id) => ({ ...unknown[kind], message: unknown[kind].message(id), type: 'invalid_request_error', protocol }),
+  }
+}
+
+type Words = Pick<CanonicalError, 'status' | 'kind' | 'code' | 'param'> & { message(id: string): string }
+
+/** As the reference server says it: what a request goes on from is a fault of the request, all else is not there. */
+const unknown: Record<'reply' | 'previous' | 'item', Words> = {
+  reply: { status: 404, kind: 'not_found', code: null, param: null, message: id => `Response with id '${short(id)}' not found.` },
+  previous: {
+    status: 400,
+    kind: 'invalid_request',
+    code: 'previous_response_not_found',
+    param: 'previous_response_id',
+    message: id => `Previous response with id '${short(id)}' not found.`,
+  },
+  item: { status: 404, kind: 'not_found', code: null, param: 'input', message: id => `Item with id '${short(id)}' not found.` },
+}
+
+const short = (id: string) => id.slice(0, 100)
+
+function outputOf(reply: unknown): JsonObject[] {
+  const output = isObject(reply) ? reply['output'] : undefined
+  return Array.isArray(output) ? output.filter(isObject) : []
+}
+
+const prefixes: Record<string, string> = {
+  message: 'msg_',
+  reasoning: 'rs_',
+  function_call: 'fc_',
+  function_call_output: 'fco_',
+  custom_tool_call: 'ctc_',
+  custom_tool_call_output: 'ctco_',
+}
+
+/** The input as items in their full form, as the server lists them. */
+function inputOf(request: unknown, id: string): JsonObject[] {
+  const input = isObject(request) ? request['input'] : undefined
+  const items = typeof input === 'string' ? [{ role: 'user', content: input }] : Array.isArray(input) ? input.filter(isObject) : []
+  return items.map((item, index) => {
+    const { type = item['role'] === undefined ? 'item_reference' : 'message' } = item
+    const prefix = typeof type === 'string' && Object.hasOwn(prefixes, type) ? prefixes[type] : 'item_'
+    const named = { ...item, type, id: typeof item['id'] === 'string' ? item['id'] : prefix + hashId(`${id}/input/${index}`) }
+    return type === 'message' ? { status: 'completed', ...named, content: partsOf(item) } : named
+  })
+}
+
+function partsOf({ role, content }: JsonObject): unknown {
+  if (typeof content !== 'string') return content
+  return role === 'assistant' ? [{ type: 'output_text', text: content, annotations: [] }] : [{ type: 'input_text', text: content }]
+}
+
+function whole({ body }: StoredReply, query: URLSearchParams): unknown {
+  if (query.get('stream') === 'true') throw strange('stream', 'only replies made in the background can be streamed again')
+  return body
+}
+
+/** The newest item first, unless another order is asked for. */
+function pageOf(items: readonly JsonObject[], query: URLSearchParams): unknown {
+  const limit = Number(query.get('limit') ?? 20)
+  if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw strange('limit', 'expected a whole number from 1 to 100')
+  const order = query.get('order') ?? 'desc'
+  if (order !== 'asc' && order !== 'desc') throw strange('order', 'expected asc or desc')
+  const ordered = order === 'asc' ? items : items.toReversed()
+  const after = query.get('after')
+  const place = after === null ? -1 : ordered.findIndex(({ id }) => id === after)
+  if (after !== null && place < 0) throw strange('after', 'expected the id of an item of this list')
+  const data = ordered.slice(place + 1, place + 1 + limit)
+  return { object: 'list', data, first_id: data[0]?.['id'] ?? null, last_id: data.at(-1)?.['id'] ?? null, has_more: place + 1 + limit < ordered.length }
+}
+
+const strange = (name: string, message: string) => new TranslationError({ code: 'malformed', protocol, path: `/${name}` }, message)
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

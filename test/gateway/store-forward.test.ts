@@ -1,0 +1,243 @@
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+
+type Json = Record<string, unknown>
+
+const path = '/v1/responses'
+const memory = { store: { memory: true } } as const
+const unknown = { error: { message: "Response with id 'resp_9' not found.", type: 'invalid_request_error', param: null, code: null } }
+
+const asked = ({ calls }: Upstream) => calls.map(({ method, path: place }) => `${method} ${place}`)
+
+/** One model at each upstream: `chat` and `first`, `second` of responses. */
+function three(urls: { chat: string; first: string; second?: string }, more: Partial<GatewayConfig> = {}): GatewayConfig {
+  const { chat, ...responses } = urls
+  const names = Object.keys(responses)
+  return {
+    auth: 'none',
+    defaults: { retries: 0 },
+    channels: [
+      { name: 'chat', protocols: ['chat-completions'], baseUrl: chat, apiKey: 'upstream-secret' },
+      ...Object.entries(responses).map(([name, baseUrl]) => ({ name, protocols: ['responses' as const], baseUrl, apiKey: 'upstream-secret' })),
+    ],
+    models: [...names, 'chat'].map(name => ({ id: name, channels: [{ name }] })),
+    ...more,
+  }
+}
+
+const reply = (id: string, more: object = {}) => ({ ...replies.responses, id, store: true, ...more })
+
+describe.each(hosts)('through %s', (_, start) => {
+  describe.each([{}, memory])('a channel that keeps replies itself, the gateway: %o', more => {
+    test('gets requests that refer to them as they are, and its words come back', async () => {
+      const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(400, { error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } }))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post({ ...requests.responses, store: true }))
+      const body = '{ "model":"m", "input":"Hi", "previous_response_id":"resp_0", "conversation":"conv_1", "store" : true }'
+      const refused = await ask(path, post(body))
+      expect(seen.calls[1]?.text).toBe(body)
+      expect(refused.status).toBe(400)
+      expect(await refused.json()).toEqual({ error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } })
+    })
+
+    test('is asked for them, with its own key and the query, and answers byte for byte', async () => {
+      const text = '{ "id":"resp_1",  "object":"response", "big": 12345678901234567890 }'
+      const seen = await upstream(
+        sendJson(200, reply('resp_1')),
+        sendJson(200, text),
+        sendJson(200, { object: 'list', data: [] }),
+        sendJson(200, { deleted: true }),
+      )
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post(requests.responses))
+      const headers = { authorization: 'Bearer client-secret', 'openai-organization': 'org' }
+      expect(await (await ask(`${path}/resp_1?include=a&include=b`, { headers })).text()).toBe(text)
+      expect(await (await ask(`${path}/resp_1/input_items?limit=3`)).json()).toEqual({ object: 'list', data: [] })
+      expect(await (await ask(`${path}/resp_1`, { method: 'DELETE' })).json()).toEqual({ deleted: true })
+      expect(asked(seen).slice(1)).toEqual([
+        'GET /v1/responses/resp_1?include=a&include=b',
+        'GET /v1/responses/resp_1/input_items?limit=3',
+        'DELETE /v1/responses/resp_1',
+      ])
+      expect(seen.calls[1]?.headers).toMatchObject({ authorization: 'Bearer upstream-secret', 'openai-organization': 'org' })
+    })
+
+    test('streams one again that is still being made', async () => {
+      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream(streams.responses))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post({ ...requests.responses, background: true }))
+      const response = await ask(`${path}/resp_1?stream=true&starting_after=3`)
+      expect(response.headers.get('content-type')).toContain('text/event-stream')
+      expect(await response.text()).toBe(streams.responses.join(''))
+      expect(asked(seen)[1]).toBe('GET /v1/responses/resp_1?stream=true&starting_after=3')
+    })
+
+    test('fails in its own words, without its key', async () => {
+      const failure = { error: { message: 'the key upstream-secret is bad', type: 't', param: null, code: null } }
+      const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(404, failure, { 'x-request-id': 'r' }))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post(requests.responses))
+      const response = await ask(`${path}/resp_1`)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toEqual({ error: { ...failure.error, message: 'the key *** is bad' } })
+    })
+
+    test('that is away is 502', async () => {
+      const seen = await upstream(sendJson(200, reply('resp_1')), response => response.destroy())
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post(requests.responses))
+      expect((await ask(`${path}/resp_1`)).status).toBe(502)
+    })
+
+    test('that is silent is 504', async () => {
+      const seen = await upstream(sendJson(200, reply('resp_1')), () => {})
+      const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { firstByteMs: 300 } }))
+      await ask(path, post(requests.responses))
+      expect((await ask(`${path}/resp_1`)).status).toBe(504)
+    })
+  })
+
+  describe('without a store', () => {
+    test('the only channel that speaks the protocol is asked', async () => {
+      const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, reply('resp_9')))]
+      const ask = await start(three({ chat: chat.url, first: first.url }))
+      expect(await (await ask(`${path}/resp_9`)).json()).toMatchObject({ id: 'resp_9' })
+      expect(chat.calls.length).toBe(0)
+    })
+
+    test('of several nobody knows which', async () => {
+      const [first, second] = [await upstream(sendJson(200, {})), await upstream(sendJson(200, {}))]
+      const ask = await start(three({ chat: first.url, first: first.url, second: second.url }))
+      const response = await ask(`${path}/resp_9`)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ error: { message: expect.stringMatching(/not found.*several channels.*store/i) } })
+      expect([...first.calls, ...second.calls]).toEqual([])
+    })
+
+    test('a group asks no channel whose models it does not see', async () => {
+      const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, reply('resp_9')))]
+      const { auth: _, ...config } = three(
+        { chat: chat.url, first: first.url },
+        { groups: { some: { models: ['ch*'] }, all: { models: ['*'] }, it: { models: ['first'] } } },
+      )
+      const keys = ['some', 'all', 'it'].map(group => ({ name: group, key: group, group }))
+      const ask = await start({ ...config, keys })
+      const statuses: number[] = []
+      for (const { key } of keys) statuses.push((await ask(`${path}/resp_9`, { headers: { authorization: `Bearer ${key}` } })).status)
+      expect(statuses).toEqual([404, 200, 200])
+    })
+
+    test('a request that refers to a reply goes to the channels that can know it', async () => {
+      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, reply('resp_2')))]
+      const both = three({ chat: chat.url, first: first.url }, { models: [{ id: 'm', channels: [{ name: 'chat' }, { name: 'first', priority: 1 }] }] })
+      const ask = await start(both)
+      expect((await ask(path, post({ ...requests.responses, previous_response_id: 'resp_1' }))).status).toBe(200)
+      expect((await ask(path, post(requests.responses))).status).toBe(200)
+      expect([chat.calls.length, first.calls.length]).toEqual([1, 1])
+    })
+  })
+
+  describe('with a store', () => {
+    test('the channel that answered is asked', async () => {
+      const [first, second] = [await upstream(sendJson(200, reply('resp_1'))), await upstream(sendJson(200, reply('resp_2')))]
+      const ask = await start(three({ chat: first.url, first: first.url, second: second.url }, memory))
+      await ask(path, post({ model: 'first', input: 'Hi' }))
+      await ask(path, post({ model: 'second', input: 'Hi' }))
+      expect(await (await ask(`${path}/resp_2`)).json()).toMatchObject({ id: 'resp_2' })
+      expect(await (await ask(`${path}/resp_1`, { method: 'DELETE' })).json()).toMatchObject({ id: 'resp_1' })
+      expect([asked(first)[1], asked(second)[1]]).toEqual(['DELETE /v1/responses/resp_1', 'GET /v1/responses/resp_2'])
+      expect((await ask(`${path}/resp_1`)).status).toBe(404)
+    })
+
+    test('an id that nobody here asked for is unknown, for it may be that of another', async () => {
+      const seen = await upstream(sendJson(200, reply('resp_9')))
+      const ask = await start(one(seen.url, 'responses', memory))
+      const response = await ask(`${path}/resp_9`)
+      expect(response.status).toBe(404)
+      expect(await response.json()).toEqual(unknown)
+      expect(seen.calls.length).toBe(0)
+    })
+
+    test('a streamed reply is found, too, under the name that the client knows', async () => {
+      const seen = await upstream(sendStream(streams.responses), sendJson(200, reply('resp_1', { model: 'theirs' })))
+      const ask = await start(one(seen.url, 'responses', memory, { channels: [{ name: 'up', model: 'theirs' }] }))
+      await (await ask(path, post({ ...requests.responses, stream: true }))).text()
+      expect(await (await ask(`${path}/resp_1`)).json()).toMatchObject({ id: 'resp_1', model: 'm' })
+    })
+
+    test('a request goes to the channel that keeps what it refers to, whoever comes first', async () => {
+      const [first, second] = [await upstream(sendJson(200, reply('resp_1'))), await upstream(sendJson(200, reply('resp_2')))]
+      const config = three({ chat: first.url, first: first.url, second: second.url }, memory)
+      const channels = [{ name: 'first' }, { name: 'second', priority: 1 }]
+      const ask = await start({
+        ...config,
+        models: [
+          { id: 'second', channels: [{ name: 'second' }] },
+          { id: 'm', channels },
+        ],
+      })
+      await ask(path, post({ model: 'second', input: 'Hi' }))
+      await ask(path, post({ model: 'm', input: 'And now?', previous_response_id: 'resp_2' }))
+      expect(first.calls.length).toBe(0)
+      expect(second.calls[1]?.json).toEqual({ model: 'm', input: 'And now?', previous_response_id: 'resp_2' })
+    })
+
+    test('a conversation moves from a channel that keeps it to one that keeps nothing, and on', async () => {
+      const [chat, first, second] = [
+        await upstream(sendJson(200, replies['chat-completions'])),
+        await upstream(sendJson(200, reply('resp_1'))),
+        await upstream(sendJson(200, reply('resp_2'))),
+      ]
+      const ask = await start(three({ chat: chat.url, first: first.url, second: second.url }, memory))
+      await ask(path, post({ model: 'first', input: 'One' }))
+      const { id } = (await (await ask(path, post({ model: 'chat', input: 'Two', previous_response_id: 'resp_1' }))).json()) as { id: string }
+      expect(chat.calls[0]?.json['messages']).toEqual([
+        { role: 'user', content: 'One' },
+        { role: 'assistant', content: 'Hello' },
+        { role: 'user', content: 'Two' },
+      ])
+      expect((await ask(path, post({ model: 'second', input: 'Three', previous_response_id: id }))).status).toBe(200)
+      const [{ json } = { json: {} as Json }] = second.calls
+      const { previous_response_id: previous, input } = json as { previous_response_id?: string; input: Json[] }
+      expect(previous).toBeUndefined()
+      expect(input.map(({ role, content }) => [role, typeof content === 'string' ? content : (content as Json[])[0]?.['text']])).toEqual([
+        ['user', 'One'],
+        ['assistant', 'Hello'],
+        ['user', 'Two'],
+        ['assistant', 'Hello'],
+        ['user', 'Three'],
+      ])
+    })
+
+    test('what goes on from something that only the provider knows cannot move', async () => {
+      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, reply('resp_1')))]
+      const ask = await start(three({ chat: chat.url, first: first.url }, memory))
+      await ask(path, post({ model: 'first', input: 'One', previous_response_id: 'resp_0' }))
+      const response = await ask(path, post({ model: 'chat', input: 'Two', previous_response_id: 'resp_1' }))
+      expect(await response.json()).toMatchObject({ error: { code: 'previous_response_not_found' } })
+      expect((await ask(path, post({ model: 'first', input: 'Two', previous_response_id: 'resp_1' }))).status).toBe(200)
+    })
+
+    test('what is still being made cannot move', async () => {
+      const [chat, first] = [
+        await upstream(sendJson(200, replies['chat-completions'])),
+        await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] }))),
+      ]
+      const ask = await start(three({ chat: chat.url, first: first.url }, memory))
+      await ask(path, post({ model: 'first', input: 'One', background: true }))
+      expect((await ask(path, post({ model: 'chat', input: 'Two', previous_response_id: 'resp_1' }))).status).toBe(400)
+      expect((await ask(`${path}/resp_1`)).status).toBe(200)
+    })
+
+    test('other protocols keep nothing and pass as they are', async () => {
+      const kept = new Map<string, string>()
+      const seen = await upstream(sendJson(200, replies['chat-completions']))
+      const ask = await start(one(seen.url, 'chat-completions'), { store: kept })
+      const body = '{ "model":"m", "messages":[{"role":"user","content":"Hi"}], "store":true }'
+      expect(await (await ask(paths['chat-completions'], post(body))).json()).toEqual(replies['chat-completions'])
+      expect(seen.calls[0]?.text).toBe(body)
+      expect(kept.size).toBe(0)
+    })
+  })
+})

@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freePort, type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
+import { hosts, one, post, replies, requests, sendJson, upstream } from './support.ts'
+
+const path = '/v1/responses'
+const good = sendJson(200, replies.messages)
+const idOf = async (response: Response) => ((await response.json()) as { id: string }).id
+const next = (previous: string) => post({ model: 'm', input: 'And now?', previous_response_id: previous })
+
+describe.skipIf(!redisInstalled)(redisTitle, () => {
+  let redis: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  describe.each(hosts)('through %s', (name, start) => {
+    const shared = (url: string, more: object = {}) => one(url, 'messages', { store: { redis: redis.url(name === 'fetch' ? 2 : 1), ...more } })
+
+    test('several processes know the same replies', async () => {
+      const seen = await upstream(good)
+      const [here, there] = [await start(shared(seen.url)), await start(shared(seen.url))]
+      const id = await idOf(await here(path, post(requests.responses)))
+      expect(await idOf(await there(`${path}/${id}`))).toBe(id)
+      expect((await there(path, next(id))).status).toBe(200)
+      expect(seen.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
+      expect((await there(`${path}/${id}`, { method: 'DELETE' })).status).toBe(200)
+      expect((await here(`${path}/${id}`)).status).toBe(404)
+    })
+
+    test('a reply is forgotten in time', async () => {
+      const ask = await start(shared((await upstream(good)).url, { ttlMs: 1 }))
+      const id = await idOf(await ask(path, post(requests.responses)))
+      await new Promise(resolve => setTimeout(resolve, 50))
+      expect((await ask(`${path}/${id}`)).status).toBe(404)
+    })
+  })
+})
+
+describe.each(hosts)('while Redis cannot be reached, through %s', (_, start) => {
+  test('replies come all the same, none is called unknown, and the log says so without the password', async () => {
+    const logged: unknown[] = []
+    const log = (details: object, message: string) => logged.push(details, message)
+    const config = one((await upstream(good)).url, 'messages', { store: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } })
+    const ask = await start(config, { logger: { debug: log, info: log, warn: log, error: log } })
+    const first = await ask(path, post(requests.responses))
+    expect(first.status).toBe(200)
+    const id = await idOf(first)
+    expect((await ask(path, next(id))).status).toBe(503)
+    expect((await ask(`${path}/${id}`)).status).toBe(503)
+    expect((await ask(path, post(requests.responses))).status).toBe(200)
+    expect(JSON.stringify(logged)).toContain('store of replies cannot be reached')
+  })
+})

@@ -1,0 +1,396 @@
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig, Identity, Store } from '../../src/gateway/gateway.ts'
+import { collectStream } from '../../src/index.ts'
+import { type Ask, dataOf, hosts, one, type Protocol, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+
+type Json = Record<string, unknown>
+
+const path = '/v1/responses'
+const memory = { store: { memory: true } } as const
+const stateless = ['chat-completions', 'messages'] as const
+
+/** The body of an answer that has to be 200. */
+async function good(response: Response): Promise<Json & { id: string; output: Json[] }> {
+  const text = await response.text()
+  expect(response.status, text).toBe(200)
+  return JSON.parse(text)
+}
+
+const next = (previous: string, input: unknown = 'And now?', more: object = {}) => post({ model: 'm', input, previous_response_id: previous, ...more })
+
+/** The conversation that the upstream was last told, as «role: text» lines. */
+function heard({ calls }: Upstream): string[] {
+  const messages = calls.at(-1)?.json['messages'] as { role: string; content: string | { type: string; text?: string }[] }[]
+  return messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : content.map(({ text, type }) => text ?? type).join(' ')}`)
+}
+
+describe.each(hosts)('through %s', (_, start) => {
+  describe.each(stateless)('without a store, before %s', served => {
+    test.each<[string, object, string]>([
+      ['previous_response_id', { previous_response_id: 'resp_1' }, '/previous_response_id'],
+      ['conversation', { conversation: 'conv_1' }, '/conversation'],
+      ['an item that is referred to', { input: [{ type: 'item_reference', id: 'msg_1' }] }, '/input/0'],
+    ])('%s is refused, by name and with a way out', async (_, more, param) => {
+      const seen = await upstream(sendJson(200, replies[served]))
+      const ask = await start(one(seen.url, served))
+      const response = await ask(path, post({ ...requests.responses, ...more }))
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({
+        error: { type: 'invalid_request_error', param, message: expect.stringContaining('send the whole conversation') },
+      })
+      expect(seen.calls.length).toBe(0)
+    })
+
+    test('no reply is known, and the answer says why', async () => {
+      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
+      const { id } = await good(await ask(path, post(requests.responses)))
+      for (const [method, place] of [
+        ['GET', id],
+        ['DELETE', id],
+        ['GET', `${id}/input_items`],
+      ] as const) {
+        const response = await ask(`${path}/${place}`, { method })
+        expect(response.status).toBe(404)
+        expect(await response.json()).toMatchObject({
+          error: { type: 'invalid_request_error', message: expect.stringMatching(new RegExp(`^Response with id '${id}' not found\\..*store`)) },
+        })
+      }
+    })
+  })
+
+  describe.each(stateless)('with a store, before %s', served => {
+    test('a conversation goes on from the reply before, again and again', async () => {
+      const seen = await upstream(sendJson(200, replies[served]))
+      const ask = await start(one(seen.url, served, memory))
+      const first = await good(await ask(path, post(requests.responses)))
+      const second = await good(await ask(path, next(first.id)))
+      expect(second).toMatchObject({ previous_response_id: first.id, store: true })
+      const third = await ask(path, next(second.id, 'And then?'))
+      expect(third.headers.get('wireglot-notes') ?? '').not.toMatch(/"\/store"|"\/previous_response_id"|unresolvable/)
+      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?', 'assistant: Hello', 'user: And then?'])
+      expect(new Set([first.id, second.id, (await good(third)).id]).size).toBe(3)
+    })
+
+    test('a streamed reply is known as soon as the client has its end', async () => {
+      const seen = await upstream(sendStream(streams[served]))
+      const ask = await start(one(seen.url, served, memory))
+      const text = await (await ask(path, post({ ...requests.responses, stream: true }))).text()
+      const whole = dataOf(text).find(event => (event as Json)['type'] === 'response.completed') as { response: Json & { id: string } }
+      expect(whole.response).toMatchObject({ store: true })
+      expect(await good(await ask(`${path}/${whole.response.id}`))).toEqual(whole.response)
+      await (await ask(path, next(whole.response.id, 'And now?', { stream: true }))).text()
+      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
+    })
+
+    test('a stream that broke off is not kept', async () => {
+      const half = streams[served].slice(0, 3)
+      const ask = await start(one((await upstream(sendStream(half, { cut: true }))).url, served, memory))
+      const text = await (await ask(path, post({ ...requests.responses, stream: true }))).text()
+      const [begun] = dataOf(text) as { response: { id: string } }[]
+      expect((await ask(`${path}/${begun?.response.id}`)).status).toBe(404)
+    })
+
+    test('a stream whose client left is not kept', async () => {
+      const kept = new Map<string, string>()
+      const seen = await upstream(sendStream([...streams[served].slice(0, 3), 5_000, ...streams[served].slice(3)]))
+      const ask = await start(one(seen.url, served), { store: kept })
+      const left = new AbortController()
+      const response = await ask(path, post({ ...requests.responses, stream: true }, {}, { signal: left.signal }))
+      await response.body?.getReader().read()
+      left.abort()
+      await new Promise(resolve => setTimeout(resolve, 200))
+      expect(kept.size).toBe(0)
+    })
+
+    test('with `store: false` nothing is kept', async () => {
+      const kept = new Map<string, string>()
+      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served), { store: kept })
+      const body = await good(await ask(path, post({ ...requests.responses, store: false })))
+      expect(body).toMatchObject({ store: false })
+      expect(kept.size).toBe(0)
+      expect((await ask(`${path}/${body.id}`)).status).toBe(404)
+    })
+
+    test('a reply is shown as it was, deleted once, and then gone', async () => {
+      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served, memory))
+      const body = await good(await ask(path, post(requests.responses)))
+      expect(await good(await ask(`${path}/${body.id}`))).toEqual(body)
+      expect(await good(await ask(`${path}/${body.id}`, { method: 'DELETE' }))).toEqual({ id: body.id, object: 'response', deleted: true })
+      for (const method of ['GET', 'DELETE']) {
+        const gone = await ask(`${path}/${body.id}`, { method })
+        expect(gone.status).toBe(404)
+        expect(await gone.json()).toEqual({
+          error: { message: `Response with id '${body.id}' not found.`, type: 'invalid_request_error', param: null, code: null },
+        })
+      }
+      expect((await ask(path, next(body.id))).status).toBe(400)
+    })
+
+    test.each([false, true])('an unknown id is refused in the words that clients know, streamed: %s', async stream => {
+      const seen = await upstream(sendJson(200, replies[served]))
+      const ask = await start(one(seen.url, served, memory))
+      const response = await ask(path, next('resp_none', 'Hi', { stream }))
+      expect(response.status).toBe(400)
+      expect(await response.json()).toEqual({
+        error: {
+          message: "Previous response with id 'resp_none' not found.",
+          type: 'invalid_request_error',
+          param: 'previous_response_id',
+          code: 'previous_response_not_found',
+        },
+      })
+      expect(seen.calls.length).toBe(0)
+    })
+
+    test('what a client wanted kept makes no note', async () => {
+      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served, memory))
+      const response = await ask(path, post({ ...requests.responses, store: true }))
+      expect(response.headers.get('wireglot-notes') ?? '').not.toContain('/store')
+    })
+
+    test('items of a reply can be referred to one by one', async () => {
+      const seen = await upstream(sendJson(200, replies[served]))
+      const ask = await start(one(seen.url, served, memory))
+      const { output } = await good(await ask(path, post(requests.responses)))
+      const reference = { type: 'item_reference', id: output[0]?.['id'] }
+      await good(await ask(path, post({ model: 'm', input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'More' }] })))
+      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: More'])
+      const unknown = await ask(path, post({ model: 'm', input: [{ type: 'item_reference', id: 'msg_none' }] }))
+      expect(unknown.status).toBe(404)
+      expect(await unknown.json()).toMatchObject({ error: { message: "Item with id 'msg_none' not found.", param: 'input' } })
+    })
+
+    test('a reply that came as a stream where one JSON was wanted is kept as well', async () => {
+      const seen = await upstream(sendStream(streams[served]))
+      const ask = await start(one(seen.url, served, memory, { streaming: 'only' }))
+      const { id } = await good(await ask(path, post(requests.responses)))
+      await ask(path, next(id))
+      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
+    })
+  })
+
+  test('ids that an upstream gives twice are two replies', async () => {
+    const says = (content: string) =>
+      sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
+    const seen = await upstream(says('One'), says('Two'), says('Three'))
+    const ask = await start(one(seen.url, 'chat-completions', memory))
+    const first = await good(await ask(path, post(requests.responses)))
+    const second = await good(await ask(path, post(requests.responses)))
+    expect(first.id).not.toBe(second.id)
+    await ask(path, next(first.id))
+    expect(heard(seen)).toEqual(['user: Hi', 'assistant: One', 'user: And now?'])
+  })
+
+  test('instructions are not inherited', async () => {
+    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', memory))
+    const { id } = await good(await ask(path, post({ ...requests.responses, instructions: 'Be brief.' })))
+    await ask(path, next(id, 'And now?', { instructions: 'Be kind.' }))
+    expect(JSON.stringify(seen.calls[1]?.json)).toContain('Be kind.')
+    expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('Be brief.')
+  })
+
+  test('a tool loop goes on with its result alone, and the signed reasoning is with it', async () => {
+    const thinking = { type: 'thinking', thinking: 'Look it up.', signature: 'c2lnbmVk' }
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: { q: 'x' } }
+    const seen = await upstream(sendJson(200, { ...replies.messages, content: [thinking, call], stop_reason: 'tool_use' }), sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages', memory))
+    const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } }]
+    const { id, output } = await good(await ask(path, post({ ...requests.responses, tools, reasoning: { effort: 'low' } })))
+    const callId = output.find(({ type }) => type === 'function_call')?.['call_id']
+    await good(await ask(path, next(id, [{ type: 'function_call_output', call_id: callId, output: 'found' }], { tools, reasoning: { effort: 'low' } })))
+    expect(seen.calls[1]?.json['messages']).toMatchObject([
+      { role: 'user' },
+      { role: 'assistant', content: [thinking, call] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1' }] },
+    ])
+  })
+
+  test('a reply that reached its limit is kept, for that is an end', async () => {
+    const ask = await start(one((await upstream(sendJson(200, { ...replies.messages, stop_reason: 'max_tokens' }))).url, 'messages', memory))
+    const body = await good(await ask(path, post(requests.responses)))
+    expect(body).toMatchObject({ status: 'incomplete' })
+    expect((await ask(`${path}/${body.id}`)).status).toBe(200)
+  })
+
+  test('an error is not kept', async () => {
+    const kept = new Map<string, string>()
+    const ask = await start(one((await upstream(sendJson(500, { error: { message: 'no' } }))).url, 'chat-completions'), { store: kept })
+    expect((await ask(path, post(requests.responses))).status).toBe(500)
+    expect(kept.size).toBe(0)
+  })
+
+  test('the demo model remembers, too', async () => {
+    const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], ...memory })
+    const { id } = await good(await ask(path, post({ model: 'demo', input: 'One' })))
+    const { output } = await good(await ask(path, next(id, 'Two')))
+    expect(JSON.stringify(output)).toContain('You said: Two')
+    expect(await good(await ask(`${path}/${id}`))).toMatchObject({ id })
+  })
+
+  describe('the items of a request', () => {
+    const input = [
+      { role: 'user', content: 'One' },
+      { role: 'assistant', content: 'Two' },
+      { type: 'message', id: 'msg_own', role: 'user', content: [{ type: 'input_text', text: 'Three' }] },
+      { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'Five' },
+    ]
+    const started = async (given: unknown = input): Promise<(query: string) => Promise<Response>> => {
+      const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', memory))
+      const { id } = await good(await ask(path, post({ model: 'm', input: given })))
+      return query => ask(`${path}/${id}/input_items${query}`)
+    }
+
+    test('are listed newest first, each with its id', async () => {
+      const list = await started()
+      const { data, ...page } = (await (await list('')).json()) as { data: Json[] } & Json
+      expect(data).toMatchObject([
+        { type: 'function_call_output', id: expect.stringMatching(/^fco_/), call_id: 'c1', output: 'Five' },
+        { type: 'function_call', id: expect.stringMatching(/^fc_/), name: 'f' },
+        { type: 'message', id: 'msg_own', role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'Three' }] },
+        { type: 'message', id: expect.stringMatching(/^msg_/), role: 'assistant', content: [{ type: 'output_text', text: 'Two' }] },
+        { type: 'message', id: expect.stringMatching(/^msg_/), role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'One' }] },
+      ])
+      expect(page).toEqual({ object: 'list', first_id: data[0]?.['id'], last_id: data[4]?.['id'], has_more: false })
+    })
+
+    test('come page by page', async () => {
+      const list = await started()
+      const ids: unknown[] = []
+      for (let after = '', more = true; more; ) {
+        const page = (await (await list(`?order=asc&limit=2${after}`)).json()) as { data: Json[]; last_id: string; has_more: boolean }
+        ids.push(...page.data.map(({ id }) => id))
+        after = `&after=${page.last_id}`
+        more = page.has_more
+      }
+      const all = (await (await list('?order=asc')).json()) as { data: Json[] }
+      expect(ids).toEqual(all.data.map(({ id }) => id))
+      expect(ids.length).toBe(5)
+    })
+
+    test('are one message where the input was a text', async () => {
+      const list = await started('Hi')
+      expect(await (await list('')).json()).toMatchObject({ data: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] }] })
+    })
+
+    test.each(['limit=0', 'limit=101', 'limit=x', 'order=up', 'after=msg_none'])('%s is refused by name', async query => {
+      const response = await (await started())(`?${query}`)
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ error: { param: `/${query.split('=')[0]}` } })
+    })
+  })
+
+  test('a reply that was not made in the background cannot be streamed again', async () => {
+    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', memory))
+    const { id } = await good(await ask(path, post(requests.responses)))
+    expect((await ask(`${path}/${id}?stream=true`)).status).toBe(400)
+  })
+
+  describe('one key never sees what another asked', () => {
+    const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+    const keyed = (url: string): GatewayConfig => {
+      const { auth: _, ...rest } = one(url, 'messages', memory)
+      return {
+        ...rest,
+        keys: [
+          { name: 'ann', key: 'ann-key' },
+          { name: 'bob', key: 'bob-key' },
+        ],
+      }
+    }
+
+    test('neither goes on from it, nor reads, nor deletes it', async () => {
+      const ask = await start(keyed((await upstream(sendJson(200, replies.messages))).url))
+      const { id } = await good(await ask(path, post(requests.responses, bearer('ann-key'))))
+      const of = async (key: string) => [
+        (await ask(`${path}/${id}`, { method: 'DELETE', headers: key === 'ann-key' ? bearer('bob-key') : bearer(key) })).status,
+        (await ask(`${path}/${id}`, { headers: bearer(key) })).status,
+        (await ask(`${path}/${id}/input_items`, { headers: bearer(key) })).status,
+        (await ask(path, { ...next(id), headers: { ...bearer(key), 'content-type': 'application/json' } })).status,
+      ]
+      expect(await of('bob-key')).toEqual([404, 404, 404, 400])
+      expect(await of('ann-key')).toEqual([404, 200, 200, 200])
+    })
+
+    test('without a key there is nothing to see', async () => {
+      const ask = await start(keyed((await upstream(sendJson(200, replies.messages))).url))
+      expect((await ask(`${path}/resp_1`)).status).toBe(401)
+    })
+
+    test.each<[string, Identity, Identity]>([
+      ['a group and a key of the same name', { group: 'ann' }, { name: 'ann' }],
+      ['names that hold separators', { name: 'a","b' }, { name: 'a' }],
+      ['a key and nobody', { name: 'ann' }, {}],
+    ])('%s are not mixed up', async (_, one_, other) => {
+      const config = one((await upstream(sendJson(200, replies.messages))).url, 'messages', { ...memory, groups: { ann: {} } })
+      const ask = await start(config, { authenticate: credential => (credential === 'one' ? one_ : other) })
+      const { id } = await good(await ask(path, post(requests.responses, bearer('one'))))
+      expect((await ask(`${path}/${id}`, { headers: bearer('other') })).status).toBe(404)
+      expect((await ask(`${path}/${id}`, { headers: bearer('one') })).status).toBe(200)
+    })
+  })
+
+  describe('a store of the application', () => {
+    const failing = (how: Partial<Store>): Store => ({ get: () => undefined, set: () => undefined, delete: () => undefined, ...how })
+    const rejects = async () => {
+      throw new Error('away')
+    }
+    const startWith = async (store: Store, more: Partial<GatewayConfig> = {}): Promise<Ask> =>
+      start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', more), { store })
+
+    test('gets texts under keys, and how long they live', async () => {
+      const set: unknown[][] = []
+      const ask = await startWith(failing({ set: (...all) => set.push(all) }), { store: { ttlMs: 5_000 } })
+      const { id } = await good(await ask(path, post(requests.responses)))
+      expect(set).toContainEqual([expect.stringContaining(id), expect.any(String), 5_000])
+    })
+
+    test('that fails to take a reply does not fail the answer', async () => {
+      const ask = await startWith(failing({ set: rejects }))
+      await good(await ask(path, post(requests.responses)))
+    })
+
+    test('that cannot be read is no reason to say that a reply is unknown', async () => {
+      const ask = await startWith(failing({ get: rejects }))
+      for (const response of [await ask(path, next('resp_1')), await ask(`${path}/resp_1`)]) expect(response.status).toBe(503)
+    })
+
+    test('that gives something strange knows nothing', async () => {
+      const ask = await startWith(failing({ get: () => 42 }))
+      expect((await ask(`${path}/resp_1`)).status).toBe(404)
+    })
+
+    test('is asked for no ids that are no ids', async () => {
+      const asked: string[] = []
+      const ask = await startWith(failing({ get: key => void asked.push(key) }))
+      expect((await ask(path, next('x'.repeat(100_000)))).status).toBe(400)
+      expect(asked).toEqual([])
+    })
+  })
+
+  test('memory has a limit: the oldest go', async () => {
+    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
+    const ids: string[] = []
+    for (let i = 0; i < 12; i++) ids.push((await good(await ask(path, post(requests.responses)))).id)
+    expect((await ask(`${path}/${ids[0]}`)).status).toBe(404)
+    expect((await ask(`${path}/${ids.at(-1)}`)).status).toBe(200)
+  })
+
+  test('memory forgets in time', async () => {
+    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, ttlMs: 1 } }))
+    const { id } = await good(await ask(path, post(requests.responses)))
+    await new Promise(resolve => setTimeout(resolve, 20))
+    expect((await ask(`${path}/${id}`)).status).toBe(404)
+  })
+})
+
+test('what was kept of a stream is what the stream said', async () => {
+  const [[, start]] = hosts as [(typeof hosts)[number]]
+  for (const served of stateless) {
+    const ask = await start(one((await upstream(sendStream(streams[served]))).url, served, memory))
+    const text = await (await ask(path, post({ ...requests.responses, stream: true }))).text()
+    const { body } = await collectStream([text], { protocol: 'responses' satisfies Protocol })
+    expect(await good(await ask(`${path}/${(body as { id: string }).id}`))).toEqual(body)
+  }
+})
