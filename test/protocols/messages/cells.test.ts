@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest'
+import type { Citation, Part } from '../../../src/canonical/message.ts'
+import { translateError, translateResponse } from '../../../src/index.ts'
+import { messages } from '../../../src/protocols/messages/index.ts'
+
+const usage = { input_tokens: 1, output_tokens: 2 }
+const reply = (more: object = {}) => {
+  const content = [{ type: 'text', text: 'hi' }]
+  return {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content,
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    stop_details: null,
+    usage,
+    ...more,
+  }
+}
+const cross = (to: 'chat-completions' | 'responses', more: object) => {
+  const { body, notes } = translateResponse(reply(more), { from: 'messages', to, now: 1 })
+  return { body, notes: notes.map(({ code, path }) => `${code} ${path}`) }
+}
+
+describe('how a reply ends is told to others', () => {
+  test.each<[word: string, finish: string, status: string, reason: string | null, exact: boolean]>([
+    ['end_turn', 'stop', 'completed', null, true],
+    ['stop_sequence', 'stop', 'completed', null, false],
+    ['max_tokens', 'length', 'incomplete', 'max_output_tokens', true],
+    ['pause_turn', 'stop', 'incomplete', 'pause_turn', false],
+    ['model_context_window_exceeded', 'length', 'incomplete', 'max_output_tokens', false],
+    ['refusal', 'content_filter', 'incomplete', 'content_filter', false],
+    ['compaction', 'stop', 'completed', null, false],
+    ['invented', 'stop', 'completed', null, false],
+  ])('%s', (stop_reason, finish_reason, status, reason, exact) => {
+    const more = { stop_reason, stop_sequence: stop_reason === 'stop_sequence' ? 'END' : null }
+    const chat = cross('chat-completions', more)
+    expect(chat.body).toMatchObject({ choices: [{ finish_reason, message: { content: 'hi' } }] })
+    const items = cross('responses', more)
+    expect(items.body).toMatchObject({ status, incomplete_details: reason && { reason } })
+    for (const { notes } of [chat, items]) expect(notes.some(note => note.startsWith('finish.approximated'))).toBe(!exact)
+  })
+
+  test('a refusal without a word says why', () => {
+    const more = { content: [], stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }
+    expect(cross('chat-completions', more).body).toMatchObject({ choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'No.' } }] })
+    expect(cross('responses', more).body).toMatchObject({ status: 'incomplete', output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }] })
+    for (const to of ['chat-completions', 'responses'] as const) expect(cross(to, more).notes.some(note => note.endsWith('/stop_details'))).toBe(true)
+  })
+})
+
+describe('citations of whole blocks are spans of the text', () => {
+  const web = { type: 'web_search_result_location', url: 'https://u', title: 't', cited_text: 'ct', encrypted_index: 'E' }
+  const inside = { type: 'char_location', document_index: 0, document_title: 'd', start_char_index: 0, end_char_index: 3, cited_text: 'x', file_id: null }
+  const content = [
+    { type: 'text', text: '😀 a' },
+    { type: 'text', text: 'bc😀', citations: [web, inside] },
+    { type: 'text', text: 'z', citations: [web] },
+  ]
+
+  test('in code points of all of it', () => {
+    const { body, notes } = cross('chat-completions', { content })
+    const span = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { start_index, end_index, url: 'https://u', title: 't' } })
+    expect(body).toMatchObject({ choices: [{ message: { content: '😀 abc😀z', annotations: [span(3, 6), span(6, 7)] } }] })
+    expect(notes).toContain('citation.unsupported /content/1/citations')
+  })
+
+  test('or of their own part', () => {
+    const span = (start_index: number, end_index: number) => ({ type: 'url_citation', start_index, end_index, url: 'https://u', title: 't' })
+    expect(cross('responses', { content }).body).toMatchObject({
+      output: [{ content: [{ text: '😀 a', annotations: [] }, { annotations: [span(0, 3)] }, { annotations: [span(0, 1)] }] }],
+    })
+  })
+})
+
+describe('counts', () => {
+  test('are inclusive elsewhere, and what has no place is noted', () => {
+    const counts = {
+      input_tokens: 8,
+      cache_creation_input_tokens: 12963,
+      cache_read_input_tokens: 4,
+      cache_creation: { ephemeral_5m_input_tokens: 963, ephemeral_1h_input_tokens: 12000 },
+      output_tokens: 30,
+      output_tokens_details: { thinking_tokens: 12 },
+      server_tool_use: { web_search_requests: 2, web_fetch_requests: 0 },
+      iterations: [{ type: 'compaction', input_tokens: 5, output_tokens: 6 }],
+    }
+    const chat = cross('chat-completions', { usage: counts })
+    expect(chat.body).toMatchObject({
+      usage: {
+        prompt_tokens: 12975,
+        completion_tokens: 30,
+        total_tokens: 13005,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 12963 },
+        completion_tokens_details: { reasoning_tokens: 12 },
+      },
+    })
+    const items = cross('responses', { usage: counts })
+    expect(items.body).toMatchObject({
+      usage: { input_tokens: 12975, output_tokens: 30, total_tokens: 13005, output_tokens_details: { reasoning_tokens: 12 } },
+    })
+    for (const { notes } of [chat, items])
+      for (const place of ['cache_creation', 'server_tool_use', 'iterations']) expect(notes.some(note => note.endsWith(`/usage/${place}`))).toBe(true)
+  })
+})
+
+describe('overload has a status of its own here', () => {
+  test.each(['chat-completions', 'responses'] as const)('and is 503 for %s', other => {
+    const body = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_1' }
+    const out = translateError({ status: 529, headers: { 'retry-after': '7' }, body }, { from: 'messages', to: other })
+    expect(out).toMatchObject({ status: 503, headers: { 'retry-after': '7' }, body: { error: { message: 'Overloaded', type: 'server_error' } } })
+    const back = translateError({ status: out.status, headers: out.headers, body: out.body }, { from: other, to: 'messages' })
+    expect(back).toMatchObject({
+      status: 529,
+      headers: { 'retry-after': '7' },
+      body: { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+    })
+  })
+})
+
+describe('the newest version', () => {
+  const cited: Citation = { kind: 'document', protocol: 'messages', raw: { type: 'char_location', cited_text: 'c', document_index: 0 } }
+  const text: Part = { type: 'text', text: 'a', citations: [cited] }
+  const pdf: Part = { type: 'media', kind: 'document', source: { type: 'url', url: 'https://a' } }
+  const found: Part = { type: 'search-result', source: 's', title: 't', parts: [text] }
+  const write = (role: 'user' | 'assistant', part: Part, apiVersion: '2023-06-01' | '2026-10-21') => {
+    const { wire, notes } = messages.encodeRequest(
+      { model: 'm', maxOutputTokens: 1, messages: [{ role, origin: 'message', parts: [part, { type: 'text', text: 'z', cache: {} }] }] },
+      { apiVersion },
+    )
+    return { text: JSON.stringify(wire), codes: notes.map(({ code }) => code) }
+  }
+
+  test.each<[string, 'user' | 'assistant', Part, string, string[]]>([
+    ['takes no citations in the text of a user', 'user', text, 'char_location', ['citation.version']],
+    ['takes no citations in a search result', 'user', found, 'char_location', ['citation.version']],
+    ['takes citations in the text of an assistant', 'assistant', text, '', []],
+    ['takes no documents of an assistant', 'assistant', pdf, 'https://a', ['media.unsupported']],
+    ['takes documents of a user', 'user', pdf, '', []],
+  ])('%s', (_, role, part, refused, expected) => {
+    const { text: wire, codes } = write(role, part, '2026-10-21')
+    if (refused) expect(wire).not.toContain(refused)
+    expect(codes).toEqual(expected)
+    expect(write(role, part, '2023-06-01')).toMatchObject({ text: expect.stringContaining(refused), codes: [] })
+  })
+
+  test('has no sampling at all', () => {
+    const request = { model: 'm', maxOutputTokens: 1, messages: [], sampling: { temperature: 0.5, topP: 0.5, topK: 3 } }
+    const { wire, notes } = messages.encodeRequest(request, { apiVersion: '2026-10-21' })
+    expect(wire).toEqual({ model: 'm', max_tokens: 1, messages: [] })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'sampling.version /sampling/temperature',
+      'sampling.version /sampling/topP',
+      'sampling.version /sampling/topK',
+    ])
+  })
+})
