@@ -12,7 +12,7 @@ import type { Finish, Usage } from './response.ts'
  * `candidate` counts answers, `message` counts messages inside a candidate, `part` counts parts inside a candidate;
  * all from 0, dense, never used twice. Every part is ended before its message, every message before its candidate's
  * `finish`. One `finish` for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
- * Wires that announce no messages or parts have them announced by their decoder.
+ * Wires that announce no messages or parts have them announced by their decoder. `at` is where things stand in the whole reply.
  */
 export type CanonicalEvent =
   | { type: 'start'; id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
@@ -21,7 +21,7 @@ export type CanonicalEvent =
   | PartDelta
   | PartEnd
   | { type: 'message.end'; candidate: number; message: number; status?: 'completed' | 'incomplete' }
-  | { type: 'finish'; candidate: number; finish: Finish; ext?: ExtMap }
+  | { type: 'finish'; candidate: number; finish: Finish; at?: string; ext?: ExtMap }
   /** Cumulative; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
@@ -43,6 +43,7 @@ export type MessageStart = {
   origin?: 'message' | 'item' | 'instructions'
   id?: string
   phase?: 'commentary' | 'final_answer' | null
+  at?: string
   ext?: ExtMap
 }
 

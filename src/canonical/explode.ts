@@ -12,7 +12,7 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   if (completedAt !== undefined || promptBlocked) events.push({ type: 'update', ...present({ completedAt, promptBlocked }) })
   for (const { index: candidate, messages } of candidates) {
     let next = 0
-    messages.forEach(({ parts, origin, status, name: _name, at: _at, ...head }, message) => {
+    messages.forEach(({ parts, origin, status, name: _name, ...head }, message) => {
       events.push({ type: 'message.start', candidate, message, ...head, ...(origin !== 'message' && { origin }) })
       for (const whole of parts) {
         const part = next++
@@ -30,7 +30,8 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     events.push({ type: 'error', error }, { type: 'end', clean: false })
     return events
   }
-  for (const { index: candidate, finish, ext: own } of candidates) if (finish) events.push({ type: 'finish', candidate, finish, ...present({ ext: own }) })
+  for (const { index: candidate, finish, at, ext: own } of candidates)
+    if (finish) events.push({ type: 'finish', candidate, finish, ...present({ at, ext: own }) })
   if (usage) events.push({ type: 'usage', usage })
   const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
   events.push({ type: 'end', clean: finished })

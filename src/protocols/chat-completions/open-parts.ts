@@ -6,13 +6,16 @@ import type { Choice } from './stream-decoder.ts'
 
 export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
   const part = choice.nextPart++
-  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: placeOf(choice), ...head } })
+  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: `${placeOf(choice)}${fieldOf(head)}`, ...head } })
   return part
 }
 
-/** Where the deltas of an answer stand in their chunks. */
+/** The field that a part is written in, where it has one of its own. */
+const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 'refusal' ? '/refusal' : type === 'media' ? '/audio' : '')
+
+/** Where the message of an answer stands in the whole reply. */
 export function placeOf({ candidate }: Choice): string {
-  return `/choices/${candidate}/delta`
+  return `/choices/${candidate}/message`
 }
 
 export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {

@@ -198,7 +198,7 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       delta: {},
     }
     state.choices.set(candidate, choice)
-    emit({ type: 'message.start', candidate, message: 0, role: 'assistant' })
+    emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })
   }
   return choice
 }
@@ -382,5 +382,5 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
   const gathered = Object.keys(delta).length > 0 ? { ...fields, delta } : fields
-  emit({ type: 'finish', candidate, finish, ...kept(gathered, {}) })
+  emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, {}) })
 }

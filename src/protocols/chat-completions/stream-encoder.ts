@@ -65,9 +65,9 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
         return
       case 'message.start':
         choiceOf(state, event.candidate).openMessages.push(event.message)
-        if (event.id !== undefined) reportOf(state).once('message.ids', '')
-        if (event.phase !== undefined && event.phase !== null) reportOf(state).once('message.phase', '')
-        if (event.ext) reportOf(state).ext(event.ext, '')
+        if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
+        if (event.phase !== undefined && event.phase !== null) reportOf(state).once('message.phase', event.at, 'phase')
+        if (event.ext) reportOf(state).ext(event.ext, event.at)
         return
       case 'part.start':
         startPart(state, event, emit)
@@ -177,7 +177,7 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
   switch (head.type) {
     case 'text':
       if (head.ext) report.ext(head.ext, head.at)
-      return { kind: 'text', text: '', start: choice.length, end: undefined, citations: [], ...held() }
+      return { kind: 'text', text: '', start: choice.length, end: undefined, citations: [], ...(head.at !== undefined && { at: head.at }), ...held() }
     case 'refusal':
       return { kind: 'refusal', text: '', ...held() }
     case 'reasoning':
@@ -244,7 +244,7 @@ function endMessage(state: State, { candidate, message }: Extract<CanonicalEvent
   settleAll(state, choice, emit)
 }
 
-function finishChoice(state: State, { candidate, finish, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
+function finishChoice(state: State, { candidate, finish, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish, { hasCalls: hasCall(choice), single: state.single })
   if (!written) {
@@ -252,8 +252,8 @@ function finishChoice(state: State, { candidate, finish, ext }: Extract<Canonica
     return
   }
   const report = reportOf(state)
-  noteFinish(finish, written, { at: undefined, report })
-  report.ext(ext, '')
+  noteFinish(finish, written, { at, report })
+  report.ext(ext, at)
   refuse(state, choice, { finish, emit })
   const { delta, ...fields } = own(ext)?.fields ?? {}
   conclude(state, choice, { word: written.word, fields, delta: isObject(delta) ? delta : {}, emit })
@@ -287,10 +287,10 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
   const report = reportOf(state)
   return [...choice.parts.values()].flatMap(out => {
     if (out.kind !== 'text') return []
-    const { start, text, end = start + [...text].length } = out
+    const { at, start, text, end = start + [...text].length } = out
     return out.citations.flatMap(citation => {
-      const annotation = encodeCitation(citation, { start, end }, () => report.once('citation.whole-part', ''))
-      if (!annotation) report.add('citation.unsupported', '')
+      const annotation = encodeCitation(citation, { start, end }, () => report.once('citation.whole-part', at, 'citations'))
+      if (!annotation) report.add('citation.unsupported', at, 'citations')
       return annotation ? [annotation] : []
     })
   })

@@ -26,7 +26,14 @@ export type CallOut = {
 /** What came for a part while another of its kind, or an earlier message, was open. */
 type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
 
-type TextOut = { kind: 'text'; text: string; start: number; end: number | undefined; citations: Extract<Delta, { kind: 'citation' }>['citation'][] }
+type TextOut = {
+  kind: 'text'
+  at?: string
+  text: string
+  start: number
+  end: number | undefined
+  citations: Extract<Delta, { kind: 'citation' }>['citation'][]
+}
 
 export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
 

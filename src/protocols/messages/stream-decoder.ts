@@ -132,13 +132,13 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
   const unknown = keep(withoutNulls(fields), nulls(fields))
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...unknown }, emit)
-  takeUsage(state, usage, '/message/usage', emit)
+  takeUsage(state, usage, '/usage', emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   // A reply that was ready at once stands whole in its start.
   if (Array.isArray(content))
     content.forEach((block, index) => {
       const path = `/message/content/${index}`
-      openBlock(state, String(index), checkBlock(block, path), path, emit)
+      openBlock(state, String(index), checkBlock(block, path), `/content/${index}`, emit)
       stopBlock(state, { index }, emit)
     })
 }
@@ -179,7 +179,7 @@ function startBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void
   const block = checkBlock(wire['content_block'], '/content_block')
   begin(state, {}, emit)
   if (Object.hasOwn(state.open, index)) stopBlock(state, wire, emit)
-  openBlock(state, index, block, '/content_block', emit)
+  openBlock(state, index, block, `/content/${index}`, emit)
 }
 
 function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: string, emit: Emitting): void {

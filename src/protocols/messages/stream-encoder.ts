@@ -33,6 +33,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     closed: {},
     seen: { calls: false },
     finish: undefined,
+    finishAt: undefined,
     usage: undefined,
     promptBlocked: undefined,
     ext: undefined,
@@ -55,10 +56,10 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       }
       case 'message.start': {
-        const { type: _, candidate: __, message: ___, role: ____, origin: _____, id, phase, ext, ...rest } = event
-        report(state).rest({ ...rest, ...(phase && { phase }) }, undefined, 'message.')
-        report(state).ext(ext, undefined)
-        if (id !== undefined) report(state).once('message.envelope', undefined)
+        const { type: _, candidate: __, message: ___, role: ____, origin: _____, id, phase, at, ext, ...rest } = event
+        report(state).rest({ ...rest, ...(phase && { phase }) }, at)
+        report(state).ext(ext, at)
+        report(state).onceEach('message.envelope', at, { itemId: id })
         begin(state, emit)
         return
       }
@@ -77,7 +78,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'finish':
         begin(state, emit)
         state.finish = event.finish
-        report(state).ext(event.ext, undefined)
+        state.finishAt = event.at
+        report(state).ext(event.ext, event.at)
         settle(state, event.finish, emit)
         return
       case 'usage':
@@ -164,7 +166,7 @@ function close(state: EncoderState, emit: Emitting): void {
     ...(calls ? [{ type: 'tool-call' as const, id: '', name: '', kind: 'function' as const, input: '' }] : []),
     ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal }]),
   ]
-  const stop = encodeFinish(state.finish, parts, state.promptBlocked, { native: false }, report(state))
+  const stop = encodeFinish(state.finish, parts, state.promptBlocked, { native: false, at: state.finishAt }, report(state))
   finishMessage(state, stop, emit)
 }
 

@@ -52,6 +52,7 @@ export type EncoderState = MachineState & {
   /** What finish and refusals need to know of the parts. */
   seen: { calls: boolean; refusal?: string }
   finish: Finish | undefined
+  finishAt: string | undefined
   usage: Usage | undefined
   promptBlocked: CanonicalResponse['promptBlocked']
   ext: ExtMap | undefined

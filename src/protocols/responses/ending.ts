@@ -1,6 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { RefusalPart } from '../../canonical/message.ts'
 import type { Candidate } from '../../canonical/response.ts'
+import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { inputKey } from './call-items.ts'
 import { snapshot } from './envelope.ts'
@@ -105,9 +106,9 @@ function endAsLength(state: State, emit: Out): void {
 function terminate(state: State, emit: Out): void {
   flushHeld(state, emit)
   const w = writing(state)
-  const candidate: Candidate = { index: 0, messages: [], ...(state.finish && { finish: state.finish }), ...(state.finishExt && { ext: state.finishExt }) }
+  const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
   const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
-  noteCalls(state.finish, waits(state.items), { at: '', report: w.report })
+  noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: w.report })
   if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
   const { status, details } = ending
   const usage = usageOf(state)

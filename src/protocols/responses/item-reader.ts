@@ -53,7 +53,7 @@ function openItem(state: State, index: number, wire: JsonObject, emit: Tell): Op
   delete state.items[index]
   for (const other of Object.keys(state.items)) openWaiting(state, Number(other), emit)
   const { message } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
-  const { parts, status: _status, at: _at, name: _name, ...head } = message
+  const { parts, status: _status, name: _name, ...head } = message
   const type = String(wire['type'])
   const open: OpenItem = {
     message: state.messages++,

@@ -44,6 +44,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
     held: undefined,
     finish: undefined,
     finishExt: undefined,
+    finishAt: undefined,
     blocked: false,
     usage: undefined,
     passedOver: [],
@@ -100,6 +101,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
     case 'finish':
       state.finish = event.finish
       state.finishExt = event.ext
+      state.finishAt = event.at
       flushHeld(state, emit)
       return
     case 'usage':

@@ -61,6 +61,7 @@ export type State = MachineState & {
   held: number | undefined
   finish: Finish | undefined
   finishExt: ExtMap | undefined
+  finishAt: string | undefined
   blocked: boolean
   usage: Usage | undefined
   /** Candidates beyond the first, which were noted. */
