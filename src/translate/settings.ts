@@ -15,7 +15,7 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   maxEventLength?: number
   /** The reply gets an id of its own from `newId`: those of some upstreams come twice. Not between equal protocols. Default false. */
   renewId?: boolean
-  /** The caller keeps the reply itself, as the request wants it: no upstream is told of `store`, and the reply says that it is kept. */
+  /** The caller keeps the reply itself, as the request wants it: no upstream is told of `store`, and the reply says that it is kept. Default false. */
   keepsReply?: boolean
   /** Between equal protocols: leaves out events that only tell counts, which the caller did not ask for. Default false. */
   hideUsage?: boolean
