@@ -176,6 +176,7 @@ const pairs: Row[] = [
     { messages: [user('x'), calling(call('a')), answer('a', 'stale'), answer('a', 'fresh')] },
     {
       messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'fresh')])] }, 'dropped /messages/2 tool-result.duplicate'],
+      responses: [{ input: [item('user', 'x'), called('a'), output('a', 'fresh')] }, 'dropped /messages/2 tool-result.duplicate'],
     },
   ],
   [
@@ -183,6 +184,11 @@ const pairs: Row[] = [
     'responses',
     { input: [user('x'), called('a'), output('a', '1'), output('a', '2'), output('a', '3')] },
     {
+      'chat-completions': [
+        { messages: [user('x'), calling(call('a')), answer('a', '3')] },
+        'dropped /input/2 tool-result.duplicate',
+        'dropped /input/3 tool-result.duplicate',
+      ],
       messages: [
         { messages: [user('x'), assistant([use('a')]), user([result('a', '3')])] },
         'dropped /input/2 tool-result.duplicate',

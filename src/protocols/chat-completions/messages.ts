@@ -4,6 +4,7 @@ import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { validCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
@@ -82,7 +83,8 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
  * message per turn, the results of its calls directly after it in the order of the calls, all else after these.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
-  const turns = writing.own ? [...messages] : regroup(messages, writing)
+  const stale = (part: Part) => writing.report.add('tool-result.duplicate', part.at)
+  const turns = writing.own ? [...messages] : regroup(withoutStaleResults(messages, stale), writing)
   const lastUser = turns.findLastIndex(({ role }) => role === 'user')
   const written: JsonObject[] = []
   let media: JsonObject[] = []

@@ -31,6 +31,7 @@ export const notes = {
   'tool-result.media-moved': { kind: 'approximated', reason: 'tool messages hold text only; this stands in a user message after them', source: '2.7' },
   'tool-result.media-dropped': { kind: 'dropped', reason: 'tool messages hold text only', source: '2.7' },
   'tool-result.moved': { kind: 'approximated', reason: 'the result was moved next to its call, where the target demands it', source: '2.2' },
+  'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answered this call, and the target demands one', source: '2.2' },
   'tool-result.orphan': { kind: 'dropped', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
   'tool-result.call-id': { kind: 'approximated', reason: 'the message names no call; taken as the answer to the oldest open one', source: '13.6' },

@@ -81,6 +81,10 @@ export function encodeMessages(
   const wires = native
     ? others.map(message => encodeNative(message, writing))
     : encodeTurns(others, model, writing, options, report, blocks => system.push(...blocks))
+  if (!native && options.amLeadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
+    report.add('message.leading-user', '/messages/0')
+    wires.push({ role: 'user', content: '.' })
+  }
   const spelled = leading.length === 1 && leading[0] ? ownForm(leading[0])?.['content'] : undefined
   const only = system.length === 1 ? system[0] : undefined
   if (native && leading.length > 0 && system.length === 0) return { system: spelled === 'string' ? '' : [], messages: wires }

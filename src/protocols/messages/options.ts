@@ -31,7 +31,10 @@ export type MessagesOptions = {
    * source calls an effort takes no sampling there either; `keep`: both are written.
    */
   amSamplingWithThinking?: 'drop' | 'keep'
-  /** A conversation that an assistant begins. `keep` (default): the server answers; `synthesize`: a user says `.` before it. */
+  /**
+   * A conversation that an assistant begins, or instructions without one. `keep` (default): the server answers; `synthesize`: a
+   * user says `.` first.
+   */
   amLeadingUser?: 'keep' | 'synthesize'
   /**
    * Callers of a tool that only another provider knows. `drop` (default): the model itself may call it; `map`: code that the

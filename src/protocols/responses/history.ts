@@ -1,12 +1,14 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { encodeMessage } from './items.ts'
 import type { Writing } from './writing.ts'
 
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], w: Writing): JsonObject[] {
-  if (!w.own) limitBreakpoints(messages, w)
-  const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(messages, w) : messages
+  const told = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, ({ at }) => w.report.add('tool-result.duplicate', at))
+  if (!w.own) limitBreakpoints(told, w)
+  const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(told, w) : told
   const items: JsonObject[] = []
   const answered = w.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
   for (const message of repaired) {

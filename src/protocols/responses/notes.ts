@@ -42,6 +42,7 @@ export const responsesNotes = {
   'tool-call.empty-input': { kind: 'synthesized', reason: 'arguments must be the text of a JSON object', source: '3.9' },
   'tool-call.id': { kind: 'approximated', reason: 'the id of a call has at most 64 characters here', source: '2.7' },
   'tool-call.id-twice': { kind: 'approximated', reason: 'two calls of one answer must not share an id', source: '2.7' },
+  'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'a call must have a result', source: '2.2' },
   'tool-pair.dropped': { kind: 'dropped', reason: 'a call without result, or a result without call', source: '2.2' },
   'server-tool.dropped': { kind: 'dropped', reason: 'the record of a tool that another provider ran', source: '2.5' },

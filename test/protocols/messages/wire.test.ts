@@ -70,6 +70,8 @@ describe('a conversation that an assistant begins', () => {
     expect(wire.messages).toMatchObject([{ role: 'user', content: '.' }, { role: 'assistant' }, { role: 'user' }])
     expect(notes).toEqual(['message.leading-user /messages/0'])
     expect(write({}, { amLeadingUser: 'synthesize' }).notes).toEqual([])
+    const alone = write({ messages: [{ role: 'system', content: 'be brief' }] }, { amLeadingUser: 'synthesize' })
+    expect(alone).toMatchObject({ wire: { system: 'be brief', messages: [{ role: 'user', content: '.' }] }, notes: ['message.leading-user /messages/0'] })
   })
 })
 

@@ -1,0 +1,35 @@
+import type { Message, Part } from '../canonical/message.ts'
+
+/**
+ * A conversation in which each call has one result, the last one: clients that try again send more, and servers refuse them.
+ * Results of a call that is not there stay.
+ */
+export function withoutStaleResults(messages: readonly Message[], leave: (stale: Part) => void): readonly Message[] {
+  const stale = staleResults(messages)
+  if (stale.size === 0) return messages
+  for (const part of stale) leave(part)
+  return messages.flatMap(message => {
+    const parts = message.parts.filter(part => !stale.has(part))
+    return parts.length > 0 || message.parts.length === 0 ? [{ ...message, parts }] : []
+  })
+}
+
+function staleResults(messages: readonly Message[]): Set<Part> {
+  const stale = new Set<Part>()
+  const open = new Map<string, { calls: number; results: Part[] }>()
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type === 'tool-call') {
+        const before = open.get(part.id)
+        // Once it was answered, an id that is used again is that of another call.
+        if (before?.results.length === 0) before.calls++
+        else open.set(part.id, { calls: 1, results: [] })
+      } else if (part.type === 'tool-result') {
+        const asked = open.get(part.callId)
+        asked?.results.push(part)
+        const late = asked && asked.results.length > asked.calls ? asked.results.shift() : undefined
+        if (late) stale.add(late)
+      }
+    }
+  return stale
+}
