@@ -27,7 +27,15 @@ function targetOf({ kind, path }: Note, target: unknown, example: Example): stri
   const { shows } = example
   if (shows?.target !== undefined) return fragment(target, shows.target)
   if (kind === 'dropped') return 'nothing'
-  return kind === 'synthesized' ? fragment(target, pointedAt(example, target, path) ?? '') : '…'
+  if (kind === 'synthesized') return fragment(target, pointedAt(example, target, path) ?? '')
+  const [only, ...others] = placesOf(path.slice(path.lastIndexOf('/') + 1), target, '')
+  return only !== undefined && others.length === 0 ? fragment(target, only) : '…'
+}
+
+/** Where a field of this name stands in a body: a field that keeps its name shows there what became of it. */
+function placesOf(name: string, body: unknown, place: string): string[] {
+  if (typeof body !== 'object' || body === null || /^\d*$/.test(name)) return []
+  return Object.entries(body).flatMap(([key, value]) => [...(key === name ? [`${place}/${key}`] : []), ...placesOf(name, value, `${place}/${key}`)])
 }
 
 function settingsOf({ options = {} }: Example): string {

@@ -25,7 +25,7 @@ const done = chat.chunk({}, { finish_reason: 'stop' }, { usage: { prompt_tokens:
 export const messagesExamples: Record<string, Example> = {
   'system.mid-conversation-as-user': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
   'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
-  'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user)),
+  'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/system' } }),
   'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
   'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
   'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
