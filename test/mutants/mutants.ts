@@ -101,10 +101,10 @@ export const mutants: Mutant[] = [
   {
     fault: 'unknown fields of a request are not noted',
     room: 'kit',
-    find: "else pushAt('field.unknown', place)",
+    find: "else pushAt('field.unknown', place, isPlaced)",
     replace: '',
   },
-  { fault: 'a field nobody took is not noted', room: 'kit', find: "if (value !== undefined) push('field.unsupported', at, prefix + key)", replace: '' },
+  { fault: 'a field nobody took is not noted', room: 'kit', find: "push('field.unsupported', at, prefix + key)", replace: 'continue' },
   { fault: 'notes point at the container instead of the field', room: 'kit', find: "return name === '' ? place : `${place}/${name}`", replace: 'return place' },
   { fault: 'long ids are cut instead of hashed', room: 'kit', find: 'return valid.test(id) ? id : `call_${hashId(id)}`', replace: 'return id.slice(0, 40)' },
   { fault: 'renamed tools may collide', room: 'kit', find: '_${hashHex(name, 8)}`', replace: '_`' },
@@ -377,7 +377,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'probabilities are left out in silence',
     room: messages,
-    find: "if (logprobs?.enabled) report.add('field.unsupported', undefined, 'logprobs')",
+    find: "if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs')",
     replace: '',
   },
   {

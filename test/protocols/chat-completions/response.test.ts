@@ -229,6 +229,26 @@ describe('writing', () => {
     expect(encodeResponse(open, { truncated: 'length' }).wire).toMatchObject({ choices: [{ finish_reason: 'length' }] })
   })
 
+  test('counts of predictions and of sound stand where they belong', () => {
+    const usage: Usage = { input: 9, output: 8, inputAudio: 1, outputAudio: 2, acceptedPrediction: 3, rejectedPrediction: 4 }
+    expect(encodeResponse({ candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }], usage }).wire).toMatchObject({
+      usage: {
+        prompt_tokens_details: { audio_tokens: 1 },
+        completion_tokens_details: { audio_tokens: 2, accepted_prediction_tokens: 3, rejected_prediction_tokens: 4 },
+      },
+    })
+  })
+
+  test('probabilities of a refusal stand beside those of the text', () => {
+    const parts: Part[] = [
+      { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] },
+      { type: 'refusal', text: 'no', logprobs: [{ token: 'no', logprob: -2 }] },
+    ]
+    expect(encodeResponse({ candidates: [{ index: 0, messages: [{ role: 'assistant', parts }], finish: { reason: 'stop' } }] }).wire).toMatchObject({
+      choices: [{ logprobs: { content: [{ token: 'a', logprob: -1 }], refusal: [{ token: 'no', logprob: -2 }] } }],
+    })
+  })
+
   test('refusals and refused prompts', () => {
     expect(write([{ type: 'refusal', text: 'no' }])).toMatchObject({ message: { content: null, refusal: 'no' }, finish: 'stop', codes: [] })
     expect(write([], 'refusal')).toMatchObject({ message: { content: null, refusal: 'The request was refused.' }, finish: 'content_filter' })
