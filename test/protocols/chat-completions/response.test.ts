@@ -244,7 +244,9 @@ describe('writing', () => {
       { type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] },
       { type: 'refusal', text: 'no', logprobs: [{ token: 'no', logprob: -2 }] },
     ]
-    expect(encodeResponse({ candidates: [{ index: 0, messages: [{ role: 'assistant', parts }], finish: { reason: 'stop' } }] }).wire).toMatchObject({
+    expect(
+      encodeResponse({ candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }] }).wire,
+    ).toMatchObject({
       choices: [{ logprobs: { content: [{ token: 'a', logprob: -1 }], refusal: [{ token: 'no', logprob: -2 }] } }],
     })
   })
