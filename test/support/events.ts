@@ -181,3 +181,20 @@ export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
     if (how === 'end') return [...begun, { type: 'end', clean: false }]
     return [...begun, { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
   })
+
+/** Such streams with events lost, moved and exchanged: nothing of their order holds, but no part begins twice. */
+export const nonsense: Arbitrary<CanonicalEvent[]> = fc
+  .tuple(fc.oneof(cleanEvents, cutEvents), fc.array(fc.tuple(fc.constantFrom('lose', 'move', 'exchange'), fc.nat(1000), fc.nat(1000)), { maxLength: 8 }))
+  .map(([events, faults]) => {
+    const out = [...events]
+    for (const [how, from, to] of faults) {
+      const at = from % Math.max(1, out.length)
+      const there = to % Math.max(1, out.length)
+      const [event, other] = [out[at], out[there]]
+      if (!event || !other) continue
+      if (how === 'lose') out.splice(at, 1)
+      else if (how === 'move') out.splice(there, 0, ...out.splice(at, 1))
+      else [out[at], out[there]] = [other, event]
+    }
+    return out
+  })

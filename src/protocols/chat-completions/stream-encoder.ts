@@ -41,7 +41,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
       writeUsage: ccAlwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
       single: takesOneCall(context),
       spare: { id, created, model },
-      head: {},
+      head: { id, object: 'chat.completion.chunk', created, model },
       fields: {},
       usage: undefined,
       blocked: undefined,
@@ -53,9 +53,13 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
   step(machine, event, emit) {
     const state = machine as State
     if (state.phase === 'over') return
+    if ('candidate' in event && state.choices.get(event.candidate)?.finished) {
+      fail(state, { status: 502, kind: 'internal', message: 'the upstream went on after its end' }, emit)
+      return
+    }
     switch (event.type) {
       case 'start':
-        begin(state, event)
+        if (state.choices.size === 0) begin(state, event)
         return
       case 'update':
         if (event.promptBlocked) state.blocked = event.promptBlocked

@@ -160,7 +160,13 @@ function close(state: EncoderState, emit: Emitting): void {
     return
   }
   begin(state, emit)
+  if (state.finish) settle(state, state.finish, emit)
   if (isDone(state)) return
+  // Whoever never said that a block had ended has not come to the end of it.
+  if (state.open && !isCall(state.open)) {
+    fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
+    return
+  }
   const { calls, refusal } = state.seen
   const parts: Part[] = [
     ...(calls ? [{ type: 'tool-call' as const, id: '', name: '', kind: 'function' as const, input: '' }] : []),

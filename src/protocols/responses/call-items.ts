@@ -40,8 +40,11 @@ export function endCall(state: State, part: OpenPart, value: ToolCallPart, whole
   w.itemId = () => String(before['id'])
   const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, w)
   w.report.settle(wire, `/output/${part.item}`)
-  const input = String(wire[inputKey(value)] ?? '')
-  if (value.input === '') giveInput(state, part, value, input, emit)
+  const due = String(wire[inputKey(value)] ?? '')
+  if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)
+  // White space that was told before an input that is `{}` by rule stays a part of it: the item is what its deltas added up to.
+  const input = due !== '' && value.input.trim() === due ? value.input : due
+  Object.assign(wire, { [inputKey(value)]: input })
   const place = placeOf(state, part)
   if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
   else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)

@@ -30,7 +30,10 @@ export function conclude(state: State, clean: boolean, emit: Out): void {
     return
   }
   open(state, emit)
-  terminate(state, emit)
+  flushHeld(state, emit)
+  // Whoever never said that an item had ended has not come to the end of it.
+  if (state.items.some(({ done }) => !done)) fail(state, truncation, emit)
+  else terminate(state, emit)
 }
 
 const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
@@ -104,7 +107,6 @@ function endAsLength(state: State, emit: Out): void {
 }
 
 function terminate(state: State, emit: Out): void {
-  flushHeld(state, emit)
   const w = writing(state)
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
   const ending = encodeEnding(candidate, state.blocked && !state.finish, w)

@@ -21,9 +21,10 @@ export function startReasoning(state: State, part: OpenPart, head: ReasoningPart
   for (const [segment, { kind, text }] of head.segments.entries()) giveReasoning(state, part, value, { kind: 'reasoning', segment, of: kind, text }, emit)
 }
 
-/** A piece of a segment; segments up to it are announced. */
-export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, delta: Delta & { kind: 'reasoning' }, emit: Out): void {
-  if (delta.segment >= value.segments.length + 64) return
+/** A piece of a segment; segments up to it are announced. What comes late of one that has ended goes on with the last. */
+export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: Out): void {
+  if (told.segment >= value.segments.length + 64) return
+  const delta = { ...told, segment: Math.max(told.segment, part.segments - 1) }
   addDelta(value, delta)
   while (part.segments < value.segments.length) {
     if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)

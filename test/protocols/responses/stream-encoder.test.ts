@@ -5,6 +5,9 @@ import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Part } from '../../../src/canonical/message.ts'
 import type { FinishReason } from '../../../src/canonical/response.ts'
 import { isObject } from '../../../src/kit/json.ts'
+import { responses } from '../../../src/protocols/responses/index.ts'
+import { encodeStream } from '../../support/run.ts'
+import { strictOf } from '../../support/strict/index.ts'
 import { accumulate, encode, faultsOf, lastResponse, typesOf } from './support.ts'
 
 const start: CanonicalEvent = { type: 'start', id: 'x1', model: 'm-1', createdAt: 7 }
@@ -433,5 +436,31 @@ describe('any stream that obeys the grammar', () => {
       }),
       { numRuns: 60 },
     )
+  })
+})
+
+describe('calls and reasoning whose pieces are odd', () => {
+  const stream = (head: Part, deltas: Delta[]) =>
+    encodeStream(responses, [start, message(), begin(0, head), ...deltas.map(delta => give(0, delta)), ...over]).wires
+  const over: CanonicalEvent[] = [
+    { type: 'part.end', candidate: 0, part: 0 },
+    messageEnd(),
+    { type: 'finish', candidate: 0, finish: { reason: 'stop' } },
+    { type: 'end', clean: true },
+  ]
+
+  test('arguments of nothing but white space end as what their deltas add up to', () => {
+    const wires = stream({ type: 'tool-call', id: 'c', name: 'run', kind: 'function', input: '' }, [{ kind: 'input', text: ' ' }])
+    expect(strictOf('responses').checkStream(wires)).toEqual([])
+    expect(wires).toContainEqual(expect.objectContaining({ type: 'response.function_call_arguments.done', arguments: ' {}' }))
+  })
+
+  test('thought that comes late of a segment which has ended goes on with the last one', () => {
+    const wires = stream({ type: 'reasoning', segments: [] }, [
+      { kind: 'reasoning', segment: 1, of: 'summary', text: 'so' },
+      { kind: 'reasoning', segment: 0, of: 'summary', text: 'hm' },
+    ])
+    expect(strictOf('responses').checkStream(wires)).toEqual([])
+    expect(JSON.stringify(wires.at(-2))).toContain('sohm')
   })
 })

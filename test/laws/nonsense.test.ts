@@ -1,0 +1,24 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../support/arbitrary.ts'
+import { nonsense } from '../support/events.ts'
+import { encodeStream } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all } from '../support/wires.ts'
+
+describe.each(all)('$name: the stream encoder', protocol => {
+  test('writes a legal stream whatever it is given, and a successful one only for what came to a clean end', () => {
+    const strict = strictOf(protocol.name)
+    fc.assert(
+      fc.property(nonsense, events => {
+        const { wires } = encodeStream(protocol, events)
+        expect(strict.checkStream(wires)).toEqual([])
+        const isClean = events.some(event => event.type === 'end' && event.clean)
+        const outcome = strict.outcome(wires)
+        expect(outcome).not.toBe('cut')
+        if (!isClean) expect(outcome).toBe('failed')
+      }),
+      runs(1000),
+    )
+  })
+})
