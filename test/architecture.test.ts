@@ -58,6 +58,7 @@ const notInAll: Record<string, string> = {
   'betas.ts': 'only messages has headers that unlock fields of a body',
   'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
   'part-queue.ts': 'parts wait for their turn only where a stream tells one after the other',
+  'images.ts': 'only servers of chat-completions put pictures beside the text of an answer',
   'think-tags.ts': 'only servers of chat-completions leave reasoning between tags in the text',
   'signatures.ts': 'only chat-completions has no place for the signature of a call or a text',
   'stream-signatures.ts': 'only where a signature in a stream comes apart from what it signs',

@@ -3,10 +3,12 @@ import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { serverToolText } from '../../kit/server-tools.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall, validCallId } from './calls.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { decodeImages, encodeImage } from './images.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText, splitCarriers, unknownOfCarriers } from './reasoning.ts'
@@ -43,6 +45,8 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
   const { carriers, rest } = splitCarriers(extra)
   const reasoning = decodeReasoning(carriers, at, carriedIssuer[reading.from])
+  const images = decodeImages(rest['images'], at)
+  if (images) delete rest['images']
 
   const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: `${at}/tool_calls/${i}`, ordinal: i, reading }))
   // Some servers put an empty call beside every text.
@@ -62,6 +66,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   }
   const others: Part[] = []
   if (refusal) others.push({ type: 'refusal', text: refusal, at: `${at}/refusal` })
+  others.push(...(images ?? []))
   if (audio) others.push(decodeAudioAnswer(audio, at))
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
   const said = onlyEmpty ? [] : decodeContent(content, at)
@@ -156,6 +161,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
 
   const single = from.towards === 'client' && takesOneCall(writing.options.context)
   const calls: JsonObject[] = []
+  const images: JsonObject[] = []
   const known: JsonObject = { role: 'assistant', content: undefined, name }
   const body: Part[] = []
   const texts: TextPart[] = []
@@ -185,6 +191,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         break
       case 'media':
         if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
+        else if (place === 'images' || (from.towards === 'client' && !kept)) images.push(...encodeImage(part, writing))
         else if (kept) body.push(part)
         else report.add('part.unsupported', part.at)
         break
@@ -194,6 +201,13 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         else report.add('part.unknown', part.at)
         break
       case 'server-tool':
+        if (from.towards === 'server' && writing.options.serverToolHistory === 'text') {
+          report.add('server-tool.as-text', part.at)
+          const line: TextPart = { type: 'text', text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n` }
+          texts.push(line)
+          body.push(line)
+        } else report.add('part.unsupported', part.at)
+        break
       case 'search-result':
       case 'tool-result':
       case 'control':
@@ -204,6 +218,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
     }
   }
   if (known['refusal'] === undefined && form['refusal'] === '') known['refusal'] = ''
+  if (images.length > 0) known['images'] = images
   if (calls.length > 0) known['tool_calls'] = calls
   else if (Array.isArray(form['tool_calls'])) known['tool_calls'] = []
 
@@ -212,7 +227,8 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   const empty = known['content'] === undefined && Object.keys(defined(known)).length === 1
   if (!kept) {
     if (empty && from.towards === 'server') return undefined
-    const silent = calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined
+    const silent =
+      calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined || images.length > 0
     known['content'] ??= silent || from.towards === 'client' ? null : ''
     if (from.towards === 'client') known['refusal'] ??= null
   }

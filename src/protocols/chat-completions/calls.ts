@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
-import { mapCallId } from '../../kit/ids.ts'
+import { hashId, mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { Reading } from './assistant.ts'
@@ -15,6 +15,13 @@ import { noteName, originalName } from './tools.ts'
 
 /** Ids that every server of this shape takes. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
+
+/** The id of a call as a server takes it; a client takes any of usual length. */
+export function encodeCallId(id: string, towards: 'client' | 'server', { own: verbatim, options }: Writing): string {
+  if (verbatim) return id
+  if (towards === 'client' || !options.mistralIds) return mapCallId(id, validCallId)
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9)
+}
 
 export function readInput(input: unknown): { input: string } {
   if (typeof input === 'string') return { input }
@@ -100,7 +107,7 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const isOwn = own(ext) !== undefined
   noteBeside(part, report)
   writing.calls.add(id)
-  const written = writing.own ? id : mapCallId(id, validCallId)
+  const written = encodeCallId(id, towards, writing)
   if (written !== id) report.add('tool-call.id', at, 'id')
   const proof = encodeProof(part, written, { towards, writing })
   const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : proof.id

@@ -19,6 +19,8 @@ export type Writing = {
   nameOf(name: string, namespace?: string): string
   /** The namespace of a tool that is chosen by its name alone. */
   spaceOf?(name: string): string | undefined
+  /** Is the tool of this name one that cannot be declared here? */
+  isLost?(name: string): boolean
   /** Results that nobody gave. */
   invented?: Set<Part>
   /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */

@@ -135,7 +135,7 @@ export function encodeError(value: CanonicalError, options: Options = {}): Encod
     if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
   }
   if (told !== status && told >= 400) report.add('error.status', '', 'status')
-  return { wire: { status, headers, body: encodeErrorBody(value, report) }, notes: report.notes }
+  return { wire: { status, headers, body: encodeErrorBody(value, report, options) }, notes: report.notes }
 }
 
 function encodeStatus({ status, kind }: CanonicalError, _report: ChatReport): number {
@@ -145,7 +145,7 @@ function encodeStatus({ status, kind }: CanonicalError, _report: ChatReport): nu
 }
 
 /** The body alone, as it stands in a response or in a frame of a stream. */
-export function encodeErrorBody(value: CanonicalError, report: ChatReport): JsonObject {
+export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
   const { kind, message, type, code, param, details, protocol, raw } = value
   if (
     protocol === protocolName &&
@@ -155,8 +155,9 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport): Json
     return raw
   const words = errorWords[kind]
   const ours = protocol === protocolName
-  if (details !== undefined && !ours) report.add('error.details', undefined, 'error.details')
-  if (!ours && typeof code === 'string' && code !== words.code) report.add('field.unsupported', undefined, 'error.code')
+  const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
+  if (details !== undefined && !ours && !source) report.add('error.details', undefined, 'error.details')
+  if (!ours && !source && typeof code === 'string' && code !== words.code) report.add('field.unsupported', undefined, 'error.code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: (ours ? code : undefined) ?? words.code }
-  return { error: ours && isObject(details) ? { ...details, ...known } : known }
+  return { error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }

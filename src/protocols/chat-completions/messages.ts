@@ -2,11 +2,10 @@ import type { ControlPart, MediaPart, Message, Part, ToolCallPart, ToolResultPar
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
-import { mapCallId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
-import { validCallId } from './calls.ts'
+import { encodeCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
@@ -194,7 +193,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
   const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
   if (form['legacy'] === true) return spell({ role: 'function', name, content: spelled }, ext)
-  const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : writing.own ? callId : mapCallId(callId, validCallId)
+  const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : encodeCallId(callId, 'server', writing)
   if (!writing.own && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
   return spell({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
@@ -226,7 +225,7 @@ function moveMedia(part: MediaPart, callId: string, { writing, media }: { writin
   const blocks = encodeMedia(part, writing)
   if (blocks.length === 0) return
   report.add('tool-result.media-moved', part.at)
-  media.push({ type: 'text', text: `[${part.kind} for ${mapCallId(callId, validCallId)}]` }, ...blocks)
+  media.push({ type: 'text', text: `[${part.kind} for ${encodeCallId(callId, 'server', writing)}]` }, ...blocks)
 }
 
 /** Turns as this wire wants them. Control parts are taken out here. */

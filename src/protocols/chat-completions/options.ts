@@ -53,6 +53,24 @@ export type ChatCompletionsOptions = {
    * `synthesize`: such a call gets an answer. `drop`: such a call is left out. Both leave out a result without a call.
    */
   repairToolPairs?: 'keep' | 'synthesize' | 'drop'
+  /** Past uses of tools that another provider ran. Default `drop`: the text after them tells what came of it. `text`: in one line. */
+  serverToolHistory?: 'drop' | 'text'
+  /**
+   * Tools that the client runs itself, but that only another provider knows by name (a shell, an editor, a memory), become
+   * functions with the input that is documented for them. Default false: another model may use them badly.
+   */
+  expandClientTools?: boolean
+  /** Call ids of nine letters and digits, which Mistral's servers demand. Default false: other servers take longer ones. */
+  mistralIds?: boolean
+  /**
+   * Names of calls that come in pieces over several chunks of a stream, as old previews of Azure sent them. Default false: a
+   * name that comes again is the same name, and a call is announced as soon as it has one.
+   */
+  ccNamesInPieces?: boolean
+  /** Pictures in answers, for which the wire has no place. Default `drop`. `write`: in `images`, as OpenRouter has them. */
+  ccImages?: 'drop' | 'write'
+  /** What the source said of an error beyond its message, in `error.source`. Default `drop`: it was not meant for this client. */
+  ccErrorDetails?: 'drop' | 'write'
   /** Tools that run at the provider. Default `drop`. `map`: a web search becomes `web_search_options`. */
   serverTools?: 'drop' | 'map'
 }
@@ -65,6 +83,12 @@ export const options = {
   ccToolMedia: ['user-message', 'drop'],
   ccMaxTokensField: ['max_completion_tokens', 'max_tokens'],
   ccAlwaysUsage: 'flag',
+  mistralIds: 'flag',
+  expandClientTools: 'flag',
+  serverToolHistory: ['drop', 'text'],
+  ccNamesInPieces: 'flag',
+  ccImages: ['drop', 'write'],
+  ccErrorDetails: ['drop', 'write'],
   ccTopK: ['drop', 'write'],
   fastIsSpeed: 'flag',
   ccCacheMarks: ['write', 'drop'],

@@ -15,7 +15,7 @@ import type { Options } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
-import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, unknownOfToolChoice } from './tools.ts'
+import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isLost, unknownOfToolChoice } from './tools.ts'
 
 /** Where a canonical field stands on this wire. */
 export const fieldNames: Record<string, string> = {
@@ -251,6 +251,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { nameOf, renamed } = createNames(verbatim)
   const writing: Writing = {
     report,
+    isLost: name => isLost(name, value.tools, options),
     options,
     own: verbatim,
     calls: new Set(),

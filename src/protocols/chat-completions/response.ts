@@ -45,9 +45,16 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     candidates: choices.map((choice, i) => decodeChoice(choice, i, { responseId: id ?? '', options, report })),
     ...kept(unknown, form),
   }
+  const failed = choices.find(isFailed)
+  if (failed) value.error = { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
   if (choices.length === 0)
     value.error = { status: 502, kind: 'internal', message: 'the upstream answered without any choice', protocol: protocolName, raw: wire }
   return { value, notes: report.notes }
+}
+
+/** Some servers tell of the error in the choice that ended in it. */
+export function isFailed(choice: unknown): choice is JsonObject {
+  return isObject(choice) && choice['finish_reason'] === 'error' && isObject(choice['error'])
 }
 
 /** Whole seconds; 0 is what servers write that do not tell. */
@@ -144,9 +151,10 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
   const verbatim = own(ext) !== undefined
   // An answer of this protocol without any choice is an error to everyone else, and written as it came.
-  if (error && !(verbatim && candidates.length === 0)) return { wire: encodeErrorBody(error, report), notes: report.notes }
+  if (error && !(verbatim && candidates.every(({ finish }) => finish?.reason === 'error')))
+    return { wire: encodeErrorBody(error, report, options), notes: report.notes }
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
-  if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report), notes: report.notes }
+  if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
 
   const writing = { report, options, own: verbatim, calls: new Set<string>(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')

@@ -19,6 +19,8 @@ export type Call = {
   /** Ordinal of the part once it was announced, which waits for a name. */
   part: number | undefined
   json: JsonProgress
+  /** Where it stood first. */
+  at?: string
   /** What came beside the name and the arguments before the part was announced. */
   beside: Beside
 }
@@ -41,6 +43,7 @@ export function readCall(state: State, choice: Choice, { delta, position, emit }
   const { id: link, signature = beside } = splitId(typeof id === 'string' ? id : '')
   const place = findCall(choice, { index, id: link, name, input })
   if (place === undefined) {
+    for (const earlier of choice.calls) announce(state, choice, earlier, emit)
     const call: Call = { id: link, name, input: '', kind: freeform ? 'freeform' : 'function', part: undefined, json: startJson(), beside: nothing() }
     choice.calls.push(call)
     if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
@@ -48,7 +51,7 @@ export function readCall(state: State, choice: Choice, { delta, position, emit }
   const call = choice.calls[place ?? choice.calls.length - 1]
   if (!call) return
   if (!call.id) call.id = link
-  if (!call.name) call.name = name
+  call.name = nameOf(call, name, state)
   const at = `${placeOf(choice)}/tool_calls/${position}`
   const { name: _, [word]: said, ...rest } = told(inner).told
   if (isObject(said)) createChatReport(undefined, state.notes).once('tool-call.input-object', `${at}/function/arguments`)
@@ -88,7 +91,7 @@ export function readLegacyCall(state: State, choice: Choice, { delta, emit }: In
     call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson(), beside: nothing() }
     choice.calls.push(call)
   }
-  if (!call.name && isText(delta['name'])) call.name = delta['name'] as string
+  if (isText(delta['name'])) call.name = nameOf(call, delta['name'] as string, state)
   const { name: _, arguments: input, ...unknown } = told(delta).told
   addInput(state, choice, { call, input: readInput(input), emit, at: `${placeOf(choice)}/function_call`, beside: { unknown, form: { legacy: true } } })
 }
@@ -108,10 +111,22 @@ function addInput(state: State, choice: Choice, { call, input, emit, at, beside 
     return
   }
   call.input += input
+  call.at ??= at
   call.beside = { signature: signature ?? call.beside.signature, unknown: merge(call.beside.unknown, unknown), form: { ...call.beside.form, ...form } }
-  if (!call.name) return
+  if (call.input || !state.pieces) announce(state, choice, call, emit)
+}
+
+/** The name so far and one that came: the same again, more of it, or, where they come in pieces, its next piece. */
+function nameOf({ name: known, part }: Call, name: string, { pieces }: State): string {
+  if (!known || !pieces || part !== undefined) return known || name
+  return name.startsWith(known) ? name : known + name
+}
+
+/** A call begins when it has a name. */
+export function announce(state: State, choice: Choice, call: Call, emit: Emit<CanonicalEvent>): void {
+  if (!call.name || call.part !== undefined) return
   closePart(choice, emit)
-  const synthesized = !call.id || form['legacy'] === true
+  const synthesized = !call.id || call.beside.form['legacy'] === true
   if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
   const part: ToolCallPart = {
     type: 'tool-call',
@@ -120,7 +135,7 @@ function addInput(state: State, choice: Choice, { call, input, emit, at, beside 
     ...originalName(call.name, state.context),
     kind: call.kind,
     input: '',
-    at,
+    at: call.at ?? placeOf(choice),
     ...(call.beside.signature && { signature: call.beside.signature }),
     ...kept(call.beside.unknown, { nulls: [], ...call.beside.form }),
   }

@@ -7,12 +7,13 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, EncodingContext, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeAnnotation, unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
+import { decodeImages } from './images.ts'
 import { createChatReport } from './notes.ts'
 import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { kept, merge, protocolName, same } from './own.ts'
-import { decodeLogprobs, readTime } from './response.ts'
-import { type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
+import { decodeLogprobs, isFailed, readTime } from './response.ts'
+import { announce, type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { flushTags, type Piece, splitTags, type Tags } from './think-tags.ts'
 import { decodeUsage } from './usage.ts'
@@ -45,6 +46,8 @@ export type State = MachineState & {
   context: EncodingContext | undefined
   strictDone: boolean
   thinkTags: boolean
+  /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
+  pieces: boolean
   id: string
   model: string
   createdAt: number | undefined
@@ -67,6 +70,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     context: options?.context?.tools && { tools: options.context.tools },
     strictDone: options?.ccDoneWithoutFinish === 'error',
     thinkTags: options?.extractThinkTags === true,
+    pieces: options?.ccNamesInPieces === true,
     id: '',
     model: '',
     createdAt: undefined,
@@ -80,18 +84,21 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     if (state.phase === 'over') return
     if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
     else if (!isObject(wire)) unknownEvent(state)
-    else if (wire['error']) {
-      start(state, emit)
-      emit({ type: 'error', error: decodeErrorBody(wire) })
-      emit({ type: 'end', clean: false })
-      state.phase = 'over'
-    } else readChunk(state, wire, emit)
+    else if (wire['error']) readFailure(state, wire, emit)
+    else readChunk(state, wire, emit)
   },
 
   end(machine, emit) {
     const state = machine as State
     if (state.phase !== 'over') finishAll(state, false, emit)
   },
+}
+
+function readFailure(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
+  start(state, emit)
+  emit({ type: 'error', error: decodeErrorBody(wire) })
+  emit({ type: 'end', clean: false })
+  state.phase = 'over'
 }
 
 function unknownEvent({ notes }: { notes: Note[] }): void {
@@ -157,6 +164,11 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
     // The first chunk of some servers has neither an id nor a choice.
     if (list.length > 0 || state.id) start(state, emit)
   } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...kept(update ?? {}, {}) })
+  const failed = list.find(isFailed)
+  if (failed) {
+    readFailure(state, { error: failed['error'] }, emit)
+    return
+  }
   for (const choice of list) if (isObject(choice)) readChoice(state, choice, emit)
   const groq = chunk['x_groq']
   const told = isObject(usage) ? usage : isObject(groq) && isObject(groq['usage']) ? groq['usage'] : isObject(list[0]) ? list[0]['usage'] : undefined
@@ -259,13 +271,14 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
       case 'function_call':
       case 'annotations':
       case 'audio':
+      case 'images':
         break
       default:
         unknown = { ...unknown, [key]: value }
     }
   }
   if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, unknown, emit) }
-  const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio } = delta
+  const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
   if (Array.isArray(details)) readDetails(choice, details, emit)
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta) readOtherCarriers(choice, delta, emit)
@@ -278,6 +291,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
     if (left) choice.delta = { ...choice.delta, annotations: left }
   }
   if (isObject(audio)) readAudio(choice, audio, emit)
+  if (images) readImages(choice, images, emit)
 }
 
 function appendContent(state: State, choice: Choice, { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
@@ -340,6 +354,15 @@ function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObje
   if (Object.keys(unknown).length > 0) choice.fields = { ...choice.fields, logprobs: unknown }
 }
 
+function readImages(choice: Choice, images: unknown, emit: Emit<CanonicalEvent>): void {
+  const parts = decodeImages(images, placeOf(choice))
+  if (!parts) choice.delta = { ...choice.delta, images }
+  for (const head of parts ?? []) {
+    closePart(choice, emit)
+    emit({ type: 'part.end', candidate: choice.candidate, part: openPart(choice, head, emit) })
+  }
+}
+
 function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: Emit<CanonicalEvent>): void {
   if (choice.audio === undefined) {
     closePart(choice, emit)
@@ -369,6 +392,7 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
   flush(state, choice, emit)
   closePart(choice, emit)
   if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio })
+  for (const call of calls) announce(state, choice, call, emit)
   for (const { part } of calls)
     if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)
     else emit({ type: 'part.end', candidate, part })

@@ -9,6 +9,7 @@ import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeErrorBody } from './error.ts'
+import { encodeImage } from './images.ts'
 import { createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, merge, own } from './own.ts'
@@ -31,13 +32,13 @@ import { encodeFinish } from './vocabulary.ts'
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, ChatCompletionsOptions> = {
   initial: (options = {}): State => {
-    const { context, fieldNames, truncated, ccReasoning, ccSignature, ccAlwaysUsage } = options
+    const { context, fieldNames, truncated, ccReasoning, ccSignature, ccAlwaysUsage, ccErrorDetails, ccImages } = options
     const { id, created, model } = encodeHead({}, options, createChatReport(undefined))
     return {
       notes: [],
       phase: 'before',
       fieldNames,
-      settings: { ...defined({ ccReasoning, ccSignature }), truncated },
+      settings: defined({ ccReasoning, ccSignature, ccErrorDetails, ccImages, truncated }),
       writeUsage: ccAlwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
       single: takesOneCall(context),
       spare: { id, created, model },
@@ -135,6 +136,13 @@ function takeFields(state: State, ext: Extract<CanonicalEvent, { type: 'start' }
 
 function startPart(state: State, { candidate, message, part, head }: PartStart, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
+  if (head.type === 'media' && head.kind === 'image') {
+    const report = reportOf(state)
+    const images = encodeImage(head, { report, options: state.settings, own: own(head.ext) !== undefined, nameOf: name => name, calls: new Set() })
+    choice.parts.set(part, { kind: 'none' })
+    if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
+    return
+  }
   const out = outOf(state, choice, head)
   choice.parts.set(part, out)
   if (out.kind === 'none') return
@@ -302,7 +310,7 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
 
 function fail(state: State, error: CanonicalError, emit: Emit<unknown>): void {
   state.phase = 'over'
-  emit(encodeErrorBody(error, reportOf(state)))
+  emit(encodeErrorBody(error, reportOf(state), state.settings))
 }
 
 const early = 'upstream stream ended early'

@@ -4,7 +4,7 @@ import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
-import type { ChatCompletionsOptions } from './options.ts'
+import type { Options } from './options.ts'
 import type { TextSignature } from './reasoning.ts'
 import type { StoredProofs } from './stored-proofs.ts'
 
@@ -69,7 +69,7 @@ export type Choice = {
 export type State = MachineState & {
   phase: 'before' | 'inside' | 'over'
   fieldNames: FieldNames | undefined
-  settings: Pick<ChatCompletionsOptions, 'ccReasoning' | 'ccSignature'> & { truncated: 'error' | 'length' | undefined }
+  settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
   writeUsage: boolean
   /** The client knows no calls but the older single one. */
   single: boolean

@@ -1,5 +1,6 @@
 import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
+import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -136,6 +137,7 @@ export function encodeTools(
         break
       case 'server':
         if (tool.tool === 'web_search' && tool.protocol === protocolName) search = tool.raw
+        else if (writing.options.expandClientTools && asFunction(tool)) written.push(...encodeExpanded(tool, writing))
         else if (tool.tool === 'web_search' && writing.options.serverTools === 'map') search = encodeWebSearch(tool, writing.report)
         else lost.push(tool)
         break
@@ -157,6 +159,18 @@ export function encodeTools(
     ...(functions.length > 0 && { functions }),
     ...(search !== undefined && { web_search_options: search }),
   }
+}
+
+function encodeExpanded(tool: ServerTool, writing: Writing): JsonObject[] {
+  const expanded = asFunction(tool)
+  writing.report.add('tool.expanded', tool.at)
+  return expanded ? [encodeFunctionTool({ ...expanded, ...(tool.cache && { cache: tool.cache }) }, writing)] : []
+}
+
+/** Is the tool of this name one that cannot be declared here? */
+export function isLost(name: string, tools: readonly Tool[] | undefined, { expandClientTools }: Writing['options']): boolean {
+  const named = tools?.find(tool => tool.type !== 'opaque' && tool.name === name)
+  return named?.type === 'server' && named.protocol !== protocolName && !(expandClientTools && asFunction(named))
 }
 
 /** Without any of its tools the model would answer another question. */
@@ -307,7 +321,7 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
     case 'required':
       return choice.mode
     case 'tool': {
-      if (choice.kind === 'server') {
+      if (choice.kind === 'server' || writing.isLost?.(choice.name)) {
         if (writing.options.onUnresolvable !== 'note')
           throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'the forced tool runs at another provider')
         report.add('tool_choice.unsupported', '', 'toolChoice')
@@ -318,7 +332,7 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
     case 'allowed': {
       const tools: JsonObject[] = []
       for (const { kind, name } of choice.tools)
-        if (kind === 'server') report.add('tool_choice.unsupported', '', 'toolChoice')
+        if (kind === 'server' || writing.isLost?.(name)) report.add('tool_choice.unsupported', '', 'toolChoice')
         else tools.push(encodeNamed(kind, writing.nameOf(name, writing.spaceOf?.(name))))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }

@@ -1,7 +1,8 @@
-import type { Message, Part, ServerToolPart, Signature, TextPart } from '../../canonical/message.ts'
+import type { Message, Part, Signature, TextPart } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject } from '../../kit/json.ts'
+import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCache } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
@@ -183,11 +184,6 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     default:
       return part satisfies never
   }
-}
-
-function serverToolText({ tool, phase, raw }: ServerToolPart): string {
-  const told = isObject(raw) ? (raw['action'] ?? raw['input'] ?? raw['results'] ?? raw['output'] ?? raw['content']) : undefined
-  return `[${tool} ${phase}${told == null ? '' : `: ${JSON.stringify(told)}`}]`
 }
 
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {

@@ -1,6 +1,7 @@
 import type { ControlPart, Message, Part, Role, ServerToolPart } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { serverToolText } from '../../kit/server-tools.ts'
 import { encodeContainer } from './message-item.ts'
 import { keep, protocol } from './own.ts'
 import { decodeTools, encodeTools } from './tools.ts'
@@ -99,9 +100,4 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
     throw new TranslationError({ code: 'inexpressible', protocol, path: part.at ?? '' }, 'this stands for history that only another provider can read')
   report.add(replaces ? 'state.unresolvable' : 'part.unsupported', part.at)
   return []
-}
-
-function serverToolText({ tool, phase, raw }: ServerToolPart): string {
-  const input = isObject(raw) ? (raw['input'] ?? raw['args'] ?? raw['content']) : undefined
-  return `[${tool} ${phase}${input === undefined ? '' : `: ${JSON.stringify(input)}`}]`
 }

@@ -33,6 +33,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'tools.two-lists': elsewhere.request('chat-completions')(chat.request({ tools: [chat.tool('look')], functions: [{ name: 'find', parameters }] })),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
+  'tool.expanded': fromBlocks(blocks.request({ tools: [{ type: 'bash_20250124', name: 'bash' }] }), { expandClientTools: true }),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look')], tool_choice: { type: 'file_search' } }), { onUnresolvable: 'note' }),
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
@@ -61,6 +62,14 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'tool-result.orphan': fromItems(items.says(user, items.result('c1')), { repairToolPairs: 'drop' }),
   'tool-result.call-id': elsewhere.request('chat-completions')(
     chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }, { role: 'tool', content: 'done' }),
+  ),
+  'server-tool.as-text': fromBlocks(blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }), user), {
+    serverToolHistory: 'text',
+  }),
+  'media.images-field': makers('chat-completions').reply('canonical')(
+    canonical.reply([{ type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png }, at: '/candidates/0/messages/0/parts/0' }]),
+    { ccImages: 'write' },
+    timeless,
   ),
   'text.boundary-lost': blocksReply(
     blocks.reply([

@@ -1,0 +1,41 @@
+import type { MediaPart } from '../../canonical/message.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeContent, encodeMedia, type Writing } from './content.ts'
+import type { ChatReport } from './notes.ts'
+import { formOf, kept, own } from './own.ts'
+import type { ChatPart } from './schema.ts'
+
+/** Pictures of an answer, which OpenRouter puts beside its text. */
+
+/** Undefined: something else stands in `images`. */
+export function decodeImages(images: unknown, at: string): MediaPart[] | undefined {
+  if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
+  return images.map((image, i) => {
+    const [part] = decodeContent([image], at)
+    const { fields = {}, form = {} } = own(part?.ext) ?? {}
+    return { ...(part as MediaPart), at: `${at}/images/${i}`, ...kept(fields, { ...form, place: 'images' }) }
+  })
+}
+
+function isImage(image: unknown): image is ChatPart {
+  if (!isObject(image) || image['type'] !== 'image_url') return false
+  const { image_url: inner } = image
+  return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
+}
+
+/** The entries of `images`; none: a note has been made. */
+export function encodeImage(
+  part: MediaPart,
+  writing: Pick<Writing, 'own' | 'nameOf' | 'calls'> & { report: ChatReport; options: Writing['options'] },
+): JsonObject[] {
+  const { report, options } = writing
+  const isOwn = formOf(part.ext)['place'] === 'images'
+  const empty = part.source.type === 'base64' && part.source.data === ''
+  if (part.kind !== 'image' || empty || !(isOwn || options.ccImages === 'write')) {
+    report.add('part.unsupported', part.at)
+    return []
+  }
+  const entries = encodeMedia(part, writing)
+  if (entries.length > 0 && !isOwn) report.add('media.images-field', part.at)
+  return entries
+}

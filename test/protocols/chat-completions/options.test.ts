@@ -1,0 +1,196 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
+import { blocks, chat as bodies, png } from '../../support/examples/wires.ts'
+import { framesOf } from '../../support/run.ts'
+import { chunk, decodeStream } from './run.ts'
+
+/** What a caller may choose, and what happens without a choice. */
+
+const chat = 'chat-completions'
+const from = protocols[chat]
+type Note = { code: string; path: string }
+const told = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
+const user = { role: 'user', content: 'hi' }
+
+function ask(body: object, options: object = {}) {
+  const { body: wire, notes } = translateRequest(blocks.request(body), { from: 'messages', to: chat, ...options })
+  return {
+    wire: wire as { messages: { content?: unknown; tool_calls?: { id: string }[]; tool_call_id?: string }[]; tools?: unknown; tool_choice?: unknown },
+    notes: told(notes),
+  }
+}
+
+describe('call ids', () => {
+  const loop = (id: string) => ({
+    messages: [user, { role: 'assistant', content: [blocks.call(id)] }, { role: 'user', content: [blocks.result(id)] }],
+  })
+  const ids = (id: string, options?: object) => {
+    const { wire, notes } = ask(loop(id), options)
+    return { ids: [wire.messages[1]?.tool_calls?.[0]?.id, wire.messages[2]?.tool_call_id], notes }
+  }
+
+  test('stay as they are', () => expect(ids('toolu_01A')).toEqual({ ids: ['toolu_01A', 'toolu_01A'], notes: [] }))
+  test('of nine letters and digits stay for Mistral too', () =>
+    expect(ids('abcDEF123', { mistralIds: true })).toEqual({ ids: ['abcDEF123', 'abcDEF123'], notes: [] }))
+  test('become nine letters and digits for Mistral, alike in call and result', () => {
+    const made = ids('toolu_01A', { mistralIds: true })
+    expect(made.ids[0]).toMatch(/^[A-Za-z0-9]{9}$/)
+    expect(made.ids[1]).toBe(made.ids[0])
+    expect(made.notes).toEqual(['tool-call.id /messages/1/content/0/id'])
+  })
+})
+
+describe('tools that the client runs', () => {
+  const bash = { type: 'bash_20250124', name: 'bash' }
+  const forced = { tools: [bash, blocks.tool('look')], tool_choice: { type: 'tool', name: 'bash' } }
+
+  test('are functions on demand, and can be forced', () => {
+    const { wire, notes } = ask(forced, { expandClientTools: true })
+    expect(wire.tools).toMatchObject([{ type: 'function', function: { name: 'bash', parameters: { properties: { command: { type: 'string' } } } } }, {}])
+    expect(wire.tool_choice).toEqual({ type: 'function', function: { name: 'bash' } })
+    expect(notes).toEqual(['tool.expanded /tools/0'])
+  })
+  test('are dropped else, and a choice of one is refused', () => {
+    expect(ask({ tools: forced.tools }).notes).toEqual(['tool.server /tools/0'])
+    expect(() => ask(forced)).toThrow(/forced tool/)
+    const { wire, notes } = ask(forced, { onUnresolvable: 'note' })
+    expect(wire).not.toHaveProperty('tool_choice')
+    expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.unsupported /tool_choice'])
+  })
+})
+
+describe('what a provider ran itself', () => {
+  const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'sun' } }
+  const hits = {
+    type: 'web_search_tool_result',
+    tool_use_id: 's1',
+    content: [{ type: 'web_search_result', title: 'Sun', url: 'https://example.org', encrypted_content: 'zzz' }],
+  }
+  const history = {
+    messages: [user, { role: 'assistant', content: [{ type: 'text', text: 'I look.' }, search, hits, { type: 'text', text: 'It shines.' }] }, user],
+  }
+
+  test('is dropped', () => {
+    const { wire, notes } = ask(history)
+    expect(wire.messages[1]?.content).toBe('I look.It shines.')
+    expect(notes).toEqual(['part.unsupported /messages/1/content/1', 'part.unsupported /messages/1/content/2'])
+  })
+  test('is told in lines of text on demand, without what nobody can read', () => {
+    const { wire, notes } = ask(history, { serverToolHistory: 'text' })
+    expect(wire.messages[1]?.content).toBe(
+      'I look.\n[web_search call: {"query":"sun"}]\n[web_search result: [{"type":"web_search_result","title":"Sun","url":"https://example.org"}]]\nIt shines.',
+    )
+    expect(notes).toEqual(['server-tool.as-text /messages/1/content/1', 'server-tool.as-text /messages/1/content/2'])
+  })
+})
+
+describe('what a source says of its error', () => {
+  const error = {
+    status: 400,
+    headers: {},
+    body: { type: 'error', error: { type: 'invalid_request_error', message: 'No.', details: { limit: 3 } } },
+  }
+  const known = { message: 'No.', type: 'invalid_request_error', param: null, code: null }
+
+  test('stays inside, with a note', () => {
+    const { body, notes } = translateError(error, { from: 'messages', to: chat })
+    expect(body).toEqual({ error: known })
+    expect(notes.map(({ code }) => code)).toEqual(['error.details'])
+  })
+  test('is shown on demand', () => {
+    const { body, notes } = translateError(error, { from: 'messages', to: chat, ccErrorDetails: 'write' })
+    expect(body).toEqual({ error: { ...known, source: { protocol: 'messages', type: 'invalid_request_error', details: { limit: 3 } } } })
+    expect(notes).toEqual([])
+  })
+})
+
+describe('pictures beside an answer', () => {
+  const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
+  const reply = bodies.reply({ content: 'Here.', images: [picture] })
+  const media = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png } }
+
+  test('are media, and come back as they were', () => {
+    const { value } = from.decodeResponse(reply)
+    expect(value.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'text' }, { ...media, at: '/choices/0/message/images/0' }])
+    expect(from.encodeResponse(value)).toEqual({ wire: reply, notes: [] })
+  })
+  test('are media in a stream', () => {
+    const { events } = decodeStream([chunk({ role: 'assistant', content: 'Here.' }), chunk({ images: [picture] }), chunk({}, 'stop'), '[DONE]'])
+    expect(events.filter(({ type }) => type === 'part.start')).toMatchObject([{ head: { type: 'text' } }, { head: media }])
+  })
+  test.each(['messages', 'responses'] as const)('are noted where they have no place: %s', to => {
+    const { notes } = translateResponse(reply, { from: chat, to })
+    expect(told(notes).filter(note => note.includes('images'))).toHaveLength(1)
+    const stream = createStreamTranslator({ from: chat, to })
+    for (const one of [chunk({ content: 'Here.' }), chunk({ images: [picture] }), chunk({}, 'stop'), '[DONE]']) stream.push(from.frames.write(one))
+    stream.end()
+    expect(told(stream.notes).filter(note => note.includes('images'))).toHaveLength(1)
+  })
+  test('of others are written on demand', () => {
+    const parts = [{ type: 'media' as const, kind: 'image' as const, source: { type: 'base64' as const, mime: 'image/png', data: png }, at: '/x' }]
+    const made = {
+      id: 'c',
+      model: 'm',
+      createdAt: 1,
+      candidates: [{ index: 0, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts }], finish: { reason: 'stop' as const } }],
+    }
+    expect(told(from.encodeResponse(made).notes)).toEqual(['part.unsupported /x'])
+    const { wire, notes } = from.encodeResponse(made, { ccImages: 'write' })
+    expect(wire).toMatchObject({ choices: [{ message: { images: [picture] } }] })
+    expect(told(notes)).toEqual(['media.images-field /x'])
+  })
+})
+
+describe('names of calls in a stream', () => {
+  const named = (...names: string[]) => [
+    ...names.map((name, i) => chunk({ tool_calls: [{ index: 0, ...(i === 0 && { id: 'c1' }), function: { name } }] })),
+    chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }),
+    chunk({}, 'tool_calls'),
+    '[DONE]',
+  ]
+  const heads = (frames: unknown[], options = {}) =>
+    decodeStream(frames, options).events.flatMap(event => (event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.name] : []))
+
+  test('that come again are the same name', () => expect(heads(named('look', 'look'))).toEqual(['look']))
+  test.each([
+    ['in pieces', ['get_', 'wea', 'ther']],
+    ['growing', ['get_', 'get_wea', 'get_weather']],
+    ['whole, twice', ['get_weather', 'get_weather']],
+  ])('%s are joined on demand', (_, names) => expect(heads(named(...names), { ccNamesInPieces: true })).toEqual(['get_weather']))
+  test('of calls without arguments are announced at the end', () => {
+    const frames = [
+      chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'lo' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { name: 'ok' } }] }),
+      chunk({ tool_calls: [{ index: 1, id: 'b', function: { name: 'find' } }] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ]
+    expect(heads(frames, { ccNamesInPieces: true })).toEqual(['look', 'find'])
+  })
+})
+
+describe('an error that the choice tells', () => {
+  const error = { code: 429, message: 'Slow down.', metadata: { provider_name: 'p' } }
+  const reply = bodies.reply({ content: 'par' }, { finish_reason: 'error', error })
+
+  test('is the error of the reply, and stays what it was in its own protocol', () => {
+    const { value } = from.decodeResponse(reply)
+    expect(value.error).toMatchObject({ status: 429, kind: 'rate_limit', message: 'Slow down.' })
+    expect(from.encodeResponse(value)).toEqual({ wire: reply, notes: [] })
+  })
+  test.each([
+    ['messages', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
+    ['responses', { error: { message: 'Slow down.', type: 'rate_limit_error' } }],
+  ] as const)('is told to a client of %s', (to, body) => {
+    expect(translateResponse(reply, { from: chat, to }).body).toMatchObject(body)
+  })
+  test.each(['messages', 'responses'] as const)('is told in a stream: %s', to => {
+    const stream = createStreamTranslator({ from: chat, to })
+    const text = [chunk({ content: 'par' }), chunk({ content: '' }, 'error', { choices: [{ index: 0, delta: {}, finish_reason: 'error', error }] })]
+      .map(one => stream.push(from.frames.write(one)))
+      .join('')
+    const wires = framesOf(text + stream.end()).map(({ wire }) => JSON.stringify(wire))
+    expect(wires.filter(wire => wire.includes('Slow down.')).length).toBeGreaterThan(0)
+    expect(stream.error).toMatchObject({ status: 429, kind: 'rate_limit' })
+  })
+})
