@@ -1,3 +1,4 @@
+import { collectEvent, startCollecting } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Note } from '../../../src/canonical/note.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
@@ -70,8 +71,8 @@ export function at(value: unknown, pointer: string): unknown {
     }, value)
 }
 
-/** The bodies that notes point into, with where they stand: of a stream each event and what it holds, of an error the error's own body. */
-function bodiesOf(kind: Example['kind'], whole: unknown): [place: string, body: unknown][] {
+/** The bodies that notes point into, with where they stand: of a stream the whole reply, each event and what it holds, of an error the error's own body. */
+function bodiesOf({ kind, from }: Example, whole: unknown): [place: string, body: unknown][] {
   if (kind === 'error')
     return [
       ['/body', at(whole, '/body')],
@@ -80,12 +81,24 @@ function bodiesOf(kind: Example['kind'], whole: unknown): [place: string, body: 
   if (kind !== 'stream') return [['', whole]]
   const events = (whole as unknown[]).map((event, index): [string, unknown] => [`/${index}`, event])
   const held = events.flatMap(([place, event]) => Object.entries(Object(event)).map(([key, value]): [string, unknown] => [`${place}/${key}`, value]))
-  return [['', whole], ...events, ...held]
+  return [['', whole], ...events, ...held, ['', from === 'canonical' ? undefined : gathered(protocols[from], whole as unknown[])]]
+}
+
+/** The reply that a stream of this protocol adds up to; undefined when it is none. */
+function gathered({ streamDecoder, encodeResponse }: Protocol, events: unknown[]): unknown {
+  const into = startCollecting()
+  const state = streamDecoder.initial()
+  try {
+    for (const event of events) streamDecoder.step(state, event, one => collectEvent(into, one))
+    return encodeResponse(into.response, { truncated: 'length' }).wire
+  } catch {
+    return undefined
+  }
 }
 
 /** Where the path of a note leads in the source or the target of an example: to something, or to where something is missing. Undefined: nowhere. */
-export function pointedAt({ kind }: Example, whole: unknown, path: string): string | undefined {
-  const bodies = bodiesOf(kind, whole)
+export function pointedAt(example: Example, whole: unknown, path: string): string | undefined {
+  const bodies = bodiesOf(example, whole)
   const holder = path.slice(0, path.lastIndexOf('/'))
   const found = bodies.find(([, body]) => at(body, path) !== undefined) ?? bodies.find(([, body]) => isHolder(at(body, holder)))
   return found && found[0] + path
