@@ -54,7 +54,8 @@ export type OptionTable<Options> = {
   readonly [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]-?: OptionWords
 }
 
-export type Decoded<T> = { value: T; notes: Note[] }
+/** `fieldNames`: fields that this wire spells in another way than the protocol's own table says. */
+export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
 
 /** Proofs of reasoning that a reply's wire has no place for and the caller asked to keep: opaque texts by call id. */
@@ -83,7 +84,7 @@ export type CodecOptions = {
   newId?: (prefix: string) => string
   /** What `translateRequest` learned of the request that is being answered. Absent: tools keep the names that the upstream knows. */
   context?: TranslationContext
-  /** The source protocol's field names. Absent: notes use canonical names. */
+  /** The source protocol's field names, and over them those of the decoded body. Absent: notes use canonical names. */
   fieldNames?: FieldNames
   /** What to do about references that only the source's provider can resolve. Default `throw`. */
   onUnresolvable?: 'throw' | 'note'

@@ -32,7 +32,10 @@ export function translateRequest(
   const asked = decoded.value
   const resolved = resolve(asked).request
   const request = keepsReply ? withStore(resolved, undefined) : resolved
-  const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { ...options, fieldNames: from.fieldNames })
+  const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, {
+    ...options,
+    fieldNames: { ...from.fieldNames, ...decoded.fieldNames },
+  })
   const notes = [...decoded.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
   return {

@@ -17,9 +17,9 @@ export function unreported(body: unknown, there: Translated, back: Translated, e
   for (const { place, value } of placed(back.body)) returned.set(place, [...(returned.get(place) ?? []), value])
   return placed(body)
     .filter(({ place, value }) => !take(returned.get(place), value))
-    .filter(({ path, place, value }) => !(hasNewRole(body, path, there, back) && take(inAnyRole(back.body, place), value)))
+    .filter(({ path, place, value }) => !(hasNewRole(path, there, back) && take(inAnyRole(back.body, place), value)))
     .filter(({ path, value }) => !isNameOfCall(body, path, value))
-    .filter(({ path }) => !covers(body, there.notes, path) && !isSaidBeside(body, there.notes, path))
+    .filter(({ path }) => !covers(there.notes, path) && !isSaidBeside(there.notes, path))
     .filter(({ value }) => !isNotedOnTheWayBack(value, there.body, back.notes))
     .filter(({ place, value }) => !sayingNothing.some(([at, word]) => at.test(place) && word === value) && !exceptions.some(at => at.test(`${place} ${value}`)))
     .map(({ place, path, value }) => `${place} = ${JSON.stringify(value)?.slice(0, 100)} (${path})`)
@@ -43,8 +43,8 @@ function parsed(value: unknown): unknown {
 }
 
 /** Notes tell that a message is of another role now, or a part of its neighbour. */
-const hasNewRole = (body: unknown, path: string, there: Translated, back: Translated) =>
-  covers(body, there.notes, path.replace(/^(\/\w+\/\d+)\/.*/, '$1/role')) || back.notes.some(({ code }) => code.startsWith('system.'))
+const hasNewRole = (path: string, there: Translated, back: Translated) =>
+  covers(there.notes, path.replace(/^(\/\w+\/\d+)\/.*/, '$1/role')) || back.notes.some(({ code }) => code.startsWith('system.'))
 
 const inAnyRole = (body: unknown, place: string) => {
   const bare = (one: string) => one.replaceAll(/\*[^/]*/g, '*')
@@ -59,13 +59,12 @@ function isNameOfCall(body: unknown, path: string, value: unknown): boolean {
 }
 
 const isNotedOnTheWayBack = (value: unknown, between: unknown, notes: Note[]) =>
-  leaves(between).some(one => isDeepStrictEqual(one.value, value) && covers(between, notes, one.path))
+  leaves(between).some(one => isDeepStrictEqual(one.value, value) && covers(notes, one.path))
 
 /** The type of an object says of what kind its other values are, and a namespace is half of a name: these are noted. */
-const isSaidBeside = (body: unknown, notes: Note[], path: string) =>
-  (path.endsWith('/name') && covers(body, notes, path.replace(/name$/, 'namespace'))) ||
-  (path.endsWith('/type') &&
-    notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(path.slice(0, -'type'.length)) && covers(body, notes, note.path)))
+const isSaidBeside = (notes: Note[], path: string) =>
+  (path.endsWith('/name') && covers(notes, path.replace(/name$/, 'namespace'))) ||
+  (path.endsWith('/type') && notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(path.slice(0, -'type'.length)) && covers(notes, note.path)))
 
 /** Words that mean what silence means, on all wires that know them. */
 const sayingNothing: [RegExp, unknown][] = [

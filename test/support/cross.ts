@@ -14,48 +14,26 @@ export type Crossed = { wire: unknown; notes: Note[] }
  * way of their own. What only the source's provider can resolve is noted, so that more bodies get across.
  */
 export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol): Crossed | undefined {
-  const options = { fieldNames: from.fieldNames, onUnresolvable: 'note' as const }
   return attempt(() => {
     if (kind === 'request') {
-      const { value, notes } = from.decodeRequest(wire)
-      return joined(notes, to.encodeRequest(value, options))
+      const { value, notes, fieldNames } = from.decodeRequest(wire)
+      return joined(notes, to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' }))
     }
     const { value, notes } = from.decodeResponse(wire)
-    return value.error ? undefined : joined(notes, to.encodeResponse(value, options))
+    return value.error ? undefined : joined(notes, to.encodeResponse(value, { fieldNames: from.fieldNames }))
   })
 }
 
 const joined = (notes: Note[], encoded: Encoded<unknown>): Crossed => ({ wire: encoded.wire, notes: [...notes, ...encoded.notes] })
 
-/** Where a body uses an older spelling of a field, notes name the newer one. */
-const olderSpellings = [
-  ['/output_config/format', '/output_format'],
-  ['/max_completion_tokens', '/max_tokens'],
-  ['/reasoning/summary', '/reasoning/generate_summary'],
-  ['/tool_choice', '/function_call'],
-  // Servers of one shape are told in several ways how much to think.
-  ['/reasoning/max_tokens', '/thinking/budget_tokens'],
-  ['/reasoning/max_tokens', '/thinking_budget'],
-  ['/thinking/type', '/reasoning/enabled'],
-  ['/thinking/type', '/enable_thinking'],
-  ['/reasoning_effort', '/reasoning/effort'],
-] as const
-
-/** The place that a note names, as this body spells it. */
-export function placeOf(body: unknown, { path }: Note): string {
-  if (valueAt(body, path) != null) return path
-  const [newer, older] = olderSpellings.find(([name, old]) => path.startsWith(name) && valueAt(body, old) !== undefined) ?? []
-  return newer === undefined || older === undefined ? path : path.replace(newer, older)
-}
-
 /** Does a note of a loss name this place, or something it stands in? What is said once for all names the first of its kind. */
-export function covers(body: unknown, notes: Note[], path: string): boolean {
+export function covers(notes: Note[], path: string): boolean {
   return notes.some(note => {
     if (note.kind === 'synthesized') return false
     const single = notes.filter(other => other.code === note.code && everyIndex(other.path) === everyIndex(note.path)).length === 1
     const spell = single ? everyIndex : (place: string) => place
     const place = spell(path)
-    const at = spell(placeOf(body, note))
+    const at = spell(note.path)
     return place === at || place.startsWith(`${at}/`)
   })
 }

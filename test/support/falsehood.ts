@@ -2,7 +2,7 @@ import type { Note } from '../../src/canonical/note.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { wordsOf } from './arbitrary.ts'
 import { changed, changeOf, without } from './change.ts'
-import { cross, type Kind, parentOf, placeOf, valueAt } from './cross.ts'
+import { cross, type Kind, parentOf, valueAt } from './cross.ts'
 import { canonicalJson } from './json.ts'
 
 /**
@@ -16,7 +16,7 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   const there = cross(kind, wire, from, to)
   const note = there?.notes[pick % there.notes.length]
   if (!there || !note) return undefined
-  const place = placeOf(wire, note)
+  const place = note.path
   const told = `${note.kind} ${note.code} ${place}`
   if (unsettled.some(row => row.test(told)) || isOfSearchResult(wire, place)) return undefined
   if (note.kind === 'synthesized') return valueAt(there.wire, note.path) === undefined ? `leads nowhere in the other body: ${told}` : undefined

@@ -18,7 +18,7 @@ export function lossOf(kind: Kind, wire: unknown, pick: number, { from, to }: { 
   const other = changed(wire, change)
   const before = cross(kind, wire, from, to)
   const after = before && cross(kind, other, from, to)
-  if (!after || covers(wire, before.notes, change.path) || covers(other, after.notes, change.path)) return undefined
+  if (!after || covers(before.notes, change.path) || covers(after.notes, change.path)) return undefined
   if (canonicalJson(before.wire) === canonicalJson(after.wire))
     return canonicalJson(before.notes) === canonicalJson(after.notes) ? `silent: ${shown(change)}` : undefined
   const back = cross(kind, before.wire, to, from)
@@ -81,7 +81,7 @@ function lostOnTheWayBack(before: Crossed, after: Crossed, back: Crossed, backAf
   const [earlier, later] = [before, after].map(({ wire }) => new Map(leaves(wire).map(({ path, value }) => [path, value])))
   if (!earlier || !later) return false
   const moved = [...new Set([...earlier.keys(), ...later.keys()])].filter(path => earlier.get(path) !== later.get(path))
-  return moved.some(path => covers(before.wire, back.notes, path) || covers(after.wire, backAfter.notes, path))
+  return moved.some(path => covers(back.notes, path) || covers(backAfter.notes, path))
 }
 
 /** Marked values stand there that did not stand there before; of a word that may be the default, only something has changed. */

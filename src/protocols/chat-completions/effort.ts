@@ -1,5 +1,6 @@
 import type { ReasoningSpec } from '../../canonical/request.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { FieldNames } from '../../protocol.ts'
 import type { Writing } from './content.ts'
 import { same } from './own.ts'
 
@@ -40,9 +41,10 @@ export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonO
   return { came, rest }
 }
 
-/** `left`: what is said in no word that is known here, or was said otherwise before. */
-export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject } {
+/** `left`: what is said in no word that is known here, or was said otherwise before; `places`: where each canonical field stood. */
+export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
   const spec: Record<string, string | number> = {}
+  const places: FieldNames = {}
   const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? { ...value } : value]))
   for (const { path, field, read } of readings) {
     const [key, inner] = path
@@ -51,10 +53,11 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
     const said = read(place[inner ?? key])
     if (said === undefined || contradicts(spec, field, said)) continue
     spec[field] = said
+    places[`reasoning.${field}`] ??= path.join('/')
     delete place[inner ?? key]
     if (isObject(outer) && Object.keys(outer).length === 0) delete left[key]
   }
-  return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left }
+  return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left, places }
 }
 
 /** Said otherwise before; or an amount of what is off. */

@@ -5,7 +5,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import type { Decoded, Encoded } from '../../protocol.ts'
+import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { decodeContent, type Writing } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
 import { decodeFormat, encodeOutput } from './format.ts'
@@ -159,7 +159,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     ...unknown
   } = body
   const { came: controls, rest: others } = splitControls(unknown)
-  const { spec: reasoning, left } = decodeControls(controls)
+  const { spec: reasoning, left, places } = decodeControls(controls)
   const fields: JsonObject = { ...others, ...left }
   const put = (key: string, rest: JsonObject) => {
     if (Object.keys(rest).length > 0) fields[key] = rest
@@ -229,7 +229,12 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     format: response_format,
     controls: Object.keys(controls).length > 0 ? controls : undefined,
   }
-  return { value: { ...given, ...kept(fields, form) }, notes: report.notes }
+  const fieldNames: FieldNames = {
+    ...places,
+    ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
+    ...(form.toolChoiceKey && { toolChoice: form.toolChoiceKey, 'toolChoice.raw': form.toolChoiceKey }),
+  }
+  return { value: { ...given, ...kept(fields, form) }, notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
 
 type Some<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

@@ -155,7 +155,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       },
     ),
   }
-  return { value, notes: report.notes }
+  return { value, notes: report.notes, ...(old?.format && { fieldNames: { 'output.format': 'output_format' } }) }
 }
 
 function onlyTold(values: JsonObject): JsonObject {

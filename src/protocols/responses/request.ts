@@ -114,7 +114,8 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     }),
     ...keep(fields, form),
   }
-  return { value, notes: report.notes }
+  const isOlder = reasoning?.summary == null && reasoning?.generate_summary != null
+  return { value, notes: report.notes, ...(isOlder && { fieldNames: { 'reasoning.summary': 'reasoning/generate_summary' } }) }
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> }
