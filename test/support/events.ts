@@ -182,9 +182,12 @@ export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
     return [...begun, { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
   })
 
-/** Such streams with events lost, moved and exchanged: nothing of their order holds, but no part begins twice. */
+/** Such streams with events lost, moved, exchanged, doubled and given the number of another part: nothing of their order holds. */
 export const nonsense: Arbitrary<CanonicalEvent[]> = fc
-  .tuple(fc.oneof(cleanEvents, cutEvents), fc.array(fc.tuple(fc.constantFrom('lose', 'move', 'exchange'), fc.nat(1000), fc.nat(1000)), { maxLength: 8 }))
+  .tuple(
+    fc.oneof(cleanEvents, cutEvents),
+    fc.array(fc.tuple(fc.constantFrom('lose', 'move', 'exchange', 'double', 'number'), fc.nat(1000), fc.nat(1000)), { maxLength: 8 }),
+  )
   .map(([events, faults]) => {
     const out = [...events]
     for (const [how, from, to] of faults) {
@@ -194,6 +197,8 @@ export const nonsense: Arbitrary<CanonicalEvent[]> = fc
       if (!event || !other) continue
       if (how === 'lose') out.splice(at, 1)
       else if (how === 'move') out.splice(there, 0, ...out.splice(at, 1))
+      else if (how === 'double') out.splice(there, 0, event)
+      else if (how === 'number') out[at] = 'part' in event ? { ...event, part: to % 4 } : event
       else [out[at], out[there]] = [other, event]
     }
     return out

@@ -136,6 +136,8 @@ function takeFields(state: State, ext: Extract<CanonicalEvent, { type: 'start' }
 
 function startPart(state: State, { candidate, message, part, head }: PartStart, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
+  // A part begins once.
+  if (choice.parts.has(part)) return
   if (head.type === 'media' && head.kind === 'image') {
     const report = reportOf(state)
     const images = encodeImage(head, { report, options: state.settings, own: own(head.ext) !== undefined, nameOf: name => name, calls: new Set() })

@@ -12,6 +12,8 @@ import { name } from './vocabulary.ts'
 /** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
 
 export function startPart(state: EncoderState, key: string, head: Part, emit: Emitting): void {
+  // A part begins once.
+  if (state.open?.key === key || state.queue.some(({ block }) => block.key === key)) return
   const block: Block = {
     key,
     kind: kindOf(head),

@@ -153,6 +153,8 @@ function startMessage(state: State, { type: _t, candidate: _c, message, ...head 
 
 function startPart(state: State, { message, part, head }: PartStart, emit: Out): void {
   open(state, emit)
+  // A part begins once.
+  if (state.parts[part]) return
   const opened = startPartState(message, head)
   state.parts[part] = opened
   state.active ??= part
