@@ -192,7 +192,8 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
   report.ext(ext, at)
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
-    if (text || role === 'system') report.add('text.blank', at)
+    // What is empty says nothing, but for instructions and what bears a mark.
+    if (text || role === 'system' || cache) report.add('text.blank', at)
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []
   }

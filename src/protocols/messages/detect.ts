@@ -22,8 +22,16 @@ function requestSigns(body: JsonObject): string[] {
   const blocks = list.flatMap(message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
   if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type'])))
     signs.push('a message has blocks of this protocol')
+  // Chat bodies have such marks too: these tell only where instructions in the list would speak for chat, and nothing else does.
+  const first: unknown = list[0]
+  const marked = blocks.some(block => isObject(block) && isObject(block['cache_control']))
+  const hasFunctions = Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['function']))
+  if (marked && isObject(first) && first['role'] === 'system' && typeof body['max_tokens'] === 'number' && !hasFunctions && !list.some(isOfChat))
+    signs.push('it has `max_tokens`, and blocks bear `cache_control`')
   return signs
 }
+
+const isOfChat = (message: unknown) => isObject(message) && (message['role'] === 'tool' || message['role'] === 'developer' || 'tool_calls' in message)
 
 function responseSigns({ type, content, role, stop_reason }: JsonObject): string[] {
   const signs: string[] = []

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { translateRequest } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { alwaysThinks, onlyManualThinking, takesMidSystem } from '../../../src/protocols/messages/models.ts'
 
@@ -76,6 +77,33 @@ describe('what a body says of itself', () => {
 
   test('streaming is asked for in the body', () => {
     expect([wantsStream({ stream: true }), wantsStream({ stream: false }), wantsStream({}), wantsStream(3)]).toEqual([true, false, undefined, undefined])
+  })
+})
+
+const marked = [
+  { role: 'system', content: 's' },
+  { role: 'user', content: [{ type: 'text', text: 'x', cache_control: { type: 'ephemeral' } }] },
+]
+
+describe('instructions as the first message are no sign of chat', () => {
+  test.each<[string, object]>([
+    ['beside a limit and blocks with cache marks', { max_tokens: 5, messages: marked }],
+    ['beside a tool of this protocol', { messages: marked.slice(0, 1), tools: [{ name: 'f', input_schema: { type: 'object' } }] }],
+  ])('%s', (_, body) => {
+    expect(() => translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' })).not.toThrow()
+  })
+
+  test.each<[string, object]>([
+    ['with nothing beside them', { max_tokens: 5, messages: marked.slice(0, 1) }],
+    ['with a tool of chat beside the marks', { max_tokens: 5, messages: marked, tools: [{ type: 'function', function: { name: 'f' } }] }],
+  ])('%s they are one', (_, body) => {
+    expect(() => translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' })).toThrow('/v1/chat/completions')
+  })
+
+  test('a chat request with cache marks stays one on its own path', () => {
+    const body = { model: 'm', max_tokens: 5, messages: marked }
+    expect(() => translateRequest(body, { from: 'chat-completions', to: 'responses' })).not.toThrow()
+    expect(() => translateRequest({ ...body, messages: marked.slice(1) }, { from: 'chat-completions', to: 'responses' })).not.toThrow()
   })
 })
 

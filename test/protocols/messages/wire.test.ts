@@ -50,6 +50,12 @@ describe('what the server refuses is not written', () => {
   test.each<[string, object, object, string[]]>([
     ['stop sequences of white space', { stop: ['\n', 'x', ''] }, { stop_sequences: ['x'] }, ['stop.blank /stop']],
     ['nothing but such stop sequences', { stop: [' '] }, { stop_sequences: undefined }, ['stop.blank /stop']],
+    [
+      'an empty text that bears a cache mark',
+      { messages: [user, { role: 'user', content: [{ type: 'text', text: '', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },
+      {},
+      ['text.blank /messages/1/content/0'],
+    ],
     ['empty instructions', { messages: [{ role: 'system', content: '' }, user] }, { system: undefined }, ['text.blank /messages/0/content']],
   ])('%s', (_, body, expected, noted) => {
     const { wire, notes } = write(body)
