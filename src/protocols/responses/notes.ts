@@ -123,6 +123,7 @@ export const fieldNames: FieldNames = {
   'stream.enabled': 'stream',
   // Objects of which what nobody modelled is kept under their own name.
   'text/*': '',
+  'tool_choice/*': '',
   'format/*': '',
   'reasoning/*': '',
   'prompt_cache_options/*': '',

@@ -1,5 +1,6 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
@@ -43,7 +44,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     reasoning,
     include,
     store,
-    previous_response_id: previousId,
+    previous_response_id: previous,
     conversation,
     background,
     truncation,
@@ -66,6 +67,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     ...(input != null && { input: typeof input === 'string' ? 'string' : 'items' }),
     ...(include && { include }),
     ...(stream == null && { streamUnsaid: true }),
+    ...(previous === '' && { emptyPrevious: true }),
   }
   const fields: JsonObject = { ...rest }
   const messages = decodeInput(input ?? [], report)
@@ -100,7 +102,8 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       metadata,
       state: some({
         store,
-        previousId,
+        // Some clients send it without a word in it: it refers to nothing.
+        previousId: previous || undefined,
         conversation,
         background,
         prompt,
@@ -217,7 +220,8 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   if (prediction) report.rest({ prediction }, '')
   const inner = tools && encodeTools(tools, w)
   const callable = inner?.filter(isObject)
-  if (tools?.length && callable?.length === 0 && w.target === 'input')
+  const toolless = tools !== undefined && tools.length > 0 && callable?.length === 0
+  if (toolless && w.target === 'input' && w.options.onUnresolvable !== 'note')
     throw new TranslationError(
       { code: 'inexpressible', protocol, path: '/tools', notes: report.notes },
       'every tool of the request is one that another provider runs',
@@ -234,8 +238,8 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
     model,
     instructions,
     input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
-    tools: inner,
-    tool_choice: toolChoice && encodeToolChoice(toolChoice, tools ?? [], w),
+    tools: toolless ? undefined : inner,
+    tool_choice: toolChoice && (toolless ? choiceOfNothing(toolChoice, w) : encodeToolChoice(toolChoice, tools ?? [], w)),
     parallel_tool_calls: parallelToolCalls,
     text: encodeOutput(output, value, w),
     reasoning: encodeReasoningSpec(reasoning, value, w),
@@ -246,6 +250,11 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   for (const key of ['text', 'reasoning', 'prompt_cache_options', 'stream_options', 'tool_choice'])
     if (isObject(known[key]) && isObject(fields[key])) known[key] = { ...fields[key], ...known[key] }
   return wireOf(known, value)
+}
+
+/** Where no tool is left there is nothing to choose. */
+function choiceOfNothing({ mode }: ToolChoice, { report }: Writing): undefined {
+  if (mode !== 'auto' && mode !== 'none') report.add('tool_choice.unsupported', '', 'toolChoice')
 }
 
 /** The text of the request's own field for instructions, when it can hold them. */

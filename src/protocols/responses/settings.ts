@@ -214,7 +214,7 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
   const stored = store ?? (own ? undefined : false)
   return {
     store: stored,
-    previous_response_id: previousId,
+    previous_response_id: previousId ?? (ownForm(request)?.['emptyPrevious'] ? '' : undefined),
     conversation,
     background,
     prompt,

@@ -291,7 +291,9 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
     case 'allowed_tools': {
       const { mode, tools, ...others } = rest
       if (!Array.isArray(tools) || (mode !== 'auto' && mode !== 'required')) return { mode: 'opaque', protocol, raw: wire }
-      leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others })
+      const unread = tools.map(unknownOfAllowed)
+      const odd = unread.some(left => Object.keys(left).length > 0)
+      leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others, ...(odd && { tools: unread }) })
       return { mode: 'allowed', require: mode === 'required', tools: tools.map(decodeAllowed) }
     }
     default: {
@@ -309,6 +311,13 @@ function decodeAllowed(raw: unknown): AllowedTool {
   if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, ...extra }
   const named = typeof name === 'string' ? name : typeof label === 'string' ? label : String(type)
   return { kind: 'server', name: named, protocol, raw }
+}
+
+/** What of an entry others would lose without a word; a tool of the provider is kept whole, and noted whole. */
+function unknownOfAllowed(raw: unknown): JsonObject {
+  if (!isObject(raw) || decodeAllowed(raw).kind === 'server') return {}
+  const { type: _, name: _name, namespace, ...rest } = raw
+  return namespace === undefined || typeof namespace === 'string' ? rest : { namespace, ...rest }
 }
 
 /**

@@ -22,6 +22,7 @@ const result = (content: unknown) => ({
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content }] },
   ],
 })
+const search = { type: 'web_search_20250305', name: 'web_search' }
 const ask = (more: Body) => ({ ...say('q'), ...more })
 
 describe('content of the messages protocol', () => {
@@ -84,7 +85,6 @@ describe('content of the messages protocol', () => {
 
 describe('tools of the messages protocol', () => {
   const bash = { type: 'bash_20250124', name: 'bash' }
-  const search = { type: 'web_search_20250305', name: 'web_search' }
   test.each<[string, Body, More, Body, string[]]>([
     ['callers that are here too are kept', { tools: [{ ...fn, allowed_callers: ['direct'] }] }, {}, { tools: [{ allowed_callers: ['direct'] }] }, []],
     [
@@ -141,6 +141,13 @@ describe('tools of the messages protocol', () => {
     const body = ask({ tools: [fn, search], tool_choice: { type: 'tool', name: 'web_search' } })
     expect(() => cross('messages', body)).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/tool_choice' }))
   })
+})
+
+test('where it is wished, a request goes without the tools that only another provider runs, and without a choice among them', () => {
+  const { wire, notes } = cross('messages', ask({ tools: [search], tool_choice: { type: 'any' } }), { onUnresolvable: 'note' })
+  expect(wire).not.toHaveProperty('tools')
+  expect(wire).not.toHaveProperty('tool_choice')
+  expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.unsupported /tool_choice'])
 })
 
 test('the second try goes without reasoning', () => {

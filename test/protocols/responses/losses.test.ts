@@ -37,8 +37,14 @@ describe('what a request loses on its way is told where it stood', () => {
       'what a choice has that nobody knows',
       'chat-completions',
       { tools: [tool], tool_choice: { type: 'function', name: 'find', odd: 1 } },
-      'field.unknown /tool_choice',
+      'field.unknown /tool_choice/odd',
     ],
+    ...(['chat-completions', 'messages'] as const).map<Case>(to => [
+      `what one of the allowed tools has that nobody knows, toward ${to}`,
+      to,
+      { tools: [tool], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'find', odd: 1 }] } },
+      'field.unknown /tool_choice/tools',
+    ]),
     ['what a function gives', 'messages', { tools: [{ ...tool, output_schema: {} }] }, 'field.unsupported /tools/0/output_schema'],
     ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
     [
@@ -148,4 +154,26 @@ describe('what an answer loses on its way is told where it stood', () => {
     const { notes } = translateResponse({ id: 'resp_1', model: 'm', status: 'completed', output: [], ...body }, options(to))
     expect(tell(notes)).toContain(note)
   })
+})
+
+test.each<ProtocolName>(['chat-completions', 'messages'])('a previous answer that is none is nothing to look up, toward %s', to => {
+  const { notes } = translateRequest({ model: 'm', input: 'x', max_output_tokens: 99, previous_response_id: '' }, options(to))
+  expect(notes).toEqual([])
+})
+
+test.each<ProtocolName>(['chat-completions', 'messages'])('a namespace is noted once, however many tools it has, toward %s', to => {
+  const tools = [
+    tool,
+    {
+      type: 'namespace',
+      name: 'n',
+      description: null,
+      tools: [
+        { ...tool, name: 'a' },
+        { ...tool, name: 'b' },
+      ],
+    },
+  ]
+  const { notes } = translateRequest({ model: 'm', input: 'x', max_output_tokens: 99, tools }, options(to))
+  expect(tell(notes)).toEqual(['tool.namespace /tools/1/name'])
 })

@@ -19,6 +19,12 @@ describe('what is read is written again, with no note', () => {
   test.each([
     ['input as text', { model: 'm', input: 'hi' }],
     ['no input', { prompt: { id: 'pmpt_1' } }],
+    ['a previous answer that is none', { input: 'x', previous_response_id: '' }],
+    ['a previous answer that is null', { input: 'x', previous_response_id: null }],
+    [
+      'an unknown key of an allowed tool',
+      { input: 'x', tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'f', odd: 1 }] } },
+    ],
     ['an empty input', { input: [] }],
     ['a message without type', { input: [{ role: 'user', content: 'hi' }] }],
     ['a message whose type is null', { input: [{ type: null, role: 'user', content: [] }] }],
