@@ -184,8 +184,9 @@ function tokensOf(raw: unknown, logprobs: readonly TokenLogprob[] = []): unknown
 }
 
 /** Undefined: there is none, or it may not stand here. */
-function encodeBreakpoint(part: Part, { report, uncached, options }: Writing): JsonObject | undefined {
-  const { cache, at } = part
+function encodeBreakpoint(part: Part, { report, moved, uncached, options }: Writing): JsonObject | undefined {
+  const { cache } = part
+  const at = moved.has(part) ? moved.get(part) : part.at
   if (!cache) return undefined
   const raw = ownForm(part)?.['breakpoint']
   if (isObject(raw) && ttls.get(raw['ttl']) === cache.ttl) return raw

@@ -6,7 +6,8 @@ import type { Writing } from './writing.ts'
 
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], w: Writing): JsonObject[] {
-  const told = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, ({ at }) => w.report.add('tool-result.duplicate', at))
+  const last = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, ({ at }) => w.report.add('tool-result.duplicate', at))
+  const told = last.map(message => withMarksInside(message, w))
   if (!w.own) limitBreakpoints(told, w)
   const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(told, w) : told
   const items: JsonObject[] = []
@@ -18,6 +19,23 @@ export function encodeItems(messages: readonly Message[], w: Writing): JsonObjec
   w.report.settle(items, '/input')
   return items
 }
+
+/** A cache mark on a whole result stands on its last part here, where that can have one. */
+function withMarksInside(message: Message, { moved, report }: Writing): Message {
+  if (!message.parts.some(part => part.type === 'tool-result' && part.cache)) return message
+  const parts = message.parts.map((part): Part => {
+    const inner = part.type === 'tool-result' ? part.content.at(-1) : undefined
+    if (part.type !== 'tool-result' || !part.cache || !inner || inner.cache || !takesMark(inner)) return part
+    const { cache, ...result } = part
+    const marked = { ...inner, cache }
+    moved.set(marked, part.at)
+    report.add('cache.moved', part.at, 'cache')
+    return { ...result, content: [...part.content.slice(0, -1), marked] }
+  })
+  return { ...message, parts }
+}
+
+const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media' && (part.kind === 'image' || part.kind === 'document'))
 
 /** Those of system messages are kept first, then the last ones. */
 function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {

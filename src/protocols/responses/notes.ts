@@ -59,6 +59,7 @@ export const responsesNotes = {
   'content.as-text': { kind: 'approximated', reason: 'structured content is told as text', source: '2.3' },
   'content.input-by-assistant': { kind: 'approximated', reason: 'text of the assistant was marked as input', source: 'responses 12.4' },
   'cache.place': { kind: 'dropped', reason: 'a cache breakpoint cannot stand here', source: '2.11' },
+  'cache.moved': { kind: 'approximated', reason: 'the breakpoint of a whole result stands on its last part here', source: '2.11' },
   'cache.ttl': { kind: 'approximated', reason: 'the lifetime of a cache entry has other steps here', source: '2.11' },
   'cache.too-many': { kind: 'dropped', reason: 'at most four cache breakpoints are allowed', source: '2.11' },
   'citation.unsupported': { kind: 'dropped', reason: 'a citation of this kind has no place here', source: '2.15' },

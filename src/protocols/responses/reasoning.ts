@@ -82,7 +82,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
       report.add('reasoning.foreign-signature', at)
       return undefined
     }
-    if (!signature && !own) {
+    if (!signature && (!own || (w.storeless && id !== undefined && segments.length === 0))) {
       report.add('reasoning.unsigned', at)
       return undefined
     }

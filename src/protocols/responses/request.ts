@@ -220,12 +220,12 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   if (prediction) report.rest({ prediction }, '')
   const inner = tools && encodeTools(tools, w)
   const callable = inner?.filter(isObject)
-  const toolless = tools !== undefined && tools.length > 0 && callable?.length === 0
-  if (toolless && w.target === 'input' && w.options.onUnresolvable !== 'note')
+  if (tools?.length && callable?.length === 0 && w.target === 'input' && w.options.onUnresolvable !== 'note')
     throw new TranslationError(
       { code: 'inexpressible', protocol, path: '/tools', notes: report.notes },
       'every tool of the request is one that another provider runs',
     )
+  w.storeless = (state?.store ?? w.own) === false
   const [first] = messages
   const instructions = plainInstructions(messages, w)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), w)
@@ -238,8 +238,9 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
     model,
     instructions,
     input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
-    tools: toolless ? undefined : inner,
-    tool_choice: toolChoice && (toolless ? choiceOfNothing(toolChoice, w) : encodeToolChoice(toolChoice, tools ?? [], w)),
+    tools: inner?.length || w.own ? inner : undefined,
+    tool_choice:
+      toolChoice && (callable?.length || w.own || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], w) : noChoice(w)),
     parallel_tool_calls: parallelToolCalls,
     text: encodeOutput(output, value, w),
     reasoning: encodeReasoningSpec(reasoning, value, w),
@@ -252,9 +253,13 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   return wireOf(known, value)
 }
 
-/** Where no tool is left there is nothing to choose. */
-function choiceOfNothing({ mode }: ToolChoice, { report }: Writing): undefined {
-  if (mode !== 'auto' && mode !== 'none') report.add('tool_choice.unsupported', '', 'toolChoice')
+/** Where there is no tool, none can be forced. */
+const forces = ({ mode }: ToolChoice) => mode === 'required' || mode === 'tool' || mode === 'allowed'
+
+const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
+
+function noChoice({ report }: Writing): undefined {
+  report.add('tool_choice.unsupported', '', 'toolChoice.raw')
 }
 
 /** The text of the request's own field for instructions, when it can hold them. */

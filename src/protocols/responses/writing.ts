@@ -19,6 +19,10 @@ export type Writing = {
   own: boolean
   /** An id for an item of an answer: the wanted one, when it may be used there. `own`: what it was decoded from is such an item. */
   itemId?: (wanted: string | undefined, prefix: string, own?: Message) => string | undefined
+  /** Nothing is stored of the request and its answer, so that an id alone leads nowhere. */
+  storeless?: boolean
+  /** Cache breakpoints that stood on what is around their part: where. */
+  moved: Map<Part, string | undefined>
   /** Cache breakpoints beyond the allowed number. */
   uncached: Set<Part>
   /** The calls written so far: the name by id. */
@@ -28,5 +32,14 @@ export type Writing = {
 }
 
 export function startWriting(target: Writing['target'], own: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
-  return { report: createReport(protocol, responsesNotes, options.fieldNames, notes), options, target, own, uncached: new Set(), calls: new Map(), tools: {} }
+  return {
+    report: createReport(protocol, responsesNotes, options.fieldNames, notes),
+    options,
+    target,
+    own,
+    moved: new Map(),
+    uncached: new Set(),
+    calls: new Map(),
+    tools: {},
+  }
 }

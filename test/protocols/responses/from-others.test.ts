@@ -143,11 +143,20 @@ describe('tools of the messages protocol', () => {
   })
 })
 
+test('a cache mark on a whole result stands on its last part', () => {
+  const marked = { type: 'tool_result', tool_use_id: 't', content: 'done', cache_control: { type: 'ephemeral', ttl: '1h' } }
+  const { messages } = result('')
+  const { wire, notes } = cross('messages', { max_tokens: 99, messages: [...messages.slice(0, 2), { role: 'user', content: [marked] }] })
+  const output = [{ type: 'input_text', text: 'done', prompt_cache_breakpoint: { mode: 'explicit' } }]
+  expect(wire['input']).toMatchObject([{}, {}, { type: 'function_call_output', output }])
+  expect(notes).toEqual(['cache.moved /messages/2/content/0/cache_control', 'cache.ttl /messages/2/content/0/cache_control/ttl'])
+})
+
 test('where it is wished, a request goes without the tools that only another provider runs, and without a choice among them', () => {
   const { wire, notes } = cross('messages', ask({ tools: [search], tool_choice: { type: 'any' } }), { onUnresolvable: 'note' })
   expect(wire).not.toHaveProperty('tools')
   expect(wire).not.toHaveProperty('tool_choice')
-  expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.unsupported /tool_choice'])
+  expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.unsupported /tool_choice/type'])
 })
 
 test('the second try goes without reasoning', () => {

@@ -534,3 +534,13 @@ test('a body with messages and no input is refused, for it would be an empty con
   expect(() => responses.decodeRequest({ model: 'm', messages })).toThrow(expect.objectContaining({ code: 'malformed', path: '/messages' }))
   expect(() => responses.decodeRequest({ model: 'm', contents: [] })).toThrow(expect.objectContaining({ code: 'malformed', path: '/contents' }))
 })
+
+test.each([
+  [false, 0],
+  [true, 1],
+])('reasoning that is an id alone is looked up in the store (store: %s)', (store, count) => {
+  const { value } = read({ model: 'm', store, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] })
+  const { wire, codes } = write(value)
+  expect(wire['input']).toHaveLength(count)
+  expect(codes).toEqual(count === 0 ? ['reasoning.unsigned'] : [])
+})

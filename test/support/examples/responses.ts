@@ -145,6 +145,7 @@ export const responsesExamples: Record<string, Example> = {
     items.says(user, { type: 'message', role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }),
   ),
   'cache.place': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] }), {}, stateless),
+  'cache.moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'done', mark()))), {}, stateless),
   'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') }), {}, stateless),
   'cache.too-many': request('canonical')(
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
