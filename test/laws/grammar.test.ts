@@ -84,7 +84,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
           expect(event).toBe(protocol.frames.named && type !== undefined ? type : undefined)
         }
       }),
-      runs(250),
+      runs(1000),
     )
   })
 
@@ -103,7 +103,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
         for (const call of toolCallsOf(response))
           if (call.kind === 'function') expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.input || '{}'))
       }),
-      runs(250),
+      runs(1000),
     )
   })
 
@@ -112,7 +112,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
       fc.asyncProperty(cutEvents, async events => {
         await expect(clientOf(protocol.name).readStream(encodeStream(protocol, events).text)).rejects.toThrow()
       }),
-      runs(250),
+      runs(1000),
     )
   })
 })

@@ -18,7 +18,7 @@ describe.each(every)('$name', ({ from, to }) => {
       fc.property(bytes, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
         expect(translate(pieces(whole, cuts))).toEqual(translate([whole]))
       }),
-      runs(250),
+      runs(1000),
     )
   })
 
