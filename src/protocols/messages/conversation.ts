@@ -10,12 +10,24 @@ import { groupTurns, type Turn } from './turns.ts'
 import { name } from './vocabulary.ts'
 import { malformed, type Options, type RequestWriting } from './writing.ts'
 
-export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport): Message[] {
+const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
+
+export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport, { amBillingLine }: MessagesOptions): Message[] {
   if (system === undefined || system === null) return []
   const form = typeof system === 'string' ? 'string' : 'blocks'
-  const parts =
+  const read =
     typeof system === 'string' ? decodeContent(system, '/system', report).parts : system.map((block, index) => decodeInstruction(block, index, report))
+  const parts = amBillingLine === 'drop' ? withoutBilling(read, report) : read
+  if (parts.length === 0 && read.length > 0) return []
   return [{ role: 'system', origin: 'instructions', parts, at: '/system', ...keep({}, {}, { content: form }) }]
+}
+
+function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] {
+  const [first, ...others] = parts
+  if (first?.type !== 'text' || !billingLine.test(first.text)) return [...parts]
+  report.add('system.billing-line', first.at)
+  const text = first.text.replace(billingLine, '')
+  return text ? [{ ...first, text }, ...others] : others
 }
 
 /** Instructions are text: what else stands there nobody but the server can follow. */

@@ -4,6 +4,11 @@ import type { OptionTable } from '../../protocol.ts'
 export type MessagesOptions = {
   /** Requests with role `system` inside the conversation: newer clients send them, older servers refuse them. Default `accept`. */
   midSystem?: 'accept' | 'reject'
+  /**
+   * The line `x-anthropic-billing-header: …` that some clients put first in their system prompt. `keep` (default): it may mean
+   * something to the server; `drop`: on the way to another protocol, where it differs in every request and voids prompt caches.
+   */
+  amBillingLine?: 'keep' | 'drop'
   /** Is a request without `max_tokens` refused? Default false: counting tokens needs none. */
   requireMaxTokens?: boolean
   /**
@@ -74,6 +79,7 @@ export type MessagesOptions = {
 /** The same for configurations and command lines. */
 export const options = {
   midSystem: ['accept', 'reject'],
+  amBillingLine: ['keep', 'drop'],
   requireMaxTokens: 'flag',
   systemPlacement: ['auto', 'user', 'hoist'],
   amThinking: ['auto', 'adaptive', 'enabled'],

@@ -127,7 +127,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const covered = areCovered(servers, read?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
   if (covered) delete fields['mcp_servers']
   const value: CanonicalRequest = {
-    messages: [...decodeSystem(system, report), ...messages.map((message, index) => decodeMessage(message, `/messages/${index}`, report, options))],
+    messages: [...decodeSystem(system, report, options), ...messages.map((message, index) => decodeMessage(message, `/messages/${index}`, report, options))],
     ...defined({
       model,
       tools: read,

@@ -1,8 +1,49 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../../src/index.ts'
+import { messages } from '../../../src/protocols/messages/index.ts'
 
 const ask = (more: object = {}, ...messages: object[]) => ({ model: 'claude-sonnet-5', messages: [{ role: 'user', content: 'hi' }, ...messages], ...more })
 const thought = { role: 'assistant', content: 'so', reasoning_content: 'because' }
+
+describe('the billing line of a client', () => {
+  const line = 'x-anthropic-billing-header: cc_version=1; cch=71fea;'
+  const read = (system: unknown, options: object = { amBillingLine: 'drop' }) => {
+    const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 5, system, messages: [{ role: 'user', content: 'x' }] } as never, options)
+    const [first] = value.messages
+    return {
+      texts: first?.role === 'system' ? first.parts.map(part => part.type === 'text' && part.text) : [],
+      notes: notes.map(({ code, path }) => `${code} ${path}`),
+    }
+  }
+
+  test.each<[string, unknown, string[], string]>([
+    [
+      'a block of its own',
+      [
+        { type: 'text', text: line },
+        { type: 'text', text: 'Be terse.' },
+      ],
+      ['Be terse.'],
+      '/system/0',
+    ],
+    ['the first line of a block', [{ type: 'text', text: `${line}\n\nBe terse.` }], ['Be terse.'], '/system/0'],
+    ['the first line of a text', `${line}\nBe terse.`, ['Be terse.'], '/system'],
+    ['all there is', line, [], '/system'],
+  ])('is left out and told: %s', (_, system, texts, path) => {
+    expect(read(system)).toEqual({ texts, notes: [`system.billing-line ${path}`] })
+  })
+
+  test('stays unless that is asked for, and where another text speaks of it', () => {
+    expect(read(line, {})).toEqual({ texts: [line], notes: [] })
+    expect(read(`Be terse.\n${line}`)).toEqual({ texts: [`Be terse.\n${line}`], notes: [] })
+    expect(
+      read([
+        { type: 'text', text: 'Be terse.' },
+        { type: 'text', text: line },
+      ]),
+    ).toEqual({ texts: ['Be terse.', line], notes: [] })
+  })
+})
 
 describe('what an option or a rule of this wire changes is told', () => {
   test.each<[string, object, object, string]>([

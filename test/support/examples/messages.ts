@@ -27,6 +27,7 @@ export const messagesExamples: Record<string, Example> = {
   'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
   'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/system' } }),
   'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
+  'system.billing-line': lost.request('messages')(blocks.request({ system: 'x-anthropic-billing-header: cch=71fea;\nBe terse.' }), { amBillingLine: 'drop' }),
   'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
   'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
   'message.envelope': fromItems(items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' })),
