@@ -425,8 +425,14 @@ describe('writing what another protocol said', () => {
     ['log probabilities', { logprobs: { enabled: true, top: 2 } }, { top_logprobs: 2, include: ['message.output_text.logprobs'] }, []],
     [
       'an allowed subset',
-      { toolChoice: { mode: 'allowed', require: true, tools: [{ kind: 'function', name: 'f' }] } },
-      { tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] } },
+      {
+        tools: [{ type: 'function', name: 'f', parameters: null, strict: true }],
+        toolChoice: { mode: 'allowed', require: true, tools: [{ kind: 'function', name: 'f' }] },
+      },
+      {
+        tools: [{ type: 'function', name: 'f', parameters: null, strict: true }],
+        tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'f' }] },
+      },
       [],
     ],
     ['usage is always there', { stream: { enabled: true, includeUsage: true } }, { stream: true }, []],
