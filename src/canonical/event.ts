@@ -20,7 +20,7 @@ export type CanonicalEvent =
   | PartStart
   | PartDelta
   | PartEnd
-  | { type: 'message.end'; candidate: number; message: number; status?: 'completed' | 'incomplete' }
+  | { type: 'message.end'; candidate: number; message: number; status?: 'completed' | 'incomplete'; at?: string }
   | { type: 'finish'; candidate: number; finish: Finish; at?: string; ext?: ExtMap }
   /** Cumulative; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }

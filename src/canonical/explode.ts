@@ -21,7 +21,7 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
         for (const delta of deltas) events.push({ type: 'part.delta', candidate, part, delta })
         events.push({ type: 'part.end', candidate, part })
       }
-      const ended = status === 'incomplete' || status === 'completed' ? { status } : {}
+      const ended = status === 'incomplete' || status === 'completed' ? { status, ...present({ at: head.at }) } : {}
       events.push({ type: 'message.end', candidate, message, ...ended })
     })
   }

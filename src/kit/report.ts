@@ -22,7 +22,7 @@ export type Report<Table extends NoteTable> = {
   add(code: keyof Table & string, at: string | undefined, field?: string): void
   /** As `add`, but the code is reported one time only for each field. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void
-  /** As `once`, for each key that is there. */
+  /** As `once`, for each key that says something. */
   onceEach(code: keyof Table & string, at: string | undefined, fields: object): void
   /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
   addMade(code: keyof Table & string, made: object, field?: string): void
@@ -41,13 +41,14 @@ export function createReport<Table extends NoteTable>(
   into?: Note[],
 ): Report<Table & typeof commonNotes> {
   const notes = into ?? []
-  // Events of a stream have their places in one event each; in a body every place is another.
   const seen = into ? undefined : new Set<string>()
+  const isTold = (code: string, path: string) =>
+    seen ? seen.size === seen.add(`${code} ${path}`).size : notes.some(note => note.code === code && note.path === path && note.target === protocol)
   const pushAt = (code: string, path: string, isPlaced: boolean) => {
     const entry = table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
     // One fact, one note: whoever finds it a second time says nothing new. A node that nobody read has no place of its own.
-    if (seen && isPlaced && path !== '' && seen.size === seen.add(`${code} ${path}`).size) return
+    if (isPlaced && path !== '' && isTold(code, path)) return
     notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
   }
   const push = (code: string, at: string | undefined, field?: string) => {
@@ -80,7 +81,7 @@ export function createReport<Table extends NoteTable>(
     },
     once,
     onceEach(code, at, fields) {
-      for (const [key, value] of Object.entries(fields)) if (value !== undefined) once(code, at, key)
+      for (const [key, value] of Object.entries(fields)) if (value !== undefined && !isNeutral(key, value)) once(code, at, key)
     },
     rest(left, at, prefix = '') {
       for (const [key, value] of Object.entries(left)) if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)

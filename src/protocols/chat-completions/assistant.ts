@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall, validCallId } from './calls.ts'
-import { attachCitations, decodeAnnotation, encodeCitations, unknownOfAnnotations } from './citations.ts'
+import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import type { ChatReport } from './notes.ts'
@@ -255,14 +255,13 @@ function encodeBody(
     const blocks = encodeParts(body.map(bare), writing)
     return { content: blocks, ...listed }
   }
-  const joins = texts.filter(({ text }) => text !== '')
   for (const { at, ext, cache, logprobs, type: _type, text: _text, citations: _citations, signature: _signature, ...rest } of texts) {
     if (cache) report.add('cache.place', at, 'cache')
     report.rest({ ...rest, ...(towards === 'server' && { logprobs }) }, at)
     report.ext(ext, at)
   }
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
-  if (joins.length > 1 && joins.some(({ citations }) => citations?.length)) report.add('text.boundary-lost', joins[1]?.at)
+  noteJoins(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
   if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature)))
     return { ...(form['content'] === 'string' && { content: '' }), ...listed }

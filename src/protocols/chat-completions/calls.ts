@@ -31,7 +31,9 @@ export function readInput(input: unknown): { input: string } {
 /** One of `tool_calls`; `ordinal` counts them. */
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
   const { told: call, nulls } = told(wire)
-  const { id, type, ...whole } = call
+  const { id, type, index, ...others } = call
+  // Where the place is the one that the list tells, it says nothing.
+  const whole = index === undefined || index === ordinal ? others : { ...others, index }
   const { signature: beside, came, left: more } = readCarried(whole, carriedIssuer[reading.from])
   const { id: called, signature = beside } = splitId(id ?? '')
   const link = called ? { id: called } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
@@ -40,6 +42,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
     id: id === '' || id !== called ? id : undefined,
     typeless: type === undefined || undefined,
     extra: beside && came,
+    index: index === ordinal ? index : undefined,
   }
   const { function: fn, ...unknown } = more
   if (type === 'custom' && isObject(more['custom'])) {
@@ -115,7 +118,7 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const text = spelledInput(part)
   const called = noteName(name, namespace, { at, writing })
   const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
-  const wire = spell(merge({ id: shownId, type, ...inner }, proof.beside), ext)
+  const wire = spell(merge({ id: shownId, type, ...inner, ...(isOwn && { index: form['index'] }) }, proof.beside), ext)
   if (isMadeUp(part)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
   return wire
 }

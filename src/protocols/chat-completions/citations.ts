@@ -73,3 +73,9 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
     }),
   }
 }
+
+/** Texts become one; where that matters is where one of them is cited. */
+export function noteJoins(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
+  const joins = texts.filter(({ text }) => text !== '')
+  if (joins.length > 1 && joins.some(({ citations }) => citations?.length)) report.add('text.boundary-lost', joins[1]?.at)
+}

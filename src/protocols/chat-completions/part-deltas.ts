@@ -93,6 +93,7 @@ export function correct(
     return ''
   }
   const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
+  if (out.kind !== 'none') reportOf(state).ext(final.ext, final.at)
   if ((out.kind === 'text' && final.type === 'text') || (out.kind === 'refusal' && final.type === 'refusal')) {
     event({ kind: 'text', text: rest(out.text, final.text) })
     if (out.kind === 'text' && final.type === 'text' && final.citations) out.citations = [...final.citations]

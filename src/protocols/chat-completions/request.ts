@@ -21,6 +21,7 @@ import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeToo
 export const fieldNames: Record<string, string> = {
   'error.details': 'error',
   candidateCount: 'n',
+  candidates: 'choices',
   maxOutputTokens: 'max_completion_tokens',
   toolChoice: 'tool_choice',
   'toolChoice.raw': 'tool_choice',

@@ -31,7 +31,7 @@ export type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
 
 export const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-export function readCall(state: State, choice: Choice, { delta, position, emit }: Into & { position: number }): void {
+export function readCall(state: State, choice: Choice, { delta, emit }: Into): void {
   const { index, id, type, ...whole } = delta
   const { signature: beside, came, left } = readCarried(whole, carriedIssuer.server)
   const freeform = type === 'custom' || isObject(left['custom'])
@@ -52,7 +52,7 @@ export function readCall(state: State, choice: Choice, { delta, position, emit }
   if (!call) return
   if (!call.id) call.id = link
   call.name = nameOf(call, name, state)
-  const at = `${placeOf(choice)}/tool_calls/${position}`
+  const at = `${placeOf(choice)}/tool_calls/${choice.calls.indexOf(call)}`
   const { name: _, [word]: said, ...rest } = told(inner).told
   if (isObject(said)) createChatReport(undefined, state.notes).once('tool-call.input-object', `${at}/function/arguments`)
   const unknown = { ...told(outer).told, ...(Object.keys(rest).length > 0 && { [key]: rest }) }

@@ -283,7 +283,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   if (Array.isArray(details)) readDetails(choice, details, emit)
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
-  if (Array.isArray(calls)) for (const [position, call] of calls.entries()) if (isObject(call)) readCall(state, choice, { delta: call, position, emit })
+  if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
   if (Array.isArray(annotations)) {
     for (const annotation of annotations) cite(choice, annotation, emit)

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
-import { encodeCitation } from './citations.ts'
+import { encodeCitation, noteJoins } from './citations.ts'
 import { encodeErrorBody } from './error.ts'
 import { encodeImage } from './images.ts'
 import { createChatReport } from './notes.ts'
@@ -71,7 +71,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
       case 'message.start':
         choiceOf(state, event.candidate).openMessages.push(event.message)
         if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
-        if (event.phase !== undefined && event.phase !== null) reportOf(state).once('message.phase', event.at, 'phase')
+        if (event.phase !== undefined && event.phase !== null) reportOf(state).add('message.phase', event.at, 'phase')
         if (event.ext) reportOf(state).ext(event.ext, event.at)
         return
       case 'part.start':
@@ -252,8 +252,9 @@ function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<u
 }
 
 /** All of a message comes before what later ones say. */
-function endMessage(state: State, { candidate, message }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: Emit<unknown>): void {
+function endMessage(state: State, { candidate, message, status, at }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
+  reportOf(state).onceEach('message.ids', at, { status })
   choice.openMessages = choice.openMessages.filter(open => open !== message)
   settleAll(state, choice, emit)
 }
@@ -299,11 +300,12 @@ function conclude(state: State, choice: Choice, { word, fields, delta, emit }: C
 
 function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
   const report = reportOf(state)
-  return [...choice.parts.values()].flatMap(out => {
-    if (out.kind !== 'text') return []
+  const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
+  noteJoins(texts, report)
+  return texts.flatMap(out => {
     const { at, start, text, end = start + [...text].length } = out
     return out.citations.flatMap(citation => {
-      const annotation = encodeCitation(citation, { start, end }, () => report.once('citation.whole-part', at, 'citations'))
+      const annotation = encodeCitation(citation, { start, end }, () => report.add('citation.whole-part', at, 'citations'))
       if (!annotation) report.add('citation.unsupported', at, 'citations')
       return annotation ? [annotation] : []
     })

@@ -23,7 +23,9 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
     log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
     log.ext(head.ext, head.at)
-    const { caller = { type: 'direct' }, toolset } = head
+    const { caller, toolset } = head
+    const isForeign = caller !== undefined && !head.ext?.[name] && !state.start.ext?.[name]
+    if (isForeign) log.add('field.unsupported', head.at, 'caller')
     startBlock(
       state,
       block,
@@ -33,7 +35,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
         id: replyCallId(head.id, head.at, log),
         name: replyToolName(head.name, head.namespace, head.at, log),
         input: {},
-        caller: head.ext?.[name] || isObject(caller) ? caller : { type: 'direct' },
+        caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
         ...defined({ toolset_name: toolset }),
       },
       emit,
@@ -154,6 +156,7 @@ function writeInput(state: EncoderState, block: Block, text: string, emit: Emitt
 /** What the end of a part knows beyond its deltas. */
 export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: Emitting): void {
   if (!final) return
+  if (block.kind !== 'whole' && block.kind !== 'none') report(state).ext(final.ext, final.at)
   if (final.signature) block.signature = final.signature
   const rest = (whole: string): string | undefined => {
     if (whole.startsWith(block.text)) return whole.slice(block.text.length)
@@ -200,7 +203,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
   switch (block.kind) {
     case 'text':
       if (head.type === 'refusal') {
-        state.seen.refusal = block.text
+        state.seen.refusal = { text: block.text, ...defined({ at: head.at }) }
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
@@ -253,7 +256,9 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
   if (signature) {
     startThinking(state, block, emit)
     writeDelta(block, { type: 'signature_delta', signature: sealed(block, signature) }, emit)
-  } else if (block.index !== undefined) {
+  } else {
+    if (head.type === 'reasoning') report(state).onceEach('message.envelope', head.at, { itemId: head.id })
+    if (block.index === undefined) return
     report(state).once('reasoning.signature-empty', '/content')
     if (segments.length > 1) report(state).add('reasoning.joined', head.at)
   }

@@ -43,7 +43,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     if (state.phase === 'done') return
     if ('candidate' in event) {
       if (event.candidate !== 0) {
-        report(state).once('candidates.first-only', undefined, `candidates.${event.candidate}`)
+        if (event.type === 'message.start' || event.type === 'finish') report(state).add('candidates.first-only', otherAt(state, event.candidate))
         return
       }
     }
@@ -52,7 +52,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         const { type: _, ...start } = event
         state.start = start
         if (start.createdAt !== undefined) report(state).add('field.unsupported', undefined, 'createdAt')
-        report(state).ext(start.ext, undefined)
+        report(state).ext(start.ext, '')
         return
       }
       case 'message.start': {
@@ -74,6 +74,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         endPart(state, `${event.part}`, event.final, emit)
         return
       case 'message.end':
+        report(state).onceEach('message.envelope', event.at, { status: event.status })
         return
       case 'finish':
         begin(state, emit)
@@ -88,7 +89,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'update': {
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
         report(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
-        report(state).ext(ext, undefined)
+        report(state).ext(ext, '')
         if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
         if (promptBlocked) state.promptBlocked = promptBlocked
         if (ext) state.ext = { ...state.ext, ...ext }
@@ -117,6 +118,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     if (state.phase !== 'done') cutOff(state, emit)
   },
 }
+
+const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNames['candidates'] ?? 'candidates'}/${candidate}`
 
 // ---- the frame around the blocks
 
@@ -170,7 +173,7 @@ function close(state: EncoderState, emit: Emitting): void {
   const { calls, refusal } = state.seen
   const parts: Part[] = [
     ...(calls ? [{ type: 'tool-call' as const, id: '', name: '', kind: 'function' as const, input: '' }] : []),
-    ...(refusal === undefined ? [] : [{ type: 'refusal' as const, text: refusal }]),
+    ...(refusal === undefined ? [] : [{ type: 'refusal' as const, ...refusal }]),
   ]
   const stop = encodeFinish(state.finish, parts, state.promptBlocked, { native: false, at: state.finishAt }, report(state))
   finishMessage(state, stop, emit)

@@ -50,7 +50,7 @@ export type EncoderState = MachineState & {
   /** Calls that were closed as soon as their input was whole. */
   closed: Record<string, Block>
   /** What finish and refusals need to know of the parts. */
-  seen: { calls: boolean; refusal?: string }
+  seen: { calls: boolean; refusal?: { text: string; at?: string } }
   finish: Finish | undefined
   finishAt: string | undefined
   usage: Usage | undefined

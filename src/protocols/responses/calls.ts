@@ -33,7 +33,7 @@ export function decodeCall(wire: JsonObject, item: string, at: string): Message 
     ...idOf(id),
     ...statusOf(wire),
     at,
-    ...keep(others, { item, ...spelling(wire, [freeform ? 'input' : 'arguments']), ...strangeStatus(wire) }),
+    ...keep({ ...others, ...unknownStatus(wire) }, { item, ...spelling(wire, [freeform ? 'input' : 'arguments']), ...strangeStatus(wire) }),
   }
 }
 

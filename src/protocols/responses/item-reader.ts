@@ -3,6 +3,7 @@ import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { arrived, carry } from './carriers.ts'
 import { decodeItem } from './items.ts'
@@ -236,6 +237,6 @@ function closeItem(state: State, open: OpenItem, status: Message['status'], emit
   open.done = true
   if (open.carried) arrived(state, open, false)
   for (const part of Object.values(open.parts)) endPart(part, undefined, emit)
-  const ended = status === 'completed' || status === 'incomplete' ? { status } : {}
+  const ended = status === 'completed' || status === 'incomplete' ? { status, ...defined({ at: open.whole.at }) } : {}
   emit({ type: 'message.end', candidate: 0, message: open.message, ...ended })
 }

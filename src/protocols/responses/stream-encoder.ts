@@ -73,7 +73,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
     case 'start': {
       const { type: _, ...start } = event
       state.start = structuredClone(start)
-      writing(state).report.ext(start.ext, undefined)
+      writing(state).report.ext(start.ext, '')
       state.phase = 'held'
       if (state.options.deferStart === false) open(state, emit)
       return
@@ -102,6 +102,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
       state.finish = event.finish
       state.finishExt = event.ext
       state.finishAt = event.at
+      writing(state).report.ext(event.ext, event.at)
       flushHeld(state, emit)
       return
     case 'usage':
@@ -124,11 +125,11 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
 function passOver(state: State, candidate: number): void {
   if (state.passedOver.includes(candidate)) return
   state.passedOver.push(candidate)
-  writing(state).report.add('candidates.first-only', `/candidates/${candidate}`)
+  writing(state).report.add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
 }
 
 function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
-  writing(state).report.ext(ext, undefined)
+  writing(state).report.ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (ext) state.start.ext = { ...state.start.ext, ...ext }
   if (promptBlocked) state.blocked = true
