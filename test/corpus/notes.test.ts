@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateResponse } from '../../src/api.ts'
+import { explode } from '../../src/canonical/explode.ts'
+import type { Note } from '../../src/canonical/note.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { encodeStream } from '../support/run.ts'
+import { corpusFiles, recordedReplies, shared, skipReason } from './data.ts'
+
+/** Why a fact may be noted of a reply in one form and not in the other. `only`: the form that notes it. */
+const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] = [
+  {
+    only: 'streamed',
+    note: /^citation\.span /,
+    why: 'a whole text is cut where a citation begins and ends; a streamed one has been told when its citation comes',
+  },
+  { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a whole reply may be in progress still; in a stream it has ended' },
+  {
+    only: 'whole',
+    note: /^finish\.(missing|approximated) .*\/finish_reason$/,
+    why: 'a reply without a reason to end is streamed with one, since a stream without it was cut off',
+  },
+  { only: 'whole', note: /^media\.(transcript|unsupported) .*\/audio$/, why: 'audio of nothing has no delta' },
+  { only: 'whole', note: /^field\.unknown .*\/message\/function_call$/, why: 'a call of nothing beside a text is no call in a stream, by rule of reading it' },
+  { only: 'whole', note: /^field\.unknown .*\/tool_calls\/\d+\/custom\/(name|input)$/, why: 'nor is the custom half of a function' },
+  {
+    only: 'whole',
+    note: /^field\.unknown .*\/(message\/(executed_tools|thought_signature|extra_content|parsed)|delta)$/,
+    why: 'what a server invents beside the text of a whole message has no known place in its chunks',
+  },
+]
+
+/** Told a second time, a fact is another one: it should not have been. */
+const facts = (notes: Note[]) =>
+  notes
+    .filter(({ kind }) => kind !== 'synthesized')
+    .map(({ code, path }) => `${code} ${path}`)
+    .map((one, i, all) => (all.indexOf(one) < i ? `${one} again` : one))
+
+const unlisted = (only: 'whole' | 'streamed', told: string[], other: string[]) =>
+  told.filter(one => !other.includes(one) && !differences.some(difference => difference.only === only && difference.note.test(one)))
+
+function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: string[]; streamed: string[] } | undefined {
+  const { value } = protocols[from].decodeResponse(body)
+  if (value.error || value.candidates.some(({ finish }) => !finish)) return undefined
+  const translator = createStreamTranslator({ from, to, now: 1, ccAlwaysUsage: true })
+  translator.push(encodeStream(protocols[from], explode(value)).text)
+  translator.end()
+  return { whole: facts(translateResponse(body, { from, to, now: 1 }).notes), streamed: facts(translator.notes) }
+}
+
+const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
+
+describe.skipIf(!shared)(`notes on replies of real servers (${skipReason})`, () => {
+  test.each(pairs)('$from → $to: a streamed reply is noted as the whole one', ({ from, to }) => {
+    const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: file, body: JSON.parse(text) as unknown }))
+    const faults: unknown[] = []
+    let tried = 0
+    for (const { name, body } of [...files, ...recordedReplies(from)]) {
+      const told = notesOf(body, from, to)
+      if (!told) continue
+      tried++
+      const only = { whole: unlisted('whole', told.whole, told.streamed), streamed: unlisted('streamed', told.streamed, told.whole) }
+      if (only.whole.length + only.streamed.length > 0) faults.push({ name, only })
+    }
+    expect(tried, 'there is something to try').toBeGreaterThan(300)
+    expect(faults).toEqual([])
+  })
+})
