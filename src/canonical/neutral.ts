@@ -13,12 +13,10 @@ const neutral = new Map<string, readonly unknown[]>([
   ['reasoning.execution', ['standard']],
   ['serviceTier.speed', ['standard']],
   ['cache.key', ['']],
-  // What every item of a reply is, and every item of a history was, unless it is told otherwise.
-  ['status', ['completed']],
 ])
 const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])
 
-/** Does this value of a field, named in dots, say nothing? */
+/** Does this value of a field of a request, named in dots, say nothing? */
 export function isNeutral(field: string, value: unknown): boolean {
   if (neutralWhenEmpty.has(field)) return isEmpty(value)
   return neutral.get(field)?.includes(value) ?? false

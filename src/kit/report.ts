@@ -22,7 +22,7 @@ export type Report<Table extends NoteTable> = {
   add(code: keyof Table & string, at: string | undefined, field?: string): void
   /** As `add`, but the code is reported one time only for each field. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void
-  /** As `once`, for each key that says something. */
+  /** As `once`, for each key that is there. */
   onceEach(code: keyof Table & string, at: string | undefined, fields: object): void
   /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
   addMade(code: keyof Table & string, made: object, field?: string): void
@@ -81,7 +81,7 @@ export function createReport<Table extends NoteTable>(
     },
     once,
     onceEach(code, at, fields) {
-      for (const [key, value] of Object.entries(fields)) if (value !== undefined && !isNeutral(key, value)) once(code, at, key)
+      for (const [key, value] of Object.entries(fields)) if (value !== undefined) once(code, at, key)
     },
     rest(left, at, prefix = '') {
       for (const [key, value] of Object.entries(left)) if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)

@@ -214,7 +214,7 @@ function encodeCandidate(
   const [first] = messages
   const parts = messages.flatMap(message => message.parts)
   for (const { id, status, phase, at: spot } of messages) {
-    report.onceEach('message.ids', spot, { itemId: id, status })
+    report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
     if (phase !== undefined && phase !== null) report.add('message.phase', spot, 'phase')
   }
   if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)

@@ -254,7 +254,7 @@ function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<u
 /** All of a message comes before what later ones say. */
 function endMessage(state: State, { candidate, message, status, at }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
-  reportOf(state).onceEach('message.ids', at, { status })
+  if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
   choice.openMessages = choice.openMessages.filter(open => open !== message)
   settleAll(state, choice, emit)
 }

@@ -124,7 +124,7 @@ function encodeMessage(message: Message, native: boolean, report: MessagesReport
   const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name: participant }) }, at)
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
-  report.onceEach('message.envelope', at, { itemId: id, status })
+  report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
   return encodeParts(parts, replyWriting(report, native && ownForm(message) !== undefined), role)
 }

@@ -74,7 +74,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         endPart(state, `${event.part}`, event.final, emit)
         return
       case 'message.end':
-        report(state).onceEach('message.envelope', event.at, { status: event.status })
+        if (event.status !== 'completed') report(state).onceEach('message.envelope', event.at, { status: event.status })
         return
       case 'finish':
         begin(state, emit)

@@ -241,7 +241,7 @@ describe('turns of other protocols', () => {
     ])
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool'])
     expect(messages[1]).toMatchObject({ content: 'a', tool_calls: [{ id: 'call_1' }, { id: 'call_2' }] })
-    expect(codes).toEqual(['message.ids'])
+    expect(codes).toEqual(['message.ids', 'message.ids'])
   })
 
   test('a result that stands apart is moved to its call', () => {
