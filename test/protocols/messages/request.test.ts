@@ -693,6 +693,18 @@ describe('the rest', () => {
     expect(notes.map(({ path }) => path)).toEqual(['/n', '/sampling/temperature'])
   })
 
+  test.each([
+    ['5m', '5m', []],
+    ['30m', '1h', ['cache.ttl']],
+    ['1h', '1h', []],
+    ['12h', '1h', ['cache.ttl']],
+  ] as const)('a cache lifetime of %s is written as %s', (ttl, written, codes) => {
+    const part = { type: 'text' as const, text: 'a', cache: { ttl }, at: '/messages/0/content/0' }
+    const { wire, notes } = messages.encodeRequest({ model: 'm', maxOutputTokens: 9, messages: [{ role: 'user', origin: 'message', parts: [part] }] })
+    expect(wire).toMatchObject({ messages: [{ content: [{ cache_control: { type: 'ephemeral', ttl: written } }] }] })
+    expect(notes.map(({ code }) => code)).toEqual(codes)
+  })
+
   test('marks: lifetimes fit, four at most, the long ones first', () => {
     const marked = (of: string, ttl?: '30m' | '1h') => message('user', text(of, { cache: ttl ? { ttl } : {} }))
     expect(write({ messages: [marked('a', '30m')] })).toMatchObject({
