@@ -18,16 +18,13 @@ export function createLimits(config: Settled['limits'], warn: (error: unknown) =
   if (!('redis' in config)) return limitsOf(inMemory, async () => {})
   const { redis } = config
   // Loaded only where it is configured: the gateway itself runs on any platform.
-  const store = import('../stores/redis-limiter.ts').then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
-  store.catch(warn)
-  let limits: Promise<Limits> | undefined
-  const ready = () => {
-    limits ??= store.then(({ limiterOf, close }) => limitsOf(limiterOf, close))
-    return limits
-  }
+  const limits = import('../stores/redis-limiter.ts')
+    .then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
+    .then(({ limiterOf, close }) => limitsOf(limiterOf, close))
+  limits.catch(warn)
   return {
-    take: async (name, perMinute) => (perMinute === 0 ? undefined : (await ready()).take(name, perMinute)),
-    close: async () => (await ready()).close(),
+    take: async (name, perMinute) => (perMinute === 0 ? undefined : (await limits).take(name, perMinute)),
+    close: async () => (await limits).close(),
   }
 }
 

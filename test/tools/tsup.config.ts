@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup'
+import command from './tsup-cli.config.ts'
 
 const library = ['src/index.ts', 'src/hosts/connect.ts', 'src/hosts/fetch.ts', 'src/gateway/gateway.ts', 'src/protocols/*/index.ts']
 
@@ -14,12 +15,5 @@ export default defineConfig([
     splitting: true,
     clean: true,
   },
-  {
-    entry: ['src/cli/main.ts'],
-    outDir: 'dist/cli',
-    format: ['esm'],
-    target: 'es2023',
-    platform: 'node',
-    splitting: false,
-  },
+  command,
 ])
