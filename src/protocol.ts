@@ -96,8 +96,11 @@ export type CodecOptions = {
 export type EncodingContext = {
   /** Headers that the body relies on, in lower case. Their values are lists: what is sent under the same name anyway stands before them, with a comma. */
   headers?: Headers
-  /** By the name written on the target's wire. */
-  tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean }>
+  /**
+   * By the name written on the target's wire. `wrapped`: a freeform tool told as a function; `freeform`: one told as what it
+   * is, so that a call of it that comes as a function is a freeform call all the same.
+   */
+  tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }>
 }
 
 /** What translating the answer needs to know of the request. Plain JSON. */

@@ -18,7 +18,7 @@ export function restoreResponse(response: CanonicalResponse, tools: Tools, notes
     const restored = restoreName(part, tools)
     if (restored.kind === part.kind) return restored
     const input = unwrapInput(part.input)
-    if (input === undefined) report(notes).add('freeform.unwrap-failed', part.at)
+    noteUnwrapped(input !== undefined, { native: tools[part.name]?.freeform === true, at: part.at }, notes)
     return { ...restored, input: input ?? part.input }
   }
   const candidates = response.candidates.map(candidate => ({
@@ -28,8 +28,11 @@ export function restoreResponse(response: CanonicalResponse, tools: Tools, notes
   return { ...response, candidates }
 }
 
+/** A call of a freeform tool that came as a function. `native`: the tool was told as what it is. */
+type Wrapped = { native: boolean; at: string | undefined }
+
 /** Which open parts are wrapped freeform calls, by `candidate/part`. Plain data. */
-export type RestoreState = { tools: NonNullable<Tools>; open: Record<string, Unwrapping>; notes: Note[] }
+export type RestoreState = { tools: NonNullable<Tools>; open: Record<string, Wrapped & { text: Unwrapping }>; notes: Note[] }
 
 export function startRestoring(tools: NonNullable<Tools>): RestoreState {
   return { tools, open: {}, notes: [] }
@@ -48,9 +51,9 @@ function restoreStart({ tools, open }: RestoreState, event: PartStart): PartStar
   if (head.type !== 'tool-call') return event
   const restored = restoreName(head, tools)
   if (restored.kind === head.kind) return { ...event, head: restored }
-  const unwrapping = startUnwrapping()
-  open[keyOf(event)] = unwrapping
-  return { ...event, head: { ...restored, input: unwrapText(unwrapping, head.input) } }
+  const text = startUnwrapping()
+  open[keyOf(event)] = { text, native: tools[head.name]?.freeform === true, at: head.at }
+  return { ...event, head: { ...restored, input: unwrapText(text, head.input) } }
 }
 
 function restoreDelta({ open }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
@@ -59,7 +62,7 @@ function restoreDelta({ open }: RestoreState, event: PartDelta, emit: Emit<Canon
     emit(event)
     return
   }
-  const text = unwrapText(unwrapping, event.delta.text)
+  const text = unwrapText(unwrapping.text, event.delta.text)
   if (text) emit({ ...event, delta: { kind: 'input', text } })
 }
 
@@ -67,9 +70,10 @@ function restoreEnd({ tools, open, notes }: RestoreState, event: PartEnd, emit: 
   const { candidate, part, final } = event
   const unwrapping = open[keyOf(event)]
   delete open[keyOf(event)]
-  if (unwrapping && unwrapping.phase !== 'after') {
-    report(notes).add('freeform.unwrap-failed', undefined)
-    if (unwrapping.held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: unwrapping.held } })
+  if (unwrapping) {
+    const { phase, held } = unwrapping.text
+    noteUnwrapped(phase === 'after', unwrapping, notes)
+    if (phase !== 'after' && held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: held } })
   }
   if (final?.type !== 'tool-call') {
     emit(event)
@@ -83,8 +87,13 @@ const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${c
 
 function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPart {
   if (!Object.hasOwn(tools, call.name)) return call
-  const { name, namespace, wrapped } = tools[call.name] ?? { name: call.name }
-  return { ...call, name, ...(namespace !== undefined && { namespace }), ...(wrapped && { kind: 'freeform' as const }) }
+  const { name, namespace, wrapped, freeform } = tools[call.name] ?? { name: call.name }
+  return { ...call, name, ...(namespace !== undefined && { namespace }), ...((wrapped || freeform) && { kind: 'freeform' as const }) }
+}
+
+function noteUnwrapped(whole: boolean, { native, at }: Wrapped, notes: Note[]): void {
+  if (!whole) report(notes).add('freeform.unwrap-failed', at)
+  else if (native) report(notes).add('freeform.as-function', at)
 }
 
 const report = (notes: Note[]) => createReport('translate', translateNotes, {}, notes)

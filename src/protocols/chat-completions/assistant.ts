@@ -4,7 +4,6 @@ import { holdsEnvelope } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
-import type { EncodingContext } from '../../protocol.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall, validCallId } from './calls.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
@@ -15,7 +14,6 @@ import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningTex
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { carriedIssuer, encodeCarried } from './signatures.ts'
 import { extractTags } from './think-tags.ts'
-import { originalName } from './tools.ts'
 
 /** What a decoder of assistant messages needs to know around the message. */
 export type Reading = {
@@ -24,7 +22,6 @@ export type Reading = {
   /** Reasoning between tags in the text is taken out of it. */
   thinkTags?: boolean | undefined
   report: ChatReport
-  context: EncodingContext | undefined
   /** For calls without an id: `ordinal` counts the calls of the message. */
   idOf(ordinal: number): string
   /** The same for the older single function call. */
@@ -57,7 +54,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
       type: 'tool-call',
       id: reading.legacyId(),
       idOrigin: 'synthesized',
-      ...originalName(called, reading.context),
+      name: called,
       kind: 'function',
       ...readInput(input),
       at: `${at}/function_call`,

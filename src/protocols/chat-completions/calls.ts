@@ -1,6 +1,7 @@
 import type { Part, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
+import { wrapInput } from '../../kit/freeform.ts'
 import { hashId, mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { TranslationContext } from '../../protocol.ts'
@@ -11,7 +12,7 @@ import { formOf, kept, merge, own, protocolName, same, spell, told } from './own
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
 import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
-import { noteName, originalName } from './tools.ts'
+import { noteName } from './tools.ts'
 
 /** Ids that every server of this shape takes. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
@@ -52,7 +53,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
     return {
       type: 'tool-call',
       ...link,
-      ...originalName(name, reading.context),
+      name,
       kind: 'freeform',
       input: input ?? '',
       at,
@@ -68,7 +69,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
     return {
       type: 'tool-call',
       ...link,
-      ...originalName(name, reading.context),
+      name,
       kind: 'function',
       ...readInput(input),
       at,
@@ -104,7 +105,9 @@ export function noteBeside(part: ToolCallPart, report: ChatReport): void {
 }
 
 export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
-  const { id, idOrigin, name, namespace, kind, at, ext } = part
+  const { id, idOrigin, name, namespace, at, ext } = part
+  const wraps = towards === 'server' && writing.wraps === true && part.kind === 'freeform'
+  const kind = wraps ? 'function' : part.kind
   const { report } = writing
   const form = formOf(ext)
   const isOwn = own(ext) !== undefined
@@ -115,7 +118,8 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const proof = encodeProof(part, written, { towards, writing })
   const shownId = isOwn && idOrigin === 'synthesized' ? (form['id'] as string | undefined) : proof.id
   const type = form['typeless'] ? undefined : kind === 'function' ? 'function' : 'custom'
-  const text = spelledInput(part)
+  const text = wraps ? wrapInput(part.input) : spelledInput(part)
+  if (wraps) report.add('freeform.wrapped', at)
   const called = noteName(name, namespace, { at, writing })
   const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
   const wire = spell(merge({ id: shownId, type, ...inner, ...(isOwn && { index: form['index'] }) }, proof.beside), ext)

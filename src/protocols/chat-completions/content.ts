@@ -21,6 +21,8 @@ export type Writing = {
   spaceOf?(name: string): string | undefined
   /** Is the tool of this name one that cannot be declared here? */
   isLost?(name: string): boolean
+  /** Freeform tools and their calls are told as functions. */
+  wraps?: boolean
   /** Results that nobody gave. */
   invented?: Set<Part>
   /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */

@@ -22,7 +22,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
     const at = `/messages/${i}`
     if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
     if (raw.role === 'assistant') {
-      const reading: Reading = { from: 'client', report, context: undefined, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
+      const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
       const message: Message = { role: 'assistant', origin: 'message', at, ...decodeAssistant(putBack(raw, ccStored), at, reading) }
       for (const part of message.parts)
         if (part.type === 'tool-call') {

@@ -25,6 +25,11 @@ export type ChatCompletionsOptions = {
   ccReasoningInHistory?: 'never' | 'tool-loop' | 'always'
   /** Media in tool results, for which tool messages have no place. Default `user-message`: a user message after them. */
   ccToolMedia?: 'user-message' | 'drop'
+  /**
+   * Tools that take free text. Default `write`: the wire has them, and a server that answers with a function all the same is
+   * understood. `wrap`: functions with one string, for servers that know no other tools.
+   */
+  ccCustomTools?: 'write' | 'wrap'
   /** The field for the token limit. Default `max_completion_tokens`: the older one is refused by reasoning models. */
   ccMaxTokensField?: 'max_completion_tokens' | 'max_tokens'
   /** Usage at the end of every stream, also of one whose request did not ask for it. Default false. */
@@ -81,6 +86,7 @@ export const options = {
   ccSignature: ['field', 'id', 'store', 'none'],
   ccReasoningInHistory: ['never', 'tool-loop', 'always'],
   ccToolMedia: ['user-message', 'drop'],
+  ccCustomTools: ['write', 'wrap'],
   ccMaxTokensField: ['max_completion_tokens', 'max_tokens'],
   ccAlwaysUsage: 'flag',
   mistralIds: 'flag',

@@ -254,9 +254,12 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const report = createChatReport(options.fieldNames)
   const { ext } = value
   const verbatim = own(ext) !== undefined
-  const { nameOf, renamed } = createNames(verbatim)
+  const wraps = !verbatim && options.ccCustomTools === 'wrap'
+  const given = gatherTools(value.tools, value.messages, report)
+  const { nameOf, renamed } = createNames(verbatim, { tools: given, wraps })
   const writing: Writing = {
     report,
+    wraps,
     isLost: name => isLost(name, value.tools, options),
     options,
     own: verbatim,
@@ -270,7 +273,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const {
     model,
     messages,
-    tools,
+    tools: _tools,
     toolChoice: _choice,
     parallelToolCalls: _parallel,
     output,
@@ -296,7 +299,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   refuseState(value, writing)
   const conversation = verbatim || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
-  const definitions = encodeTools(gatherTools(tools, messages, writing), writing)
+  const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions || 'functions' in definitions, writing)
   const written = defined({
     model,
@@ -347,7 +350,7 @@ function spaceOf(name: string, tools: readonly Tool[] | undefined): string | und
 }
 
 /** The tools of the request and those that were added in mid-conversation. */
-function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], { report }: Writing): readonly Tool[] | undefined {
+function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], report: ChatReport): readonly Tool[] | undefined {
   const added = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' && part.tools ? [part] : [])))
   if (added.length === 0) return tools
   for (const { at } of added) report.add('tool.added-late', at)

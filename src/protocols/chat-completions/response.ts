@@ -74,7 +74,6 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
     from: 'server',
     thinkTags: options.extractThinkTags,
     report,
-    context: options.context,
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
     legacyId: () => 'call_fn_0',
   }

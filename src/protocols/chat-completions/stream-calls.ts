@@ -9,7 +9,6 @@ import { add, closePart, openPart, placeOf } from './open-parts.ts'
 import { kept, merge, same, told } from './own.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 import type { Choice, State } from './stream-decoder.ts'
-import { originalName } from './tools.ts'
 
 export type Call = {
   id: string
@@ -132,7 +131,7 @@ export function announce(state: State, choice: Choice, call: Call, emit: Emit<Ca
     type: 'tool-call',
     id: call.id,
     ...(synthesized && { idOrigin: 'synthesized' }),
-    ...originalName(call.name, state.context),
+    name: call.name,
     kind: call.kind,
     input: '',
     at: call.at ?? placeOf(choice),

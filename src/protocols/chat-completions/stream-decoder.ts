@@ -4,7 +4,7 @@ import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Emit, EncodingContext, MachineState, StreamMachine } from '../../protocol.ts'
+import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeAnnotation, unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
 import { decodeImages } from './images.ts'
@@ -43,7 +43,6 @@ export type Choice = {
 
 export type State = MachineState & {
   phase: 'before' | 'inside' | 'over'
-  context: EncodingContext | undefined
   strictDone: boolean
   thinkTags: boolean
   /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
@@ -67,7 +66,6 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
   initial: (options): State => ({
     notes: [],
     phase: 'before',
-    context: options?.context?.tools && { tools: options.context.tools },
     strictDone: options?.ccDoneWithoutFinish === 'error',
     thinkTags: options?.extractThinkTags === true,
     pieces: options?.ccNamesInPieces === true,

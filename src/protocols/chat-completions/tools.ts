@@ -2,6 +2,7 @@ import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolCho
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
+import { wrapFreeform } from '../../kit/freeform.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
@@ -12,26 +13,26 @@ import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './sche
 
 const nameLimit = 64
 
-/** The name on this wire of a tool, and what the answer has to undo. */
-export function createNames(verbatim: boolean): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
+/** The name on this wire of a tool, and what the answer has to undo. `wraps`: freeform tools are told as functions. */
+export function createNames(
+  verbatim: boolean,
+  { tools, wraps = false }: { tools?: readonly Tool[] | undefined; wraps?: boolean } = {},
+): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
   const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
+  const freeform = new Set(verbatim ? [] : tools?.flatMap(tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
   return {
     renamed,
     nameOf(name, namespace) {
       const flat = namespace === undefined ? name : `${namespace}__${name}`
       const written = verbatim ? flat : mapName(flat, nameLimit)
-      if (written !== name) renamed[written] = defined({ name, namespace })
+      const shape = freeform.has(keyOf(name, namespace)) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
+      if (written !== name || shape) renamed[written] = defined({ name, namespace, ...shape })
       return written
     },
   }
 }
 
-/** What a tool is called where it comes from. */
-export function originalName(name: string, context: EncodingContext | undefined): { name: string; namespace?: string } {
-  const tools = context?.tools
-  const known = tools && Object.hasOwn(tools, name) ? tools[name] : undefined
-  return known ? defined({ name: known.name, namespace: known.namespace }) : { name }
-}
+const keyOf = (name: string, namespace: string | undefined) => JSON.stringify([namespace, name])
 
 /** All that declares tools: `tools`, the older `functions`, and the request field that stands for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
@@ -133,7 +134,10 @@ export function encodeTools(
         else written.push(encodeFunctionTool(tool, writing))
         break
       case 'freeform':
-        written.push(encodeFreeform(tool, writing))
+        if (writing.wraps) {
+          writing.report.add('freeform.wrapped', tool.at)
+          written.push(encodeFunctionTool(wrapFreeform(tool), writing))
+        } else written.push(encodeFreeform(tool, writing))
         break
       case 'server':
         if (tool.tool === 'web_search' && tool.protocol === protocolName) search = tool.raw
@@ -227,7 +231,7 @@ type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameO
 /** The name of a tool on this wire. Notes: that it is another. */
 export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {
   const written = writing.nameOf(name, namespace)
-  const key = JSON.stringify([namespace, name])
+  const key = keyOf(name, namespace)
   if (writing.told?.has(key)) return written
   writing.told?.add(key)
   if (namespace !== undefined) writing.report.add('tool.namespace', at, 'namespace')
@@ -327,13 +331,13 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
         report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }
-      return encodeNamed(choice.kind, writing.nameOf(choice.name, choice.namespace ?? writing.spaceOf?.(choice.name)))
+      return encodeNamed(choice.kind, writing, writing.nameOf(choice.name, choice.namespace ?? writing.spaceOf?.(choice.name)))
     }
     case 'allowed': {
       const tools: JsonObject[] = []
       for (const { kind, name } of choice.tools)
         if (kind === 'server' || writing.isLost?.(name)) report.add('tool_choice.unsupported', '', 'toolChoice')
-        else tools.push(encodeNamed(kind, writing.nameOf(name, writing.spaceOf?.(name))))
+        else tools.push(encodeNamed(kind, writing, writing.nameOf(name, writing.spaceOf?.(name))))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
     case 'opaque':
@@ -345,6 +349,6 @@ export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, 
   }
 }
 
-function encodeNamed(kind: 'function' | 'freeform', name: string): JsonObject {
-  return kind === 'function' ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
+function encodeNamed(kind: 'function' | 'freeform', { wraps }: Writing, name: string): JsonObject {
+  return kind === 'function' || wraps ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
 }

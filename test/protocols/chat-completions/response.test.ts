@@ -154,11 +154,10 @@ describe('reading', () => {
     expect(encodeResponse(value).wire).toEqual(wire)
   })
 
-  test('calls get their names back, and ids where there are none', () => {
-    const context = { from: 'responses', to: 'chat-completions', tools: { ns__f: { name: 'f', namespace: 'ns' } } }
+  test('calls get ids where there are none', () => {
     const calls = [{ function: { name: 'ns__f', arguments: {} } }, { function: { name: 'constructor', arguments: '{}' } }]
-    const parts = partsOf({ content: null, tool_calls: calls }, { context })
-    expect(parts).toMatchObject([{ name: 'f', namespace: 'ns', input: '{}', idOrigin: 'synthesized' }, { name: 'constructor' }])
+    const parts = partsOf({ content: null, tool_calls: calls })
+    expect(parts).toMatchObject([{ name: 'ns__f', input: '{}', idOrigin: 'synthesized' }, { name: 'constructor' }])
     const [first, second] = parts as { id: string }[]
     expect(first?.id).toMatch(/^call_[0-9A-Za-z]{24}$/)
     expect(first?.id).not.toBe(second?.id)

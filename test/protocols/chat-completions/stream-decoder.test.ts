@@ -235,13 +235,6 @@ test('at every cut the stream obeys the grammar and does not claim to be whole',
   }
 })
 
-test('calls get the name and namespace back that the request gave them', () => {
-  const { events } = decodeStream(calls({ index: 0, id: 'a', ...fn('ns__f', '{}') }), {
-    context: { from: 'responses', to: 'chat-completions', tools: { ns__f: { name: 'f', namespace: 'ns' } } },
-  })
-  expect(events).toContainEqual(expect.objectContaining({ type: 'part.start', head: expect.objectContaining({ name: 'f', namespace: 'ns' }) }))
-})
-
 test('fields nobody knows are told once, and a frame nobody knows is noted', () => {
   const { events, notes } = decodeStream([
     chunk({ content: 'a' }, null, { provider: 'P' }),

@@ -31,6 +31,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'tool.renamed': fromItems(items.request({ tools: [items.tool('my.tool')] })),
   'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
   'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
+  'freeform.wrapped': fromItems(items.request({ tools: [{ type: 'custom', name: 'sh' }] }), { ccCustomTools: 'wrap' }),
   'tools.two-lists': elsewhere.request('chat-completions')(chat.request({ tools: [chat.tool('look')], functions: [{ name: 'find', parameters }] })),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.expanded': fromBlocks(blocks.request({ tools: [{ type: 'bash_20250124', name: 'bash' }] }), { expandClientTools: true }),

@@ -1,7 +1,8 @@
 import { type Example, makers } from './example.ts'
-import { blocks } from './wires.ts'
+import { blocks, chat } from './wires.ts'
 
 const { reply, stream } = makers('chat-completions')
+const itemsReply = makers('responses').reply
 
 /** One for each note that is made between two protocols. */
 export const translateExamples: Record<string, Example> = {
@@ -10,5 +11,11 @@ export const translateExamples: Record<string, Example> = {
     blocks.reply([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
     ['response.created'],
+  ),
+  'freeform.as-function': itemsReply('chat-completions')(
+    chat.reply({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }),
+    {
+      context: { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', freeform: true } } },
+    },
   ),
 }

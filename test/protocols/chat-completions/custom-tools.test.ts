@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { chat as bodies, items } from '../../support/examples/wires.ts'
+import { framesOf } from '../../support/run.ts'
+import { chunk } from './run.ts'
+
+/** Tools that take free text, towards servers of this wire: some know them, some call them as functions, some know only functions. */
+
+const chat = 'chat-completions'
+const patch = { type: 'custom', name: 'patch', description: 'Edits a file.', format: { type: 'grammar', syntax: 'lark', definition: 'start: "a"' } }
+const body = (more: object = {}) => items.request({ tools: [patch, items.tool('look')], ...more })
+const ask = (more?: object, options: object = {}) => {
+  const { body: wire, notes, context } = translateRequest(body(more), { from: 'responses', to: chat, ...options })
+  return { wire: wire as Record<string, unknown>, notes: notes.map(({ code, path }) => `${code} ${path}`), context }
+}
+const say = (...calls: object[]) => ({ ...bodies.reply({ role: 'assistant', content: null, tool_calls: calls }), model: 'm' })
+const asFunction = (args: string, name = 'patch') => ({ id: 'c1', type: 'function', function: { name, arguments: args } })
+
+const answer = (calls: object[], context = ask().context) => {
+  const { body: wire, notes } = translateResponse(say(...calls), { from: chat, to: 'responses', context, now: 1 })
+  return { output: (wire as { output: unknown[] }).output, notes: notes.map(({ code, path }) => `${code} ${path}`) }
+}
+const stream = (deltas: object[], context = ask().context) => {
+  const translator = createStreamTranslator({ from: chat, to: 'responses', context, now: 1 })
+  const frames = [
+    ...deltas.map(delta => chunk(delta)),
+    chunk({}, 'tool_calls'),
+    chunk({}, null, { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } }),
+  ]
+  let text = frames.map(frame => translator.push(`data: ${JSON.stringify(frame)}\n\n`)).join('')
+  text += translator.push('data: [DONE]\n\n') + translator.end()
+  const events = framesOf(text).map(({ wire }) => wire as { type: string; delta?: string; response?: { output: unknown[] } })
+  return {
+    output: events.find(({ type }) => type === 'response.completed')?.response?.output,
+    deltas: events.flatMap(({ type, delta }) => (type === 'response.custom_tool_call_input.delta' ? [delta] : [])),
+    notes: translator.notes.map(({ code, path }) => `${code} ${path}`).filter(note => !note.startsWith('usage')),
+  }
+}
+
+const taken = { type: 'custom_tool_call', call_id: 'c1', name: 'patch', input: '*** a\n"b"' }
+const wrapped = JSON.stringify({ input: taken.input })
+
+describe('a freeform tool', () => {
+  test('is written as what it is, and a call of it comes back as one', () => {
+    const { wire, notes } = ask()
+    expect(wire['tools']).toMatchObject([
+      { type: 'custom', custom: { name: 'patch' } },
+      { type: 'function', function: { name: 'look' } },
+    ])
+    expect(notes).toEqual([])
+    expect(answer([{ id: 'c1', type: 'custom', custom: { name: 'patch', input: taken.input } }])).toMatchObject({ output: [taken], notes: [] })
+  })
+
+  test('that the server calls as a function is unwrapped, with a note', () => {
+    expect(answer([asFunction(wrapped)])).toMatchObject({ output: [taken], notes: ['freeform.as-function /choices/0/message/tool_calls/0'] })
+  })
+
+  test('that the server calls as a function of something else gets the arguments as they are', () => {
+    const { output, notes } = answer([asFunction('{"patch":"x"}')])
+    expect(output).toMatchObject([{ ...taken, input: '{"patch":"x"}' }])
+    expect(notes).toEqual(['freeform.unwrap-failed /choices/0/message/tool_calls/0'])
+  })
+
+  test('leaves functions beside it alone', () => {
+    expect(answer([asFunction('{"input":"x"}', 'look')])).toMatchObject({
+      output: [{ type: 'function_call', name: 'look', arguments: '{"input":"x"}' }],
+      notes: [],
+    })
+  })
+
+  test.each([1, 3, 100])('is unwrapped in a stream as it arrives, %i characters at a time', size => {
+    const pieces = wrapped.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
+    const head = { index: 0, id: 'c1', type: 'function', function: { name: 'patch', arguments: '' } }
+    const { output, deltas, notes } = stream([
+      { role: 'assistant', content: null, tool_calls: [head] },
+      ...pieces.map(piece => ({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
+    ])
+    expect(output).toMatchObject([taken])
+    expect(deltas.join('')).toBe(taken.input)
+    if (size < 100) expect(deltas.length).toBeGreaterThan(1)
+    expect(notes).toEqual(['freeform.as-function /choices/0/message/tool_calls/0'])
+  })
+
+  test('under a name that this wire does not take comes back under its own', () => {
+    const { wire, context } = ask({ tools: [{ ...patch, name: 'my.patch' }] })
+    const written = (wire['tools'] as { custom: { name: string } }[])[0]?.custom.name ?? ''
+    expect(answer([asFunction(wrapped, written)], context).output).toMatchObject([{ ...taken, name: 'my.patch' }])
+    expect(answer([{ id: 'c1', type: 'custom', custom: { name: written, input: 'x' } }], context).output).toMatchObject([{ name: 'my.patch', input: 'x' }])
+  })
+
+  test('of a namespace is told apart from a function of the same name', () => {
+    const { context } = ask({
+      tools: [
+        { ...patch, name: 'look' },
+        { type: 'namespace', name: 'web', tools: [items.tool('look')] },
+      ],
+    })
+    const call = asFunction('{"input":"x"}', 'web__look')
+    const expected = { output: [{ type: 'function_call', namespace: 'web', name: 'look', arguments: '{"input":"x"}' }], notes: [] }
+    expect(answer([call], context)).toMatchObject(expected)
+    expect(stream([{ role: 'assistant', tool_calls: [{ index: 0, ...call }] }], context)).toMatchObject(expected)
+  })
+})
+
+describe('with ccCustomTools: wrap', () => {
+  const options = { ccCustomTools: 'wrap' }
+  const said = items.says({ role: 'user', content: 'hi' }, taken, { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' })
+
+  test('a freeform tool, its calls and choices of it are those of a function with one string', () => {
+    const { wire, notes } = ask({ ...said, tool_choice: { type: 'custom', name: 'patch' } }, options)
+    expect(wire['tools']).toMatchObject([
+      {
+        type: 'function',
+        function: { name: 'patch', description: 'Edits a file.', parameters: { required: ['input'], properties: { input: { type: 'string' } } } },
+      },
+      {},
+    ])
+    expect(JSON.stringify(wire['tools'])).toContain('lark grammar')
+    expect(wire['messages']).toMatchObject([
+      {},
+      { tool_calls: [{ id: 'c1', type: 'function', function: { name: 'patch', arguments: wrapped } }] },
+      { role: 'tool' },
+    ])
+    expect(wire['tool_choice']).toEqual({ type: 'function', function: { name: 'patch' } })
+    expect(notes).toEqual(['freeform.wrapped /tools/0', 'freeform.wrapped /input/1'])
+  })
+
+  test('so are those of a choice among several', () => {
+    const { wire } = ask({ tool_choice: { type: 'allowed_tools', mode: 'required', tools: [{ type: 'custom', name: 'patch' }] } }, options)
+    expect(wire['tool_choice']).toMatchObject({ allowed_tools: { tools: [{ type: 'function', function: { name: 'patch' } }] } })
+  })
+
+  test('a call comes back unwrapped, and that is no repair', () => {
+    const { context } = ask({}, options)
+    expect(answer([asFunction(wrapped)], context)).toMatchObject({ output: [taken], notes: [] })
+    expect(stream([{ role: 'assistant', tool_calls: [{ index: 0, ...asFunction(wrapped) }] }], context)).toMatchObject({ output: [taken], notes: [] })
+  })
+})
