@@ -13,7 +13,7 @@ export const translateExamples: Record<string, Example> = {
     ['response.created'],
   ),
   'freeform.as-function': itemsReply('chat-completions')(
-    chat.reply({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }),
+    chat.reply({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {
       context: { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', freeform: true } } },
     },
