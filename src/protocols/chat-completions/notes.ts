@@ -74,6 +74,7 @@ export const notes = {
     source: '2.3',
   },
   'message.ids': { kind: 'dropped', reason: 'messages, calls and results have no item id and no status here', source: '6.3' },
+  'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'message.phase': { kind: 'dropped', reason: 'messages have no phase here', source: '6.3' },
   'finish.approximated': { kind: 'approximated', reason: 'no finish reason says exactly this', source: '2.17' },
   'finish.missing': { kind: 'approximated', reason: 'the answer ended without a finish reason', source: '2.17' },

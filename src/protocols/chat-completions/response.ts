@@ -5,6 +5,7 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { takesOneCall } from './calls.ts'
@@ -212,7 +213,8 @@ function encodeCandidate(
   const form = formOf(ext)
   const [first] = messages
   const parts = messages.flatMap(message => message.parts)
-  for (const { id, status, phase, at: spot } of messages) {
+  for (const { role, parts: said, id, status, phase, at: spot } of messages) {
+    if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
     report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
     if (phase !== undefined && phase !== null) report.add('message.phase', spot, 'phase')
   }

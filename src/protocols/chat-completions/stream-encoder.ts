@@ -4,6 +4,7 @@ import type { MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
+import { isOtherVoice } from '../../kit/voice.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
@@ -70,6 +71,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
         return
       case 'message.start':
         choiceOf(state, event.candidate).openMessages.push(event.message)
+        choiceOf(state, event.candidate).roles[event.message] = defined({ role: event.role, at: event.at })
         if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
         if (event.phase !== undefined && event.phase !== null) reportOf(state).add('message.phase', event.at, 'phase')
         if (event.ext) reportOf(state).ext(event.ext, event.at)
@@ -138,6 +140,8 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
   const choice = choiceOf(state, candidate)
   // A part begins once.
   if (choice.parts.has(part)) return
+  const { role = 'assistant', at } = choice.roles[message] ?? {}
+  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
     const report = reportOf(state)
     const images = encodeImage(head, { report, options: state.settings, own: own(head.ext) !== undefined, nameOf: name => name, calls: new Set() })

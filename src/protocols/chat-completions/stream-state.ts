@@ -1,5 +1,5 @@
 import type { Delta } from '../../canonical/event.ts'
-import type { Part, ReasoningPart, ToolCallPart } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, Role, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
@@ -57,6 +57,8 @@ export type Choice = {
   lanes: Record<Laned['kind'], Lane>
   /** Those that have not ended: what later messages say waits for them. */
   openMessages: number[]
+  /** Whose words they are, and where they stood. */
+  roles: Record<number, { role?: Role; at?: string }>
   /** Code points of content so far. */
   length: number
   /** There is something for the reader to see. */
@@ -98,6 +100,7 @@ export function choiceOf(state: State, index: number): Choice {
       open: undefined,
       queue: [],
       openMessages: [],
+      roles: {},
       lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
       shown: false,

@@ -6,6 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
+import { isOtherVoice } from '../../kit/voice.ts'
 import type { CodecOptions, Decoded, Encoded } from '../../protocol.ts'
 import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody } from './error.ts'
@@ -124,6 +125,7 @@ function encodeMessage(message: Message, native: boolean, report: MessagesReport
   const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name: participant }) }, at)
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+  if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
   return encodeParts(parts, replyWriting(report, native && ownForm(message) !== undefined), role)

@@ -1,8 +1,9 @@
-import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { CanonicalEvent, PartStart } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { isOtherVoice } from '../../kit/voice.ts'
 import type { CodecOptions, StreamMachine } from '../../protocol.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions } from './options.ts'
@@ -27,6 +28,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     fallback: { id: options.newId?.('msg_') ?? 'msg_0', ...defined({ model: options.context?.request?.model }) },
     phase: 'held',
     start: {},
+    messages: {},
     nextIndex: 0,
     open: undefined,
     queue: [],
@@ -56,15 +58,17 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       }
       case 'message.start': {
-        const { type: _, candidate: __, message: ___, role: ____, origin: _____, id, phase, at, ext, ...rest } = event
+        const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event
         report(state).rest({ ...rest, ...(phase && { phase }) }, at)
         report(state).ext(ext, at)
         report(state).onceEach('message.envelope', at, { itemId: id })
+        state.messages[message] = defined({ role, at })
         begin(state, emit)
         return
       }
       case 'part.start':
         begin(state, emit)
+        noteVoice(state, event)
         startPart(state, `${event.part}`, event.head, emit)
         return
       case 'part.delta':
@@ -117,6 +121,11 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
   end(state, emit) {
     if (state.phase !== 'done') cutOff(state, emit)
   },
+}
+
+function noteVoice(state: EncoderState, { message, head }: PartStart): void {
+  const { role = 'assistant', at } = state.messages[message] ?? {}
+  if (isOtherVoice(role, [head])) report(state).add('message.role', at, 'role')
 }
 
 const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNames['candidates'] ?? 'candidates'}/${candidate}`

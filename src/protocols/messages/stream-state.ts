@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
-import type { ExtMap, Part, Signature } from '../../canonical/message.ts'
+import type { ExtMap, Part, Role, Signature } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { type JsonProgress, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
@@ -43,6 +43,8 @@ export type EncoderState = MachineState & {
   fallback: { id: string; model?: string }
   phase: 'held' | 'begun' | 'done'
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
+  /** Whose words they are, and where they stood. */
+  messages: Record<number, { role?: Role; at?: string }>
   nextIndex: number
   /** One block is open at a time: clients address the newest one. */
   open: Block | undefined

@@ -90,7 +90,9 @@ function endAsLength(state: State, emit: Out): void {
     const item = opened.item === undefined ? undefined : state.items[opened.item]
     if (typeof item?.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
     delete state.parts[Number(part)]
-    if (value.type === 'reasoning') endReasoning(state, opened, value, value, emit)
+    const kept = state.messages[opened.message]?.kept
+    if (kept) kept.push(value)
+    else if (value.type === 'reasoning') endReasoning(state, opened, value, value, emit)
     else endText(state, opened, value, emit)
   }
   for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)

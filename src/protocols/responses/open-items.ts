@@ -1,6 +1,7 @@
 import type { Message } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { encodeMessage } from './items.ts'
 import { encodeContainer } from './message-item.ts'
 import { type Item, type Out, type State, write, writing } from './stream-state.ts'
 
@@ -70,6 +71,15 @@ export function contentOf(item: Item | undefined): unknown[] {
 /** Texts that follow are another item's. */
 export function closeMessageItem(state: State, message: number, status: Message['status'], emit: Out): void {
   const opened = state.messages[message]
+  if (opened?.kept) {
+    const whole = { ...opened.head, parts: opened.kept, ...(status && { status }) }
+    delete opened.kept
+    const w = writing(state)
+    const items = encodeMessage(whole, w)
+    w.report.settle(items, `/output/${state.items.length}`)
+    for (const item of items) hold(state, addItem(state, message, { type: 'message', ...item }, emit), emit)
+    return
+  }
   if (opened?.item === undefined) return
   const item = state.items[opened.item]
   if (item) {

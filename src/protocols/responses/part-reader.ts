@@ -19,7 +19,7 @@ export function addContent(state: State, event: JsonObject, emit: Tell): void {
   const item = itemFor(state, event, 'message', emit)
   if (!item || item.parts[place]) return
   const at = `/output/${indexOf(state, event) ?? 0}/content/${place.slice(1)}`
-  openPart(state, item, place, decodeContent(contentOf(event), at, 'assistant'), emit)
+  openPart(state, item, place, decodeContent(contentOf(event), at, item.whole.role), emit)
 }
 
 export function finishContent(state: State, event: JsonObject, emit: Tell): void {
@@ -27,7 +27,8 @@ export function finishContent(state: State, event: JsonObject, emit: Tell): void
   if (isObject(part) && part['type'] === 'reasoning_text') return
   const index = placeOf(event, 'content_index')
   const item = itemFor(state, event, 'message', emit)
-  if (item) completeContent(state, item, index, decodeContent(contentOf(event), `/output/${indexOf(state, event) ?? 0}/content/${index}`, 'assistant'), emit)
+  const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
+  if (item) completeContent(state, item, index, decodeContent(contentOf(event), at, item.whole.role), emit)
 }
 
 function textPart(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): OpenPart | undefined {

@@ -147,9 +147,12 @@ function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: 
 
 function startMessage(state: State, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: Out): void {
   open(state, emit)
-  const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head, role: 'assistant' }, item: undefined }
+  const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head }, item: undefined }
   state.messages[message] = opened
-  if (ownForm(opened.head)?.['item'] === 'message') messageItem(state, message, emit)
+  const form = ownForm(opened.head)
+  if (form?.['item'] !== 'message') return
+  if (head.role !== 'assistant' || form['content'] === 'string') opened.kept = []
+  else messageItem(state, message, emit)
 }
 
 function startPart(state: State, { message, part, head }: PartStart, emit: Out): void {
@@ -159,6 +162,7 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
   const opened = startPartState(message, head)
   state.parts[part] = opened
   state.active ??= part
+  if (state.messages[message]?.kept) return
   switch (head.type) {
     case 'text':
     case 'refusal':
@@ -193,6 +197,10 @@ function partDelta(state: State, { part, delta }: PartDelta, emit: Out): void {
 
 function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void {
   const { value } = part
+  if (state.messages[part.message]?.kept) {
+    addDelta(value, delta)
+    return
+  }
   switch (delta.kind) {
     case 'text':
       if (value.type === 'text' || value.type === 'refusal') giveText(state, part, value, delta.text, emit)
@@ -229,6 +237,11 @@ function endPart(state: State, { part, final }: PartEnd, emit: Out): void {
 
 function finishPart(state: State, part: OpenPart, final: Part | undefined, emit: Out): void {
   const { value } = part
+  const kept = state.messages[part.message]?.kept
+  if (kept) {
+    kept.push(final ?? value)
+    return
+  }
   switch (value.type) {
     case 'text':
     case 'refusal':
@@ -259,7 +272,7 @@ function endMessage(state: State, message: number, status: 'completed' | 'incomp
   const opened = state.messages[message]
   delete state.messages[message]
   if (!opened) return
-  writing(state).report.ext(opened.head.ext, opened.head.at)
+  if (!opened.kept) writing(state).report.ext(opened.head.ext, opened.head.at)
   state.messages[message] = opened
   closeMessageItem(state, message, status, emit)
   delete state.messages[message]

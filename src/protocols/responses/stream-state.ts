@@ -24,6 +24,8 @@ export type OpenMessage = {
   head: Message
   /** The `message` item that takes its texts. */
   item: number | undefined
+  /** Its parts so far, where the item comes whole at its end: only texts of the assistant are streamed. */
+  kept?: Part[]
 }
 
 /** A part that has begun, with what was told of it so far. `item` undefined: nothing of it is written before its end. */

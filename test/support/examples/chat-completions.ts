@@ -136,6 +136,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
   'message.ids': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
+  'message.role': itemsReply(items.reply([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),
   'message.phase': fromItems(items.says(user, { ...items.text('yes'), phase: 'commentary' })),
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.missing': elsewhere.reply('chat-completions')(chat.reply({ content: 'yes' }, { finish_reason: null }), {}, ['finish.approximated']),

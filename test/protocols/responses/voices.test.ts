@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
+import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
+import { decodeStream, encodeStream } from '../../support/run.ts'
+import { accumulate, faultsOf, lastResponse } from './support.ts'
+
+const { responses } = protocols
+const says = (id: string, role: string, content: unknown) => ({ type: 'message', id, status: 'completed', role, content })
+const output = [
+  says('msg_1', 'user', [{ type: 'input_text', text: 'Are you there?' }]),
+  says('msg_2', 'developer', 'Be short.'),
+  says('msg_3', 'assistant', 'Yes.'),
+  says('msg_4', 'assistant', [{ type: 'output_text', text: 'I am.', annotations: [], logprobs: [] }]),
+]
+const reply = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', error: null, incomplete_details: null, output }
+const begun = { ...reply, status: 'in_progress', output: [] }
+const eventsOf = (items: typeof output) => [
+  { type: 'response.created', response: begun },
+  ...items.flatMap((item, index) => [
+    { type: 'response.output_item.added', output_index: index, item: item.id === 'msg_4' ? { ...item, content: [] } : item },
+    { type: 'response.output_item.done', output_index: index, item },
+  ]),
+  { type: 'response.completed', response: { ...reply, output: items } },
+]
+const decoded = (items = output) => decodeStream(responses, eventsOf(items))
+
+describe('messages of a reply that are not the model speaking', () => {
+  test('come out of a stream as they went in: who speaks, and whether the content is a plain text', () => {
+    const { wires: out, notes } = encodeStream(responses, decoded())
+    expect(notes).toEqual([])
+    expect(faultsOf(out)).toEqual([])
+    expect(lastResponse(out)['output']).toEqual(output)
+  })
+
+  test('are what the official client reads', async () => {
+    const lists = output.filter(({ content }) => Array.isArray(content))
+    const { wires } = encodeStream(responses, decoded(lists))
+    expect(await accumulate(wires)).toMatchObject({ output: lists })
+  })
+
+  test('their parts are read as those of whoever speaks, announced one by one or whole', () => {
+    const part = { type: 'input_text', text: 'Are you there?' }
+    const place = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+    const out = decodeStream(responses, [
+      { type: 'response.created', response: begun },
+      { type: 'response.output_item.added', output_index: 0, item: { ...output[0], content: [] } },
+      { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
+      { type: 'response.content_part.done', ...place, part },
+      { type: 'response.output_item.done', output_index: 0, item: output[0] },
+      { type: 'response.completed', response: { ...reply, output: output.slice(0, 1) } },
+    ])
+    const { value } = responses.decodeResponse({ ...reply, output: output.slice(0, 1) })
+    expect(collect(out).response.candidates[0]?.messages).toEqual(value.candidates[0]?.messages)
+  })
+
+  test.each<ProtocolName>(['chat-completions', 'messages'])('are told as words of the model to %s, with a note, in a stream as in a whole reply', to => {
+    const whole = protocols[to].encodeResponse(responses.decodeResponse(reply).value, { fieldNames: responses.fieldNames })
+    const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })
+    for (const { notes } of [whole, stream])
+      expect(notes.flatMap(({ code, path }) => (code === 'message.role' ? [path] : []))).toEqual(['/output/0/role', '/output/1/role'])
+  })
+
+  test('one that was cut off is told as far as it came, where a cut is told as the length limit', () => {
+    const cut = decoded().slice(0, 3)
+    const { wires: out } = encodeStream(responses, cut, { truncated: 'length' })
+    expect(faultsOf(out)).toEqual([])
+    expect(lastResponse(out)).toMatchObject({ status: 'incomplete', output: [{ role: 'user', content: [{ type: 'input_text' }] }] })
+  })
+})
