@@ -22,6 +22,8 @@ export type Service = {
   limits: Limits
   breakers: Breakers
   transport: Transport
+  /** Was there a reply of this id before? */
+  isRepeated(id: string): boolean
   /** Absent: nothing is kept of an exchange when it is over. */
   memory?: Memory
   /** Never throws. */

@@ -13,7 +13,7 @@ import { estimateTokens } from './estimate.ts'
 import { generate } from './exchange.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks, Identity, UsageRecord } from './hooks.ts'
-import { newId } from './ids.ts'
+import { createRepeats, newId } from './ids.ts'
 import { createKeyRing } from './keys.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
@@ -56,6 +56,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     limits: createLimits(settled.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached')),
     breakers: createBreakers(settled.channels, isFault),
     transport: hooks.transport ?? transport(),
+    isRepeated: createRepeats(),
     ...(memory && { memory }),
     log,
   }

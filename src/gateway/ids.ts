@@ -5,6 +5,20 @@ export function freshIds(): { now: number; newId: (prefix: string) => string } {
   return { now: Math.floor(Date.now() / 1000), newId }
 }
 
+/** Knows the ids that came before: clients take answers with one id for one answer. The oldest are forgotten. */
+export function createRepeats(): (id: string) => boolean {
+  let young = new Set<string>()
+  let old = new Set<string>()
+  return id => {
+    if (young.has(id) || old.has(id)) return true
+    young.add(id)
+    if (young.size === remembered) [young, old] = [new Set(), young]
+    return false
+  }
+}
+
+const remembered = 10_000
+
 export function newId(prefix: string): string {
   let id = prefix
   for (const byte of crypto.getRandomValues(new Uint8Array(24))) id += alphabet[byte % 62]

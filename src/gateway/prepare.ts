@@ -33,7 +33,7 @@ const all: readonly Protocol[] = Object.values(protocols)
  * @throws TranslationError
  */
 export function prepare(
-  { config: { defaults }, memory }: Service,
+  { config: { defaults }, memory, isRepeated }: Service,
   { protocol, operation, body, model, stream, recalled }: Ask,
   candidate: Candidate,
 ): Prepared {
@@ -79,7 +79,7 @@ export function prepare(
       context: translated.context,
       maxEventLength: defaults.eventLimit,
       ...(asking && { hideUsage: true }),
-      ...(keepsHere && { renewId: true }),
+      renewId: keepsHere || isRepeated,
       ...(renamed && { model }),
     },
   }

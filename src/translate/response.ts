@@ -1,7 +1,7 @@
 import type { Note } from '../canonical/note.ts'
 import type { Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
 import { restoreResponse } from './restore.ts'
-import { refuseIfStrict, type Settings } from './settings.ts'
+import { keptId, refuseIfStrict, type Settings } from './settings.ts'
 
 /** `signatures`: what the caller asked to keep itself, for the request that comes after this reply. */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
@@ -11,7 +11,7 @@ export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Si
  * and unread, but for the model name. A reply that is an error becomes the target's error body.
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
  */
-export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId = false, ...options }: Settings): TranslatedResponse {
+export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
@@ -19,7 +19,7 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
   const { value, notes } = from.decodeResponse(body, options)
   const { tools, request } = options.context ?? {}
   const { id, ...nameless } = restoreResponse(value, tools, notes)
-  const restored = renewId || id === undefined ? nameless : { id, ...nameless }
+  const restored = { ...keptId(id, renewId), ...nameless }
   const named = model ?? restored.model ?? request?.model
   const encoding = { ...options, fieldNames: from.fieldNames }
   const encoded = restored.error

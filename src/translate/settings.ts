@@ -13,8 +13,11 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   model?: string
   /** The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi: pictures are long. */
   maxEventLength?: number
-  /** The reply gets an id of its own from `newId`: those of some upstreams come twice. Not between equal protocols. Default false. */
-  renewId?: boolean
+  /**
+   * The reply gets an id of its own from `newId`: those of some upstreams come twice. A function says it of one id. Not between
+   * equal protocols. Default false.
+   */
+  renewId?: boolean | ((id: string) => boolean)
   /** The caller keeps the reply itself, as the request wants it: no upstream is told of `store`, and the reply says that it is kept. Default false. */
   keepsReply?: boolean
   /** Between equal protocols: leaves out events that only tell counts, which the caller did not ask for. Default false. */
@@ -32,4 +35,10 @@ export function forbidden(notes: Note[], strict: Settings['strict']): Note | und
 export function refuseIfStrict(notes: Note[], strict: Settings['strict'], protocol: string): void {
   const first = forbidden(notes, strict)
   if (first) throw new TranslationError({ code: 'inexpressible', protocol, path: first.path, notes }, `refused by strict: ${first.reason} (${first.code})`)
+}
+
+/** The reply's id, unless it is to get one of its own. */
+export function keptId(id: string | undefined, renewId: Settings['renewId']): { id?: string } {
+  const renewed = typeof renewId === 'function' ? id !== undefined && renewId(id) : renewId
+  return id === undefined || renewed ? {} : { id }
 }

@@ -9,7 +9,7 @@ import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
-import { forbidden, type Settings } from './settings.ts'
+import { forbidden, keptId, type Settings } from './settings.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -101,7 +101,7 @@ export function createStreamTranslator(from: Protocol, to: Protocol, options: Se
   return from === to ? passThrough(from, options) : translate(from, to, options)
 }
 
-function translate(from: Protocol, to: Protocol, { model, strict, renewId = false, ...options }: Settings): StreamTranslator {
+function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings): StreamTranslator {
   const { streamEncoder, frames } = to
   let encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
   const { tools, request } = options.context ?? {}
@@ -115,7 +115,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId = fals
     if (event.type === 'start') {
       const { id, ...start } = event
       const named = model ?? event.model ?? request?.model
-      encode({ ...start, ...(id !== undefined && !renewId && { id }), ...(named !== undefined && { model: named }) })
+      encode({ ...start, ...keptId(id, renewId), ...(named !== undefined && { model: named }) })
     } else if (restoring) restoreEvent(restoring, event, encode)
     else encode(event)
   }

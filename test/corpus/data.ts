@@ -24,13 +24,20 @@ export function corpusFiles(protocol: ProtocolName, kind: Kind): { file: string;
     .map(({ file }) => ({ file, text: readFileSync(join(shared, 'corpus', file), 'utf8') }))
 }
 
-type Exchange = { request: { method: string; path: string; headers: Record<string, string>; body: unknown } }
+/** `body`: of the request; absent where there was none. */
+export type Exchange = {
+  request: { method: string; path: string; headers: Record<string, string>; body: unknown }
+  response: { status: number; headers: Record<string, string>; body?: unknown; events?: Frame[] }
+}
 
-/** Every request that real clients sent in a protocol this library speaks, with what an earlier one shares put back. */
-export function recordedRequests(): { name: string; protocol: ProtocolName; body: Record<string, unknown> }[] {
+/** One run of a client, in order. */
+export type Session = { name: string; protocol: ProtocolName; exchanges: Exchange[] }
+
+/** What real clients did in the protocols this library speaks, with what an earlier exchange shares put back into the requests. */
+export function recordedSessions(): Session[] {
   if (!shared) return []
   const root = join(shared, 'recordings')
-  const found: { name: string; protocol: ProtocolName; body: Record<string, unknown> }[] = []
+  const found: Session[] = []
   for (const client of readdirSync(root, { withFileTypes: true })) {
     if (!client.isDirectory()) continue
     const recordings = readdirSync(join(root, client.name))
@@ -43,13 +50,20 @@ export function recordedRequests(): { name: string; protocol: ProtocolName; body
     for (const { what, protocol: spoken, exchanges } of recordings) {
       const protocol = protocolNames.find(name => (recordingNames[name] ?? name) === spoken)
       if (!protocol) continue
-      exchanges.forEach(({ request }, i) => {
-        if (request.method !== 'POST' || !isBody(request.body) || /count_tokens|input_tokens/.test(request.path)) return
-        found.push({ name: `${client.name}/${what}#${i + 1}`, protocol, body: restored(request.body, 'body', bodies) as Record<string, unknown> })
-      })
+      const whole = exchanges.map(({ request, response }) => ({ request: { ...request, body: restored(request.body, 'body', bodies) }, response }))
+      found.push({ name: `${client.name}/${what}`, protocol, exchanges: whole })
     }
   }
   return found
+}
+
+/** Every request for a reply among them. */
+export function recordedRequests(): { name: string; protocol: ProtocolName; body: Record<string, unknown> }[] {
+  return recordedSessions().flatMap(({ name, protocol, exchanges }) =>
+    exchanges.flatMap(({ request: { method, path, body } }, i) =>
+      method === 'POST' && isBody(body) && !/count_tokens|input_tokens/.test(path) ? [{ name: `${name}#${i + 1}`, protocol, body }] : [],
+    ),
+  )
 }
 
 const isBody = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -20,7 +20,11 @@ export const wire: Wire = {
       content: ending === 'refusal' ? null : (text ?? null),
       refusal: ending === 'refusal' ? text : null,
       ...(reasoning && { reasoning_content: reasoning }),
-      ...(calls && { tool_calls: calls.map(({ id, name, args }) => ({ id, type: 'function', function: { name, arguments: args } })) }),
+      ...(calls && {
+        tool_calls: calls.map(({ id, name, args, freeform }) =>
+          freeform ? { id, type: 'custom', custom: { name, input: args } } : { id, type: 'function', function: { name, arguments: args } },
+        ),
+      }),
     }
     return { ...head, object: 'chat.completion', choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(script) }], usage }
   },
@@ -31,15 +35,22 @@ export const wire: Wire = {
     const frames = [frame({ role: 'assistant', content: '' })]
     for (const piece of pieces(reasoning)) frames.push(frame({ reasoning_content: piece }))
     for (const piece of pieces(text)) frames.push(frame(ending === 'refusal' ? { refusal: piece } : { content: piece }))
-    calls.forEach(({ id, name }, index) => {
-      frames.push(frame({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }))
+    calls.forEach(({ id, name, freeform }, index) => {
+      frames.push(
+        frame({
+          tool_calls: [
+            { index, id, ...(freeform ? { type: 'custom', custom: { name, input: '' } } : { type: 'function', function: { name, arguments: '' } }) },
+          ],
+        }),
+      )
     })
     // Interleaved, as some servers do.
     const rest = calls.map(({ args }) => pieces(args))
     while (rest.some(list => list.length > 0))
       rest.forEach((list, index) => {
         const piece = list.shift()
-        if (piece !== undefined) frames.push(frame({ tool_calls: [{ index, function: { arguments: piece } }] }))
+        if (piece !== undefined)
+          frames.push(frame({ tool_calls: [{ index, ...(calls[index]?.freeform ? { custom: { input: piece } } : { function: { arguments: piece } }) }] }))
       })
     if (breaks === 'cut') return frames
     if (breaks === 'error')

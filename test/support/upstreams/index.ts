@@ -7,13 +7,16 @@ import { strictOf } from '../strict/index.ts'
 export type Script = {
   text?: string
   reasoning?: string
-  calls?: { id: string; name: string; args: string }[]
+  /** `freeform`: of a tool that takes text, where the wire has such. */
+  calls?: { id: string; name: string; args: string; freeform?: boolean }[]
   ending: 'stop' | 'length' | 'refusal'
+  /** Which answer this is, for ids that must not come twice. */
+  turn?: number
   /** After half of the answer: an error in the stream, or a closed connection. Only where a stream was asked for. */
   breaks?: 'error' | 'cut'
 }
 
-export type Failure = { status: number; type: string; message: string }
+export type Failure = { status: number; type: string; message: string; retryAfter?: string }
 
 /** How one protocol writes a script; written by hand, for the library must not be its own judge. */
 export type Wire = {
@@ -37,7 +40,8 @@ const two = [
 ]
 
 /** What a conversation gets as its next answer: decided by the scenario that its text names and the results it holds. */
-function play(body: string): Script | Failure {
+function byScenario(asked: unknown): Script | Failure {
+  const body = JSON.stringify(asked)
   const scenario = /scenario:(\w+)/.exec(body)?.[1]
   const results = [...new Set(body.match(/RESULT-\w+/g) ?? [])]
   switch (scenario) {
@@ -58,7 +62,7 @@ function play(body: string): Script | Failure {
     case 'refuse':
       return { text: 'I cannot help with that.', ending: 'refusal' }
     case 'limited':
-      return { status: 429, type: 'rate_limit_error', message: 'Slow down' }
+      return { status: 429, type: 'rate_limit_error', message: 'Slow down', retryAfter: '3' }
     case 'bad':
       return { status: 400, type: 'invalid_request_error', message: 'No such parameter' }
     case 'down':
@@ -73,8 +77,8 @@ function play(body: string): Script | Failure {
 
 export type Upstream = { url: string; requests: unknown[]; close(): Promise<void> }
 
-/** A server of this protocol that refuses every request that is not legal in it, and answers by script. */
-export async function startUpstream(protocol: string): Promise<Upstream> {
+/** A server of this protocol that refuses every request that is not legal in it, and answers by script. `play`: what to say to a request's body. */
+export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
   const wire = wires.get(protocol)
   if (!wire) throw new Error(`write test/support/upstreams/${protocol}.ts`)
   const { path, answer, stream, failure } = wire
@@ -84,13 +88,15 @@ export async function startUpstream(protocol: string): Promise<Upstream> {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const fail = (what: Failure) =>
-      res.writeHead(what.status, { 'content-type': 'application/json', ...(what.status === 429 && { 'retry-after': '3' }) }).end(JSON.stringify(failure(what)))
+      res
+        .writeHead(what.status, { 'content-type': 'application/json', ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
+        .end(JSON.stringify(failure(what)))
     if (req.method !== 'POST' || req.url?.split('?')[0] !== path) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
     const body = JSON.parse(Buffer.concat(chunks).toString()) as { stream?: boolean }
     requests.push(body)
     const faults = strict.checkRequest(body)
     if (faults.length > 0) return fail({ status: 400, type: 'invalid_request_error', message: `not legal: ${faults.join('; ')}` })
-    const script = play(JSON.stringify(body))
+    const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
     if (!body.stream) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script)))
     res.writeHead(200, { 'content-type': 'text/event-stream' })

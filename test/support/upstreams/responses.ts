@@ -21,12 +21,12 @@ const head = {
 
 type Item = { id: string; type: string; status?: string; [key: string]: unknown }
 
-function itemsOf({ text, reasoning, calls = [], ending }: Script): Item[] {
+function itemsOf({ text, reasoning, calls = [], ending, turn = 1 }: Script): Item[] {
   const status = ending === 'length' ? 'incomplete' : 'completed'
   const part = ending === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] }
   return [
-    ...(reasoning ? [{ id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: 'ZW5jcnlwdGVk' }] : []),
-    ...(text ? [{ id: 'msg_1', type: 'message', role: 'assistant', status, content: [part] }] : []),
+    ...(reasoning ? [{ id: `rs_${turn}`, type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: 'ZW5jcnlwdGVk' }] : []),
+    ...(text ? [{ id: `msg_${turn}`, type: 'message', role: 'assistant', status, content: [part] }] : []),
     ...calls.map(({ id, name, args }) => ({ id: `fc_${id}`, type: 'function_call', status, call_id: id, name, arguments: args || '{}' })),
   ]
 }

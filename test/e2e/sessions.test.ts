@@ -1,0 +1,244 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { collectStream, normalizeResponse, reasoningOf, textOf, toolCallsOf } from '../../src/index.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type Exchange, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
+import { framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { type Failure, type Script, startUpstream } from '../support/upstreams/index.ts'
+
+/**
+ * Real clients' runs, request by request and over sockets, with an upstream of another protocol that refuses what is not
+ * legal and says what the recorded one said. The client's next request is the recorded one, but for what it echoes: that
+ * is what it got here.
+ */
+const pairs = protocolNames.flatMap(client => protocolNames.filter(served => served !== client).map(served => ({ client, served })))
+
+describe.skipIf(!shared).each(pairs)(`runs of real clients of $client, served by $served (${skipReason})`, ({ client, served }) => {
+  const sessions = recordedSessions().filter(({ protocol }) => protocol === client)
+
+  test.each(sessions)('$name', async session => {
+    const stage = await setStage(served, session)
+    try {
+      const echoes = new Map<string, string>()
+      for (const [index, exchange] of session.exchanges.entries()) await replay(stage, exchange, echoes, `${session.name}#${index + 1}`)
+      expect(new Set(stage.ids).size).toBe(stage.ids.length)
+    } finally {
+      await stage.close()
+    }
+  })
+})
+
+type Stage = {
+  client: ProtocolName
+  url: string
+  /** Every request that the upstream took or refused. */
+  asked: unknown[]
+  /** What the upstream says next. */
+  next: Script | Failure | undefined
+  /** Of all the replies that the client got. */
+  ids: string[]
+  /** The last request without a thread, and the reply to it: what a client goes on from that was refused a thread. */
+  told: Record<string, unknown>
+  close(): Promise<void>
+}
+
+async function setStage(served: ProtocolName, { protocol, exchanges }: Session): Promise<Stage> {
+  const upstream = await startUpstream(served, body => called(stage.next, body))
+  const refers = exchanges.some(({ request: { body } }) => isRecord(body) && body['previous_response_id'] != null)
+  const mounted = gateway({
+    auth: 'none',
+    channels: [{ name: 'up', protocols: [served], baseUrl: upstream.url }],
+    models: [{ id: '*', channels: [{ name: 'up' }] }],
+    defaults: { retries: 0 },
+    ...(refers && { store: { memory: true as const } }),
+  })
+  const server = createServer(mounted)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const stage: Stage = {
+    client: protocol,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: upstream.requests,
+    next: undefined,
+    ids: [],
+    told: {},
+    async close() {
+      await mounted.close(100)
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+      await upstream.close()
+    },
+  }
+  return stage
+}
+
+async function replay(stage: Stage, { request: sent, response: recorded }: Exchange, echoes: Map<string, string>, name: string): Promise<void> {
+  const strict = strictOf(stage.client)
+  const before = stage.asked.length
+  const said =
+    recorded.status === 200 && sent.method === 'POST' && !/count_tokens|input_tokens/.test(sent.path) ? await readRecorded(stage.client, recorded) : undefined
+  stage.next = said
+    ? scriptOf(said)
+    : { status: recorded.status, type: 'invalid_request_error', message: 'Told so by the upstream.', retryAfter: recorded.headers['retry-after'] ?? '' }
+  const put = isRecord(sent.body) && sent.body['thread'] !== undefined ? await unthreaded(stage, sent, name) : sent.body
+  const body = put === undefined ? undefined : JSON.stringify(put, (_, value) => (typeof value === 'string' ? (echoes.get(value) ?? value) : value))
+  const got = await send(stage.url, { ...sent, body })
+
+  expect(got.status, `${name}: ${got.text.slice(0, 500)}`).toBe(recorded.status)
+  if (!said) {
+    if (got.status >= 400 && sent.method === 'POST') {
+      expect(strict.checkError(JSON.parse(got.text)), name).toEqual([])
+      expect(got.text).toContain('Told so by the upstream.')
+      expect(got.headers['retry-after']).toBe(recorded.headers['retry-after'])
+    }
+    return
+  }
+  expect(stage.asked.length, name).toBe(before + 1)
+  expectProofsBack(body, stage.asked.at(-1), [...echoes.values()])
+
+  const streamed = recorded.events !== undefined
+  if (streamed) {
+    const wires = framesOf(got.text).map(({ wire }) => wire)
+    expect(strict.checkStream(wires), name).toEqual([])
+    expect(strict.outcome(wires), name).toBe('success')
+  } else expect(strict.checkResponse(JSON.parse(got.text)), name).toEqual([])
+  const received = await read(stage.client, streamed ? { text: got.text } : { body: JSON.parse(got.text) })
+  expect(meaningOf(received), name).toEqual({ ...meaningOf(said), reasoning: expect.stringContaining(meaningOf(said).reasoning) })
+  stage.ids.push(String(normalizeResponse(received, { protocol: stage.client }).id))
+  if (isRecord(put) && isRecord(received)) stage.told = { ...put, messages: [...listOf(put['messages']), { role: 'assistant', content: received['content'] }] }
+  const [theirs, ours] = [echoed(said), echoed(received)]
+  for (const [key, values] of theirs) for (const [i, value] of values.entries()) echoes.set(value, ours.get(key)?.[i] ?? value)
+}
+
+/** A server-held thread is refused with the code that the client knows, and then it sends all that was said. */
+async function unthreaded(stage: Stage, sent: Exchange['request'], name: string): Promise<Record<string, unknown>> {
+  const { thread: _, ...body } = sent.body as Record<string, unknown>
+  const got = await send(stage.url, { ...sent, body: JSON.stringify(sent.body) })
+  expect(got.status, name).toBe(400)
+  expect(JSON.parse(got.text), name).toMatchObject({ type: 'error', error: { details: { error_code: 'thread_unsupported_request' } } })
+  return { ...stage.told, ...body, messages: [...listOf(stage.told['messages']), ...listOf(body['messages'])] }
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+/** What an upstream proves its reasoning with; see its wire. */
+const proofs: Record<string, string> = { messages: 'c2lnbmF0dXJl', responses: 'ZW5jcnlwdGVk' }
+
+/** Proofs that the client sends back reach the upstream as it gave them. */
+function expectProofsBack(sent: string | undefined, asked: unknown, echoes: readonly string[]): void {
+  if (!echoes.some(value => value.startsWith('xs1.') && sent?.includes(value))) return
+  const text = JSON.stringify(asked)
+  expect(Object.values(proofs).filter(proof => text.includes(proof))).toHaveLength(1)
+  expect(text).not.toContain('xs1.')
+}
+
+async function readRecorded(protocol: ProtocolName, { body, events = [] }: Exchange['response']): Promise<unknown> {
+  // A reply may stand for its request's own words, which say nothing here.
+  const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value, (_, one: unknown) => (isRecord(one) && '$echo_of' in one ? [] : one)))
+  if (body !== undefined) return plain(body)
+  const text = events.map(({ event, data }) => `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(plain(data))}\n\n`)
+  return read(protocol, { text: text.join('') })
+}
+
+async function read(protocol: ProtocolName, reply: { text: string } | { body: unknown }): Promise<unknown> {
+  return 'body' in reply ? reply.body : (await collectStream([reply.text], { protocol })).body
+}
+
+/** A reply as something to say in any protocol. */
+function scriptOf(said: unknown): Script {
+  const { text, reasoning, calls } = meaningOf(said)
+  const script: Script = { text, ending: 'stop' }
+  if (reasoning !== '' || hasReasoning(said)) script.reasoning = reasoning || 'Thinking it over.'
+  if (calls.length > 0)
+    script.calls = calls.map(({ id, name, input, freeform }) => ({ id, name, args: typeof input === 'string' ? input : JSON.stringify(input), freeform }))
+  return script
+}
+
+const protocolOf = (reply: unknown): ProtocolName =>
+  isRecord(reply) && Array.isArray(reply['choices']) ? 'chat-completions' : isRecord(reply) && Array.isArray(reply['output']) ? 'responses' : 'messages'
+
+function meaningOf(reply: unknown) {
+  const response = normalizeResponse(reply, { protocol: protocolOf(reply) })
+  const calls = toolCallsOf(response).map(({ id, name, namespace, input, kind }) => ({
+    id,
+    name,
+    ...(namespace !== undefined && { namespace }),
+    freeform: kind === 'freeform',
+    input: kind === 'freeform' ? input : (JSON.parse(input || '{}') as unknown),
+  }))
+  return { text: textOf(response), reasoning: reasoningOf(response), calls }
+}
+
+const hasReasoning = (reply: unknown) => /"(thinking|reasoning)"/.test(JSON.stringify(reply))
+
+/** Calls are for the tools that the upstream was told of, whatever their names became. */
+function called(next: Stage['next'], body: unknown): Script | Failure {
+  if (!next) return { status: 500, type: 'server_error', message: 'nothing was to be asked here' }
+  if ('status' in next || !next.calls) return next
+  const tools = toolsOf(body)
+  return {
+    ...next,
+    calls: next.calls.map(call => {
+      const fitting = tools.filter(({ name }) => name === call.name || name.endsWith(`_${call.name}`) || name.endsWith(`.${call.name}`))
+      const [tool] = fitting
+      if (!tool || fitting.length > 1) throw new Error(`${fitting.length} tools for ${call.name} among ${tools.map(({ name }) => name).join(', ')}`)
+      if (!call.freeform || tool.freeform) return { ...call, name: tool.name }
+      return { ...call, name: tool.name, args: JSON.stringify({ [tool.field]: call.args }), freeform: false }
+    }),
+  }
+}
+
+/** `field`: of the one text that a function takes. */
+function toolsOf(body: unknown): { name: string; freeform: boolean; field: string }[] {
+  const tools = isRecord(body) && Array.isArray(body['tools']) ? body['tools'].filter(isRecord) : []
+  return tools.flatMap(tool => {
+    const inner = isRecord(tool['function']) ? tool['function'] : isRecord(tool['custom']) ? tool['custom'] : tool
+    const schema = inner['parameters'] ?? inner['input_schema']
+    const [field = ''] = isRecord(schema) && isRecord(schema['properties']) ? Object.keys(schema['properties']) : []
+    return typeof inner['name'] === 'string' ? [{ name: inner['name'], freeform: tool['type'] === 'custom' && schema === undefined, field }] : []
+  })
+}
+
+/** What a client may send back of a reply without knowing what it means, in order, by where it stands. */
+function echoed(reply: unknown): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  JSON.stringify(reply, function (this: Record<string, unknown>, key, value: unknown) {
+    if (typeof value === 'string' && value !== '' && /^(id|call_id|signature|encrypted_content)$/.test(key)) {
+      const place = `${String(this['type'])}/${key}`
+      found.set(place, [...(found.get(place) ?? []), value])
+    }
+    return value
+  })
+  return found
+}
+
+type Got = { status: number; headers: Record<string, unknown>; text: string }
+
+/** With every header that was recorded, also those that `fetch` keeps to itself. */
+function send(
+  base: string,
+  { method, path, headers, body }: { method: string; path: string; headers: Record<string, string>; body: string | undefined },
+): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const { 'accept-encoding': _, ...rest } = headers
+    const upgrade = rest['upgrade'] === undefined ? {} : { connection: 'upgrade', 'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==' }
+    const call = request(
+      base + path,
+      { method, headers: { ...rest, ...upgrade, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) } },
+      response => {
+        const chunks: Buffer[] = []
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.on('error', reject)
+        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() }))
+      },
+    )
+    call.on('error', reject)
+    call.end(body)
+  })
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
