@@ -1,5 +1,5 @@
 import type { CanonicalError } from './canonical/error.ts'
-import type { CanonicalEvent } from './canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from './canonical/event.ts'
 import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
@@ -44,6 +44,8 @@ export type Protocol<Options extends object = object> = {
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
   frames: Frames
+  /** For streams whose deltas need not be parsed one by one. Absent: `step` takes every event. */
+  shortcut?: Shortcut
 }
 
 /** What an option may be where it is written down: true or false, a whole number, any text, or one of these words. */
@@ -131,6 +133,21 @@ export type StreamUsage = {
   ask(wire: unknown): { added?: Record<string, unknown>; wire: unknown }
   /** Does this event tell counts and nothing else? */
   isOnlyCounts(event: unknown): boolean
+}
+
+/**
+ * The short way for events that differ from the one before in nothing but their text. Both functions change the state as
+ * `step` would, or leave it alone and give the event to `step`.
+ */
+export type Shortcut = {
+  /** Keys that the text of a delta may stand under. */
+  text: ReadonlySet<string>
+  /** Keys of an event, beside its delta, whose values may be any: nobody reads them, or only the first one. */
+  padding: ReadonlySet<string>
+  /** For the decoder, which made of the event before a delta like this one and nothing else. False: `step` has to take it. */
+  read(state: MachineState, delta: PartDelta): boolean
+  /** For the encoder: the frame of this delta, whose text JSON writes as `literal`. Undefined: `step` has to write it. */
+  write(state: MachineState, delta: PartDelta, literal: string): string | undefined
 }
 
 /** How events stand in `text/event-stream`. */

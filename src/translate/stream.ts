@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../canonical/error.ts'
-import type { CanonicalEvent } from '../canonical/event.ts'
+import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
@@ -10,6 +10,7 @@ import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
+import { type Form, formOf, isTextDelta, matchForm, readLiteral } from './shortcut.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -32,16 +33,31 @@ export type StreamTranslator = {
 /** How many frames that are not JSON are passed over before the stream counts as broken. */
 const unreadableLimit = 3
 
-/** Reads a stream into canonical events; never throws for what the upstream sent. */
-export function createStreamReader(from: Protocol, { maxEventLength, ...options }: Settings, emit: (event: CanonicalEvent) => void) {
-  const { streamDecoder } = from
+/** After so many forms in vain a stream is taken for one whose frames never repeat. */
+const patience = 8
+
+/**
+ * Reads a stream into canonical events; never throws for what the upstream sent.
+ *
+ * `again` is given a delta that came in the same form as the one before, with its text as JSON writes it. Absent: `emit` is.
+ */
+export function createStreamReader(
+  from: Protocol,
+  { maxEventLength, ...options }: Settings,
+  emit: (event: CanonicalEvent) => void,
+  again: (delta: PartDelta, literal: string) => void = emit,
+) {
+  const { streamDecoder, shortcut } = from
   const state = streamDecoder.initial(options)
   const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean } = { ended: false, clean: false }
   const report = createReport('translate', translateNotes)
   let unreadable = 0
   let begun = false
+  const taken: { events: number; last: CanonicalEvent | undefined } = { events: 0, last: undefined }
   const take = (event: CanonicalEvent) => {
     if (seen.ended) return
+    taken.events++
+    taken.last = event
     // A stream that fails before it says anything is one all the same.
     if (!begun && event.type !== 'start') emit({ type: 'start' })
     begun = true
@@ -77,11 +93,57 @@ export function createStreamReader(from: Protocol, { maxEventLength, ...options 
     } else guarded(() => streamDecoder.step(state, named(wire, event), take))
   }
   const parser = createFrameParser(takeFrame, maxEventLength === undefined ? {} : { maxLength: maxEventLength })
+
+  const decoder = new TextDecoder()
+  let form: Form | undefined
+  let isBetweenFrames = true
+  let uses = 0
+  let vain = 0
+  const notes = () => state.notes.length + report.notes.length
+  /** Takes a frame that has the form of the one before; undefined: it has not. */
+  const repeat = (text: string, at: number): number | undefined => {
+    const found = form && isBetweenFrames && !seen.ended ? matchForm(form, text, at) : undefined
+    if (!form || !found || (maxEventLength !== undefined && found.end - at > maxEventLength)) return undefined
+    const told = readLiteral(found.literal)
+    const delta = { ...form.delta, delta: { ...form.delta.delta, text: told.text } }
+    if (told.text === '' || !shortcut?.read(state, delta)) return undefined
+    uses++
+    again(delta, told.literal)
+    return found.end
+  }
+  const takeText = (text: string) => {
+    let at = 0
+    while (at < text.length) {
+      const next = repeat(text, at)
+      if (next !== undefined) {
+        at = next
+        continue
+      }
+      const end = text.indexOf('\n\n', at) + 2
+      const frame = end === 1 ? text.slice(at) : text.slice(at, end)
+      const before = { ...taken, notes: notes() }
+      guarded(() => parser.push(frame))
+      const isWhole = isBetweenFrames && end !== 1
+      isBetweenFrames = end !== 1
+      at += frame.length
+      const { last } = taken
+      if (!shortcut || !isWhole || taken.events !== before.events + 1 || !last || !isTextDelta(last) || before.notes !== notes()) continue
+      if (form) vain = uses === 0 ? vain + 1 : 0
+      uses = 0
+      form = vain < patience ? formOf(frame, last, shortcut) : undefined
+    }
+  }
   return {
     push(chunk: Uint8Array | string) {
-      guarded(() => parser.push(chunk))
+      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      // Half of a surrogate pair is written in another way than it was read.
+      if (!shortcut || (typeof chunk === 'string' && !chunk.isWellFormed())) {
+        guarded(() => parser.push(text))
+        isBetweenFrames = text.endsWith('\n\n')
+      } else takeText(text)
     },
     end() {
+      guarded(() => parser.push(decoder.decode()))
       guarded(() => parser.end())
       guarded(() => streamDecoder.end(state, take))
       if (!seen.ended) take({ type: 'end', clean: false })
@@ -141,7 +203,12 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     }
     refuse(late)
   }
-  const reader = createStreamReader(from, options, strict ? takeStrictly : take)
+  const takeAgain = (delta: PartDelta, literal: string) => {
+    const text = restoring && delta.delta.kind === 'input' ? undefined : to.shortcut?.write(encoding, delta, literal)
+    if (text === undefined) take(delta)
+    else out += text
+  }
+  const reader = strict ? createStreamReader(from, options, takeStrictly) : createStreamReader(from, options, take, takeAgain)
   const due = () => {
     const text = out
     out = ''

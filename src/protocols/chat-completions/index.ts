@@ -10,6 +10,7 @@ import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest, fieldNames } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
 import { proofKeys } from './stored-proofs.ts'
+import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { streamUsage } from './stream-usage.ts'
@@ -37,4 +38,5 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   streamDecoder,
   streamEncoder,
   frames,
+  shortcut,
 }

@@ -44,6 +44,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
       single: takesOneCall(context),
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
+      written: undefined,
       fields: {},
       usage: undefined,
       blocked: undefined,
@@ -65,7 +66,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
         return
       case 'update':
         if (event.promptBlocked) state.blocked = event.promptBlocked
-        if (event.serviceTier !== undefined) state.head['service_tier'] = event.serviceTier
+        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: event.serviceTier }
         if (event.completedAt !== undefined) reportOf(state).add('field.unsupported', '', 'completedAt')
         takeFields(state, event.ext)
         return

@@ -77,6 +77,8 @@ export type State = MachineState & {
   single: boolean
   spare: { id: string; created: number; model: string }
   head: JsonObject
+  /** A head and its text, without the closing brace. */
+  written: { head: JsonObject; text: string } | undefined
   /** Fields of this protocol that the next chunk takes along. */
   fields: JsonObject
   usage: Usage | undefined

@@ -8,6 +8,7 @@ import { notes } from './notes.ts'
 import { type MessagesOptions, options } from './options.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
+import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { name } from './vocabulary.ts'
@@ -33,6 +34,7 @@ export const messages: Protocol<MessagesOptions> = {
   streamDecoder,
   streamEncoder,
   frames,
+  shortcut,
 }
 
 function fieldNames(): FieldNames {

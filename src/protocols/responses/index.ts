@@ -9,6 +9,7 @@ import { options, type ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
+import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 
@@ -42,4 +43,5 @@ export const responses: Protocol<ResponsesOptions> = {
   streamDecoder,
   streamEncoder,
   frames,
+  shortcut,
 }

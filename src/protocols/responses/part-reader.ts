@@ -44,6 +44,7 @@ function textPart(state: State, event: JsonObject, type: 'output_text' | 'refusa
 export function textDelta(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): void {
   const text = textOf(event, 'delta')
   const open = textPart(state, event, type, emit)
+  state.latest = open
   if (!open) return
   const { logprobs } = event
   if (Array.isArray(logprobs) && logprobs.length > 0) give(open, { kind: 'logprobs', logprobs: logprobs.map(decodeLogprob) }, emit)
@@ -72,6 +73,7 @@ function callPart(state: State, event: JsonObject, type: 'function_call' | 'cust
 export function inputDelta(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: Tell): void {
   const text = textOf(event, 'delta')
   const open = callPart(state, event, type, emit)
+  state.latest = open
   if (open && text) give(open, { kind: 'input', text }, emit)
 }
 
@@ -92,6 +94,7 @@ export function reasoningDelta(state: State, event: JsonObject, of: ReasoningSeg
   const text = textOf(event, 'delta')
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']
+  state.latest = open
   if (item && open && !open.ended && text) giveSegment(item, open, segmentPlace(event, of), of, text, emit)
 }
 

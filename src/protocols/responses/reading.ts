@@ -41,6 +41,8 @@ export type State = MachineState & {
   messages: number
   parts: number
   model: string | undefined
+  /** What the last delta was of. */
+  latest: OpenPart | undefined
   /** Held back until `response.failed` has added what it knows. */
   error: CanonicalError | undefined
   /** Ends of parts, told with the next event: until then their signature may follow in an item of its own. */

@@ -41,6 +41,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     messages: 0,
     parts: 0,
     model: undefined,
+    latest: undefined,
     error: undefined,
     ending: [],
     carried: undefined,

@@ -1,0 +1,49 @@
+import type { PartDelta } from '../../canonical/event.ts'
+import { advanceJson } from '../../kit/json.ts'
+import type { Shortcut } from '../../protocol.ts'
+import type { DecoderState } from './stream-decoder.ts'
+import type { EncoderState } from './stream-state.ts'
+
+export const shortcut: Shortcut = {
+  text: new Set(['text', 'thinking', 'partial_json']),
+  padding: new Set(),
+  read: (state, delta) => read(state as DecoderState, delta),
+  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
+}
+
+function read({ open }: DecoderState, { part, delta }: PartDelta): boolean {
+  for (const index in open) {
+    const block = open[index]
+    if (block?.part !== part) continue
+    if (delta.kind === 'reasoning') block.thinking += delta.text
+    return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
+  }
+  return false
+}
+
+function write({ phase, open: block, queue }: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+  if (phase !== 'begun' || candidate !== 0 || queue.length > 0 || block?.index === undefined || block.key !== String(part)) return undefined
+  switch (delta.kind) {
+    case 'text':
+      if (block.kind !== 'text') return undefined
+      block.text += delta.text
+      return frame(block.index, '"text_delta","text"', literal)
+    case 'reasoning': {
+      const segment = block.segments[delta.segment]
+      if (block.kind !== 'thinking' || !segment) return undefined
+      segment.length += delta.text.length
+      block.text += delta.text
+      return frame(block.index, '"thinking_delta","thinking"', literal)
+    }
+    case 'input':
+      if (block.kind !== 'call' || !block.streams || block.progress.whole) return undefined
+      block.text += delta.text
+      advanceJson(block.progress, delta.text)
+      return frame(block.index, '"input_json_delta","partial_json"', literal)
+    default:
+      return undefined
+  }
+}
+
+const frame = (index: number, typed: string, literal: string) =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${typed}:${literal}}}\n\n`

@@ -1,0 +1,128 @@
+import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
+import type { Shortcut } from '../protocol.ts'
+
+/**
+ * What a frame that brought one delta looks like around its text. The next frame of the same form brings the same delta
+ * with another text, so it needs no parsing: of a stream of text this is nearly every frame.
+ */
+export type Form = { pieces: string[]; holes: Hole[]; delta: TextDelta }
+
+/** `padding` holds a value that means nothing. */
+type Hole = 'text' | 'padding'
+
+export type TextDelta = PartDelta & { delta: { text: string } }
+
+export function isTextDelta(event: CanonicalEvent): event is TextDelta {
+  return event.type === 'part.delta' && 'text' in event.delta
+}
+
+/** Longer frames are rare, and cheap for their length in any way. */
+const longest = 16_384
+
+const frameShape = /^(?:event: ?[^\r\n]*\n)?data: ?(?=\{)([^\r\n]*)\n\n$/d
+
+/** The form of a whole frame that brought this delta and nothing else; undefined: its text cannot be told from the rest. */
+export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<Shortcut, 'text' | 'padding'>): Form | undefined {
+  if (frame.length > longest || delta.delta.text === '') return undefined
+  const start = frameShape.exec(frame)?.indices?.[1]?.[0]
+  if (start === undefined) return undefined
+  const form: Form = { pieces: [], holes: [], delta }
+  let from = 0
+  let found = 0
+  const leaveOut = (hole: Hole, begin: number, end: number) => {
+    form.pieces.push(frame.slice(from, begin))
+    form.holes.push(hole)
+    from = end
+  }
+  for (const { key, depth, begin, end } of scalarsOf(frame, start)) {
+    if (text.has(key) && frame[begin] === '"' && JSON.parse(frame.slice(begin, end)) === delta.delta.text) {
+      found++
+      leaveOut('text', begin, end)
+    } else if (depth === 1 && padding.has(key)) leaveOut('padding', begin, end)
+  }
+  if (found !== 1) return undefined
+  form.pieces.push(frame.slice(from))
+  return form
+}
+
+const jsonString = /"(?:[^"\\]|\\.)*"/y
+const between = /[^"]+/y
+const number = /^\s*:\s*(-?\d[\d.eE+-]*)/d
+
+type Scalar = { key: string; depth: number; begin: number; end: number }
+
+/** The strings and numbers that stand under a key, wherever they are nested. */
+function* scalarsOf(text: string, start: number): Generator<Scalar> {
+  let at = start
+  let depth = 0
+  let key: string | undefined
+  while (at < text.length) {
+    jsonString.lastIndex = at
+    if (jsonString.test(text)) {
+      const end = jsonString.lastIndex
+      if (key !== undefined) yield { key, depth, begin: at, end }
+      key = key === undefined ? text.slice(at + 1, end - 1) : undefined
+      at = end
+      continue
+    }
+    between.lastIndex = at
+    if (!between.test(text)) return
+    const plain = text.slice(at, between.lastIndex)
+    const told = number.exec(plain)?.indices?.[1]
+    if (key !== undefined && told) yield { key, depth, begin: at + told[0], end: at + told[1] }
+    if (plain.trim() !== ':') key = undefined
+    for (const char of plain) depth += char === '{' || char === '[' ? 1 : char === '}' || char === ']' ? -1 : 0
+    at = between.lastIndex
+  }
+}
+
+const anyNumber = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
+
+/** The frame at this place, if it has the form. `literal`: its text as JSON has it; `end`: where the next frame begins. */
+export function matchForm({ pieces, holes }: Form, text: string, at: number): { literal: string; end: number } | undefined {
+  let literal = ''
+  let place = at
+  for (let i = 0; i < holes.length; i++) {
+    const piece = pieces[i] ?? ''
+    if (!text.startsWith(piece, place)) return undefined
+    place += piece.length
+    const end = endOfScalar(text, place)
+    if (end === undefined) return undefined
+    if (holes[i] === 'text') literal = text.slice(place, end)
+    place = end
+  }
+  const last = pieces[holes.length] ?? ''
+  if (!text.startsWith(last, place)) return undefined
+  return { literal, end: place + last.length }
+}
+
+function endOfScalar(text: string, at: number): number | undefined {
+  if (text.charCodeAt(at) === 0x22) return endOfString(text, at)
+  anyNumber.lastIndex = at
+  return anyNumber.test(text) ? anyNumber.lastIndex : undefined
+}
+
+const escapes = new Set([...'"\\/bfnrt'].map(char => char.charCodeAt(0)))
+const fourDigits = /[\da-fA-F]{4}/y
+
+function endOfString(text: string, at: number): number | undefined {
+  for (let i = at + 1; ; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x22) return i + 1
+    // Also where the text is over.
+    if (!(char >= 0x20)) return undefined
+    if (char !== 0x5c) continue
+    i++
+    if (escapes.has(text.charCodeAt(i))) continue
+    fourDigits.lastIndex = i + 1
+    if (text[i] !== 'u' || !fourDigits.test(text)) return undefined
+    i += 4
+  }
+}
+
+/** What a JSON string says, and how JSON.stringify writes it. */
+export function readLiteral(literal: string): { text: string; literal: string } {
+  if (!literal.includes('\\')) return { text: literal.slice(1, -1), literal }
+  const text = JSON.parse(literal) as string
+  return { text, literal: /\\[/u]/.test(literal) ? JSON.stringify(text) : literal }
+}

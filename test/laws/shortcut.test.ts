@@ -1,0 +1,133 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CanonicalEvent, Delta } from '../../src/canonical/event.ts'
+import type { Part } from '../../src/canonical/message.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { createStreamTranslator } from '../../src/translate/stream.ts'
+import { runs } from '../support/arbitrary.ts'
+import { cleanEvents, cutEvents } from '../support/events.ts'
+import { encodeStream } from '../support/run.ts'
+import { all } from '../support/wires.ts'
+
+const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
+
+describe.each(every)('$name', ({ from, to }) => {
+  test('frames that are not parsed one by one give what the plain way gives', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), fc.infiniteStream(fc.nat(1000)), fc.array(fc.nat(), { maxLength: 8 }), (events, dice, cuts) => {
+        const text = respelled(encodeStream(from, fine(events, dice)).text, dice)
+        const chunks = pieces(text, cuts)
+        const plainFrom = withoutShortcut(from)
+        const plainTo = from === to ? plainFrom : withoutShortcut(to)
+        expect(translate(from, to, chunks)).toEqual(translate(plainFrom, plainTo, chunks))
+      }),
+      runs(1000),
+    )
+  })
+
+  if (from.shortcut)
+    test.each(['text', 'reasoning', 'input'] as const)('a long stream of %s is parsed here and there', kind => {
+      let steps = 0
+      const counting: Protocol = {
+        ...from,
+        streamDecoder: {
+          ...from.streamDecoder,
+          step: (...given) => {
+            steps++
+            from.streamDecoder.step(...given)
+          },
+        },
+      }
+      const { text } = encodeStream(from, long(kind))
+      translate(counting, from === to ? counting : to, [text])
+      expect(text.split('\n\n').length).toBeGreaterThan(100)
+      expect(steps).toBeLessThan(30)
+    })
+})
+
+function withoutShortcut({ shortcut: _, ...plain }: Protocol): Protocol {
+  return plain
+}
+
+function translate(from: Protocol, to: Protocol, chunks: string[]) {
+  const translator = createStreamTranslator(from, to, {})
+  let text = ''
+  for (const chunk of chunks) text += translator.push(chunk)
+  text += translator.end()
+  return { text, notes: translator.notes, usage: translator.usage, finished: translator.finished, error: translator.error }
+}
+
+function long(kind: 'text' | 'reasoning' | 'input'): CanonicalEvent[] {
+  const place = { candidate: 0, part: 0 }
+  const start: Record<typeof kind, { head: Part; delta: (text: string) => Delta }> = {
+    text: { head: { type: 'text', text: '' }, delta: (text: string) => ({ kind: 'text', text }) },
+    reasoning: { head: { type: 'reasoning', segments: [] }, delta: (text: string) => ({ kind: 'reasoning', segment: 0, of: 'summary', text }) },
+    input: { head: { type: 'tool-call', id: 'call_1', name: 'run', kind: 'function', input: '' }, delta: (text: string) => ({ kind: 'input', text }) },
+  }
+  const { head, delta } = start[kind]
+  const words = Array.from({ length: 120 }, (_, i) => (i === 0 ? '{"a":"' : i === 119 ? '"}' : `w${i}\\n`))
+  return [
+    { type: 'start', id: 'r_1', model: 'm', createdAt: 7 },
+    { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+    { type: 'part.start', ...place, message: 0, head: structuredClone(head) },
+    ...words.map((word): CanonicalEvent => ({ type: 'part.delta', ...place, delta: delta(word) })),
+    { type: 'part.end', ...place },
+    { type: 'message.end', candidate: 0, message: 0 },
+    { type: 'finish', candidate: 0, finish: { reason: kind === 'input' ? 'tool_calls' : 'stop' } },
+    { type: 'end', clean: true },
+  ]
+}
+
+/** Deltas of one or two UTF-16 units, so that surrogate pairs are cut too. */
+function fine(events: CanonicalEvent[], dice: Iterator<number>): CanonicalEvent[] {
+  return events.flatMap(event => {
+    if (event.type !== 'part.delta' || !('text' in event.delta)) return [event]
+    const { delta } = event
+    const deltas: CanonicalEvent[] = []
+    for (let at = 0; at < delta.text.length; ) {
+      const size = 1 + (thrown(dice) % 2)
+      deltas.push({ ...event, delta: { ...delta, text: delta.text.slice(at, at + size) } })
+      at += size
+    }
+    return deltas.length > 0 ? deltas : [event]
+  })
+}
+
+/** The same JSON in other words: white space, escapes, other orders, keys nobody knows, keys that stand twice, other times. */
+function respelled(stream: string, dice: Iterator<number>): string {
+  const habit = thrown(dice) % 4
+  return stream.replace(/^data: (\{.*\})$/gm, (line, json: string) => {
+    // Most frames of a stream are spelled alike, a few are not.
+    const way = thrown(dice) % 5 > 0 ? habit : thrown(dice) % 9
+    const wire = JSON.parse(json) as Record<string, unknown>
+    switch (way) {
+      case 1:
+        return `data: ${JSON.stringify(wire).replace(/[^\x20-\x7e]/g, escaped)}`
+      case 2:
+        return `data: ${JSON.stringify(wire, null, 1).replaceAll('\n', ' ')}`
+      case 3:
+        return `data: ${JSON.stringify({ ...wire, obfuscation: 'x'.repeat(thrown(dice) % 5), created: thrown(dice), sequence_number: thrown(dice) })}`
+      case 4:
+        return `data: ${JSON.stringify(Object.fromEntries(Object.entries(wire).reverse()))}`
+      case 5:
+        return `data: ${JSON.stringify({ ...wire, novelty: { text: 'a', n: thrown(dice) % 3 } })}`
+      case 6:
+        return `data: ${JSON.stringify(wire).replace(/^\{/, '{"type":"x","delta":"a","choices":[],')}`
+      case 7:
+        return `data:${JSON.stringify(wire).replaceAll('/', '\\/')} `
+      case 8:
+        return `: a comment\n${line}`
+      default:
+        return line
+    }
+  })
+}
+
+const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+function pieces(whole: string, cuts: number[]): string[] {
+  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
+  return places.slice(1).map((end, index) => whole.slice(places[index], end))
+}
+
+const thrown = (dice: Iterator<number>) => Number(dice.next().value)
