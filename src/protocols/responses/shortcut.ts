@@ -2,7 +2,7 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import type { Shortcut } from '../../protocol.ts'
 import type { State as DecoderState } from './reading.ts'
-import type { OpenPart, State as EncoderState } from './stream-state.ts'
+import type { State as EncoderState, OpenPart } from './stream-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['delta']),
@@ -33,7 +33,12 @@ function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, 
     case 'input':
       if (value.type !== 'tool-call') return undefined
       value.input += delta.text
-      return frame(state, part, value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta', `"delta":${literal}`)
+      return frame(
+        state,
+        part,
+        value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
+        `"delta":${literal}`,
+      )
     case 'reasoning': {
       const segment = value.type === 'reasoning' ? value.segments[delta.segment] : undefined
       if (value.type !== 'reasoning' || !segment || delta.segment !== part.segments - 1) return undefined
