@@ -77,7 +77,7 @@ export function closeMessageItem(state: State, message: number, status: Message[
     const w = writing(state)
     const items = encodeMessage(whole, w)
     w.report.settle(items, `/output/${state.items.length}`)
-    for (const item of items) hold(state, addItem(state, message, { type: 'message', ...item }, emit), emit)
+    for (const item of items) hold(state, addItem(state, message, { ...item, type: item['type'] ?? 'message' }, emit), emit)
     return
   }
   if (opened?.item === undefined) return
