@@ -147,6 +147,8 @@ export const fieldNames: FieldNames = {
   cache: 'prompt_cache_breakpoint',
   finish: 'status',
   'finish.reason': 'status',
+  'incomplete_details:finish': 'reason',
+  'incomplete_details:finish.reason': 'reason',
   'input:signature': 'encrypted_content',
   'output:signature': 'encrypted_content',
   'content:logprobs': 'logprobs',

@@ -89,12 +89,13 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
   return { index: 0, messages, ...(finish && { finish }), ...endingForm(body) }
 }
 
-/** How the ending was spelled, for what the canonical finish does not hold. */
-export function endingForm({ status, incomplete_details: details }: ResponsesResponse) {
+/** How the ending was spelled, for what the canonical finish does not hold, and where its reason stood. */
+export function endingForm({ status: said, incomplete_details: details }: ResponsesResponse, status: unknown = said): Pick<Candidate, 'at' | 'ext'> {
   const { reason, ...rest } = details ?? {}
-  const understood = status === 'incomplete' && decodeFinish(status, reason ?? undefined, false)?.reason !== 'other'
-  const unread = { ...(!understood && reason != null && { reason }), ...rest }
-  return keep(Object.keys(unread).length > 0 ? { incomplete_details: unread } : {}, { ...(status != null && { status }), ...(details && { details }) })
+  const form = { ...(said != null && { status: said }), ...(details && { details }) }
+  if (status === 'incomplete' && reason != null) return { at: '/incomplete_details', ...keep(rest, form) }
+  const unread = { ...(reason != null && { reason }), ...rest }
+  return keep(Object.keys(unread).length > 0 ? { incomplete_details: unread } : {}, form)
 }
 
 /** Is there a call that only the client can answer, and that nothing here has answered? */

@@ -168,7 +168,7 @@ function finish(state: State, event: JsonObject, meant: string, emit: Tell): voi
     raw: status,
     protocol,
   }
-  emit({ type: 'finish', candidate: 0, finish: ending, ...endingForm(body) })
+  emit({ type: 'finish', candidate: 0, finish: ending, ...endingForm(body, status) })
   if (usage) emit({ type: 'usage', usage })
   state.phase = 'ended'
   emit({ type: 'end', clean: true })

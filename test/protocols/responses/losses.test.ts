@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
 
 type Case = [string, ProtocolName, Record<string, unknown>, string]
 
@@ -117,7 +117,12 @@ describe('what an answer loses on its way is told where it stood', () => {
       { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] }] }] },
       'field.unsupported /output/0/content/0/logprobs',
     ],
-    ['a reason that nobody knows', 'messages', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, 'field.unknown /incomplete_details/reason'],
+    [
+      'a reason that nobody knows',
+      'messages',
+      { status: 'incomplete', incomplete_details: { reason: 'moon' } },
+      'finish.approximated /incomplete_details/reason',
+    ],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
     ['the namespace of a call', 'chat-completions', { output: [{ ...call, namespace: 'n' }] }, 'tool.namespace /output/0/namespace'],
     [
@@ -176,4 +181,29 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('a namespace is noted 
   ]
   const { notes } = translateRequest({ model: 'm', input: 'x', max_output_tokens: 99, tools }, options(to))
   expect(tell(notes)).toEqual(['tool.namespace /tools/1/name'])
+})
+
+describe.each<ProtocolName>(['chat-completions', 'messages'])('an ending without an exact word is noted once, where it was said, toward %s', to => {
+  test.each<[string, Record<string, unknown>, string[]]>([
+    ['a reason that nobody knows', { status: 'incomplete', incomplete_details: { reason: 'moon' } }, ['finish.approximated /incomplete_details/reason']],
+    ['an end without a reason', { status: 'incomplete', incomplete_details: null }, ['finish.approximated /status']],
+    ['an end that was called off', { status: 'cancelled', incomplete_details: null }, ['finish.approximated /status']],
+    ['a reason beside an end that needs none', { status: 'completed', incomplete_details: { reason: 'moon' } }, ['field.unknown /incomplete_details/reason']],
+    [
+      'what else is said of a reason',
+      { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens', odd: 1 } },
+      ['field.unknown /incomplete_details/odd'],
+    ],
+  ])('%s', (_, ending, expected) => {
+    const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
+    const output = [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'x', annotations: [] }] }]
+    const reply = { id: 'resp_1', created_at: 1, model: 'm', output, usage, ...ending }
+    const isOfEnding = (note: string) => /finish|incomplete|status/.test(note)
+    expect(tell(translateResponse(reply, options(to)).notes).filter(isOfEnding)).toEqual(expected)
+    const translator = createStreamTranslator(options(to))
+    const type = ending['status'] === 'cancelled' ? 'response.cancelled' : 'response.incomplete'
+    translator.push(`data: ${JSON.stringify({ type, response: reply })}\n\n`)
+    translator.end()
+    expect(tell(translator.notes).filter(isOfEnding)).toEqual(expected)
+  })
 })
