@@ -1,0 +1,342 @@
+import { describe, expect, test } from 'vitest'
+import { all, answered, hello, others } from './answered.ts'
+import { dataOf, hosts, one, paths, post, replies, said, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+
+/** What known client programs rely on, one sentence a test. Requests have the shape that these programs send. */
+
+const ephemeral = { cache_control: { type: 'ephemeral' } }
+const betas = 'claude-code-20250219,interleaved-thinking-2025-05-14,context-management-2025-06-27,mid-conversation-tool-changes-2026-07-01'
+const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
+
+const claude = {
+  headers: { 'anthropic-version': '2023-06-01', 'anthropic-beta': betas, 'x-api-key': 'client-secret', 'x-app': 'cli', 'x-stainless-retry-count': '0' },
+  body: {
+    model: 'sim-model',
+    max_tokens: 32000,
+    stream: true,
+    system: [
+      { type: 'text', text: 'x-anthropic-billing-header: cc_version=2.1.329' },
+      { type: 'text', text: 'You are a coding agent.', ...ephemeral },
+      { type: 'text', text: 'Work in the project.', ...ephemeral },
+    ],
+    messages: [
+      { role: 'user', content: [{ type: 'text', text: 'Count the lines.', ...ephemeral }] },
+      { role: 'system', content: [{ type: 'text', text: 'The shell is bash.' }] },
+    ] as object[],
+    tools: [
+      { name: 'Bash', description: 'Runs a command.', input_schema: schema },
+      { name: 'DeferredToolPlaceholder', description: 'Stands for more.', input_schema: { type: 'object', properties: {} }, defer_loading: true },
+    ] as object[],
+    thinking: { type: 'adaptive', display: 'omitted' } as object,
+    output_config: { effort: 'medium' } as object,
+    context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+    metadata: { user_id: '{"device":"d","account":""}' },
+  },
+}
+
+const codex = {
+  headers: {
+    authorization: 'Bearer client-secret',
+    originator: 'codex_exec',
+    'session-id': 's',
+    'thread-id': 't',
+    'x-client-request-id': 't',
+    'x-codex-window-id': 'w:0',
+    'x-codex-turn-metadata': '{"request_kind":"turn"}',
+    'x-codex-beta-features': 'remote_compaction_v2',
+  },
+  body: {
+    model: 'sim-model',
+    stream: true,
+    store: false,
+    include: ['reasoning.encrypted_content'],
+    parallel_tool_calls: true,
+    tool_choice: 'auto',
+    prompt_cache_key: 'k',
+    client_metadata: { 'x-codex-installation-id': 'i' },
+    reasoning: { summary: 'auto' },
+    text: { verbosity: 'low' } as object,
+    input: [
+      { type: 'message', id: 'msg_1', role: 'developer', content: [{ type: 'input_text', text: 'You are a coding agent.' }] },
+      { type: 'message', id: 'msg_2', role: 'user', content: [{ type: 'input_text', text: 'Count the lines.' }] },
+    ] as object[],
+  },
+}
+
+const execTool = { type: 'function', name: 'exec_command', description: 'Runs a command.', strict: false, parameters: schema }
+const lark = { type: 'grammar', syntax: 'lark', definition: 'start: /.+/s' }
+
+const text = (upstream: Upstream | undefined, call = 0) => JSON.stringify(upstream?.calls[call]?.json)
+
+describe.each(hosts)('through %s, Claude Code', (_, start) => {
+  test('asks /v1/messages?beta=true, with its key in either header', async () => {
+    const up = await hello('messages')
+    const { auth: _auth, ...config } = one(up.url, 'messages', {}, { id: '*' })
+    const ask = await start({ ...config, keys: [{ name: 'alice', key: 'client-secret' }] })
+    const { 'x-api-key': key, ...headers } = claude.headers
+    for (const shown of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
+      const response = await ask('/v1/messages?beta=true', post(claude.body, { ...headers, ...shown }))
+      expect(await said(await response.text(), 'messages')).toBe('Hello')
+    }
+    expect(up.calls).toMatchObject([{ path: '/v1/messages?beta=true', headers: { 'anthropic-beta': betas } }, { path: '/v1/messages?beta=true' }])
+  })
+
+  test('sends three blocks of instructions, a billing line first, and messages of role system in mid conversation, whole or as text', async () => {
+    const messages = [
+      ...claude.body.messages,
+      { role: 'assistant', content: 'Three.' },
+      { role: 'user', content: 'And now?' },
+      { role: 'system', content: 'The shell is zsh.' },
+    ]
+    for (const body of [claude.body, { ...claude.body, messages }])
+      for (const up of await answered(start, 'messages', body, claude.headers, '?beta=true'))
+        for (const word of ['cc_version=2.1.329', 'You are a coding agent.', 'Work in the project.', 'Count the lines.', 'The shell is bash.'])
+          expect(text(up)).toContain(word)
+  })
+
+  test('asks for thinking in both of its ways, for cleared contexts and for an effort', async () => {
+    await answered(start, 'messages', claude.body, claude.headers)
+    await answered(
+      start,
+      'messages',
+      { ...claude.body, output_config: undefined, thinking: { type: 'enabled', budget_tokens: 31999, display: 'omitted' } },
+      claude.headers,
+    )
+    await answered(start, 'messages', { ...claude.body, thinking: { type: 'adaptive', display: 'updates' } }, claude.headers)
+  })
+
+  test('sends a thinking block back with its signature alone, which reaches the provider that made it', async () => {
+    const item = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'c2VhbGVk' }
+    const call = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name: 'Bash', arguments: '{"q":"wc"}' }
+    const up = await upstream(sendJson(200, { ...replies.responses, output: [item, call] }), sendStream(streams.responses))
+    const ask = await start(one(up.url, 'responses', {}, { id: '*' }))
+    const first = (await (await ask(paths.messages, post({ ...claude.body, stream: false }))).json()) as { content: { type: string; signature?: string }[] }
+    const { signature } = first.content.find(({ type }) => type === 'thinking') ?? {}
+    const content = first.content.map(block => (block.type === 'thinking' ? { type: 'thinking', thinking: '', signature } : block))
+    const results = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: '3' }] }
+    await (await ask(paths.messages, post({ ...claude.body, messages: [...claude.body.messages, { role: 'assistant', content }, results] }))).text()
+    expect(up.calls[1]?.json['input']).toContainEqual(expect.objectContaining({ type: 'reasoning', id: 'rs_1', encrypted_content: 'c2VhbGVk' }))
+  })
+
+  test('defers the loading of tools, and says who called one', async () => {
+    const content = [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { q: 'wc' }, caller: { type: 'direct' } }]
+    const results = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: '3' }] }] }
+    for (const up of await answered(
+      start,
+      'messages',
+      { ...claude.body, messages: [...claude.body.messages, { role: 'assistant', content }, results] },
+      claude.headers,
+    ))
+      expect(text(up)).toContain('toolu_1')
+  })
+
+  test('asks for a title with a format and an empty list of tools, and sends safeguards that no type lists', async () => {
+    const format = {
+      type: 'json_schema',
+      schema: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'], additionalProperties: false },
+    }
+    for (const up of await answered(start, 'messages', { ...claude.body, tools: [], output_config: { format } }, claude.headers))
+      expect(text(up)).toContain('json_schema')
+    await answered(start, 'messages', { ...claude.body, safeguards: [{ type: 'dangerous_tool_use' }] }, claude.headers)
+    const up = await hello('messages')
+    const ask = await start(one(up.url, 'messages', {}, { id: '*' }))
+    await (await ask(paths.messages, post({ ...claude.body, safeguards: [{ type: 'dangerous_tool_use' }] }, claude.headers))).text()
+    expect(up.calls[0]?.json['safeguards']).toEqual([{ type: 'dangerous_tool_use' }])
+  })
+
+  test('takes features away after a refusal: the words of the upstream come through, and nobody else tries again', async () => {
+    for (const served of all) {
+      const up = await upstream(
+        sendJson(400, {
+          ...(served === 'messages' && { type: 'error' }),
+          error: { type: 'invalid_request_error', message: 'safeguards: Extra inputs are not permitted' },
+        }),
+      )
+      const ask = await start(one(up.url, served, { defaults: { retries: 2 } }, { id: '*' }))
+      const response = await ask(paths.messages, post(claude.body, claude.headers))
+      expect(response.status).toBe(400)
+      expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error', message: expect.stringContaining('safeguards') } })
+      expect(up.calls.length).toBe(1)
+    }
+  })
+
+  test('takes answers with one id for one answer: ids differ even where those of the upstream do not', async () => {
+    for (const stream of [true, false])
+      for (const served of others.messages) {
+        const ask = await start(one((await hello(served)).url, served, {}, { id: '*' }))
+        const ids = new Set<string>()
+        for (let i = 0; i < 3; i++) ids.add(/"id":"([^"]+)"/.exec(await (await ask(paths.messages, post({ ...claude.body, stream }))).text())?.[1] ?? '')
+        expect(ids.size).toBe(3)
+        expect(ids).not.toContain('')
+      }
+  })
+
+  test.each([429, 500, 503, 529])('tries again after %i: it sees that status, and how long to wait', async status => {
+    for (const served of all) {
+      const ask = await start(
+        one(
+          (await upstream(sendJson(status, { type: 'error', error: { type: 'api_error', message: 'Not now' } }, { 'retry-after': '2' }))).url,
+          served,
+          {},
+          { id: '*' },
+        ),
+      )
+      const response = await ask(paths.messages, post(claude.body))
+      expect(response.status).toBe(status)
+      expect(response.headers.get('retry-after')).toBe('2')
+      expect(await response.json()).toMatchObject({ type: 'error' })
+    }
+  })
+
+  test('asks once more without a stream after an answer that is none: the same body works whole', async () => {
+    for (const served of all) {
+      const up = await upstream(response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'), sendJson(200, replies[served]))
+      const ask = await start(one(up.url, served, {}, { id: '*' }))
+      expect((await ask(paths.messages, post(claude.body))).status).toBe(502)
+      const whole = await ask(paths.messages, post({ ...claude.body, stream: false }, { 'x-stainless-timeout': '300' }))
+      expect(await whole.json()).toMatchObject({ type: 'message', content: [{ type: 'text', text: 'Hello' }] })
+    }
+  })
+})
+
+describe.each(hosts)('through %s, Codex', (_, start) => {
+  test('keeps no replies, caches by key, asks for encrypted reasoning and sends metadata that no type lists', async () => {
+    for (const up of await answered(start, 'responses', codex.body, codex.headers)) {
+      expect(text(up)).toContain('You are a coding agent.')
+      expect(text(up)).toContain('Count the lines.')
+    }
+  })
+
+  test('declares functions, namespaces, tools that take text, a search for tools and one of the web', async () => {
+    const tools = [
+      execTool,
+      { type: 'namespace', name: 'multi_agent_v1', description: 'Agents.', tools: [{ ...execTool, name: 'spawn_agent' }] },
+      { type: 'custom', name: 'apply_patch', description: 'Edits files.', format: lark },
+      { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: schema },
+      { type: 'web_search', external_web_access: false, search_content_types: ['text'] },
+    ]
+    for (const up of await answered(start, 'responses', { ...codex.body, tools }, codex.headers))
+      for (const name of ['exec_command', 'spawn_agent', 'apply_patch']) expect(text(up)).toContain(name)
+  })
+
+  test('puts its tools into the input, calls them by a namespace and answers with lists', async () => {
+    const tools = [
+      { type: 'namespace', name: 'functions', description: '', tools: [{ type: 'custom', name: 'exec', description: 'Runs JavaScript.', format: lark }] },
+    ]
+    const input = [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools }, ...codex.body.input]
+    const lite = { ...codex.headers, 'x-openai-internal-codex-responses-lite': 'true' }
+    const call = { type: 'custom_tool_call', id: 'ctc_1', status: 'completed', call_id: 'call_1', name: 'exec', namespace: 'functions', input: 'wc()' }
+    const output = { type: 'custom_tool_call_output', id: 'ctco_1', call_id: 'call_1', output: [{ type: 'input_text', text: 'THREE' }] }
+    for (const up of await answered(start, 'responses', { ...codex.body, input: [...input, call, output] }, lite)) {
+      expect(text(up)).toContain('exec')
+      expect(text(up)).toContain('THREE')
+    }
+  })
+
+  test('gets a call of such a tool back by its own name and namespace', async () => {
+    const tools = [
+      { type: 'namespace', name: 'functions', description: '', tools: [{ type: 'custom', name: 'exec', description: 'Runs JavaScript.', format: lark }] },
+    ]
+    const up = await upstream((response, { json }) => {
+      const [tool] = json['tools'] as { name: string }[]
+      const content = [{ type: 'tool_use', id: 'toolu_1', name: tool?.name, input: { input: 'wc()' } }]
+      return sendJson(200, { ...replies.messages, content, stop_reason: 'tool_use' })(response)
+    })
+    const ask = await start(one(up.url, 'messages', {}, { id: '*' }))
+    const body = { ...codex.body, stream: false, input: [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools }, ...codex.body.input] }
+    const { output } = (await (await ask(paths.responses, post(body))).json()) as { output: object[] }
+    expect(output).toContainEqual(expect.objectContaining({ type: 'custom_tool_call', name: 'exec', namespace: 'functions', input: 'wc()' }))
+  })
+
+  test('sends reasoning back with content null, and its provider gets it', async () => {
+    const content = [
+      { type: 'thinking', thinking: 'Hm.', signature: 'c2VhbGVk' },
+      { type: 'tool_use', id: 'toolu_1', name: 'exec_command', input: { q: 'wc' } },
+    ]
+    const up = await upstream(sendJson(200, { ...replies.messages, content, stop_reason: 'tool_use' }), sendStream(streams.messages))
+    const ask = await start(one(up.url, 'messages', {}, { id: '*' }))
+    const body = { ...codex.body, tools: [execTool] }
+    const { output } = (await (await ask(paths.responses, post({ ...body, stream: false }))).json()) as { output: Record<string, unknown>[] }
+    const echo = output.map(item =>
+      item['type'] === 'reasoning' ? { type: 'reasoning', id: item['id'], summary: [], content: null, encrypted_content: item['encrypted_content'] } : item,
+    )
+    await (
+      await ask(paths.responses, post({ ...body, input: [...body.input, ...echo, { type: 'function_call_output', call_id: 'toolu_1', output: '3' }] }))
+    ).text()
+    expect(text(up, 1)).toContain('c2VhbGVk')
+    expect(text(up, 1)).not.toContain('xs1.')
+  })
+
+  test('asks for JSON by text.format', async () => {
+    const body = { ...codex.body, text: { format: { type: 'json_schema', name: 'codex_output_schema', strict: true, schema } } }
+    for (const up of await answered(start, 'responses', body, codex.headers)) expect(text(up)).toContain('json_schema')
+  })
+
+  test.each([429, 500, 503])('tries again after %i: it sees that status', async status => {
+    for (const served of all) {
+      const ask = await start(one((await upstream(sendJson(status, { error: { message: 'Not now' } }, { 'retry-after': '2' }))).url, served, {}, { id: '*' }))
+      const response = await ask(paths.responses, post(codex.body))
+      expect(response.status).toBe(status)
+      expect(response.headers.get('retry-after')).toBe('2')
+    }
+  })
+
+  test('tries again after a stream without response.completed: one that broke off has none, nor has a web page', async () => {
+    for (const served of all) {
+      const half = streams[served].slice(0, -2)
+      const ask = await start(one((await upstream(sendStream(half, { cut: true }))).url, served, {}, { id: '*' }))
+      const told = await (await ask(paths.responses, post(codex.body))).text()
+      expect(told).not.toContain('response.completed')
+      if (served !== 'responses') expect(told).toContain('response.failed')
+      const page = await start(
+        one((await upstream(response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))).url, served, {}, { id: '*' }),
+      )
+      expect((await page(paths.responses, post(codex.body))).status).toBe(502)
+    }
+  })
+
+  test('sees response.incomplete when the limit was reached', async () => {
+    const frames = streams.messages.map(frame => frame.replace('end_turn', 'max_tokens'))
+    const ask = await start(one((await upstream(sendStream(frames))).url, 'messages', {}, { id: '*' }))
+    const told = dataOf(await (await ask(paths.responses, post(codex.body))).text())
+    expect(told.at(-1) === '[DONE]' ? told.at(-2) : told.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { incomplete_details: { reason: 'max_output_tokens' } },
+    })
+  })
+
+  test('says in headers which of the newer forms it speaks, and its own provider hears it', async () => {
+    const up = await hello('responses')
+    const ask = await start(one(up.url, 'responses', {}, { id: '*' }))
+    await (await ask(paths.responses, post(codex.body, codex.headers))).text()
+    const { authorization: _key, ...heard } = codex.headers
+    expect(up.calls[0]?.headers).toMatchObject(heard)
+  })
+})
+
+describe.each(hosts)('through %s, opencode', (_, start) => {
+  test('asks for a title beside the first turn', async () => {
+    const title = { ...claude.body, tools: undefined, thinking: { type: 'enabled', budget_tokens: 4095 }, max_tokens: 12287, output_config: undefined }
+    for (const served of all) {
+      const ask = await start(one((await hello(served)).url, served, {}, { id: '*' }))
+      const headers = { 'x-session-id': 's', 'x-session-affinity': 's' }
+      const both = await Promise.all([title, claude.body].map(body => ask(paths.messages, post(body, headers))))
+      for (const response of both) expect(await said(await response.text(), 'messages')).toBe('Hello')
+    }
+  })
+
+  test('sends items of the assistant without a type', async () => {
+    const input = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: [{ type: 'output_text', text: 'Welcome' }], id: 'msg_9' },
+      { role: 'user', content: [{ type: 'input_text', text: 'Go on' }] },
+    ]
+    for (const up of await answered(start, 'responses', { model: 'm', stream: true, input })) expect(text(up)).toContain('Welcome')
+  })
+
+  test('marks the last two messages for the cache as well as the instructions', async () => {
+    const marked = (role: string, word: string) => ({ role, content: [{ type: 'text', text: word, ...ephemeral }] })
+    const messages = [{ role: 'user', content: 'Hi' }, marked('assistant', 'Welcome'), marked('user', 'Go on')]
+    await answered(start, 'messages', { ...claude.body, messages })
+  })
+})
