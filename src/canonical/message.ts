@@ -158,6 +158,8 @@ export type ServerToolPart = PartBase & {
   raw: unknown
   /** The client has to answer this item before the model goes on. */
   awaitsClient?: boolean
+  /** What a search for tools has found, as of a `tool-addition`. */
+  tools?: Tool[]
 }
 
 export type SearchResultPart = PartBase & {

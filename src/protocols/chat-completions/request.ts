@@ -351,13 +351,18 @@ function spaceOf(name: string, tools: readonly Tool[] | undefined): string | und
 
 /** The tools of the request and those that were added in mid-conversation. */
 function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], report: ChatReport): readonly Tool[] | undefined {
-  const added = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' && part.tools ? [part] : [])))
-  if (added.length === 0) return tools
-  for (const { at } of added) report.add('tool.added-late', at)
   // A tool that is there already needs no second entry, and a server takes none.
   const gathered = [...(tools ?? [])]
-  for (const tool of added.flatMap(part => part.tools ?? [])) if (!gathered.some(other => isNamedAlike(other, tool))) gathered.push(tool)
-  return gathered
+  let late = false
+  for (const part of messages.flatMap(({ parts }) => parts)) {
+    if ((part.type !== 'control' && part.type !== 'server-tool') || !part.tools) continue
+    const added = part.tools.filter(tool => !gathered.some(other => isNamedAlike(other, tool)))
+    if (part.type === 'server-tool' && added.length === 0) continue
+    report.add('tool.added-late', part.at)
+    gathered.push(...added)
+    late = true
+  }
+  return late ? gathered : tools
 }
 
 function isNamedAlike(one: Tool, other: Tool): boolean {

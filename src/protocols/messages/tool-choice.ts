@@ -53,16 +53,24 @@ export function encodeTools(
   report: MessagesReport,
 ): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
   const late = messages.flatMap(({ parts }) =>
-    parts.flatMap(part => (part.type === 'control' && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [])),
+    parts.flatMap(part =>
+      (part.type === 'control' || part.type === 'server-tool') && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [],
+    ),
   )
   const mcpServers: JsonObject[] = []
   const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers }
   const merges = options.amToolAddition !== 'block'
-  if (merges) for (const { part } of late) report.add('tool.added-late', part.at)
-  else writing.addTool = tool => additionOf(encodeTool(tool, tooling))
+  if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   // A tool that is there already needs no second entry, and a server takes none.
   const all = [...(tools ?? [])]
-  for (const { tools: added } of merges ? late : []) for (const tool of added) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
+  for (const { part, tools: told } of late) {
+    const isFound = part.type === 'server-tool'
+    const added = told.filter(tool => !all.some(other => isNamedAlike(other, tool)))
+    // What a search has found is no addition that a block could tell.
+    if (isFound ? added.length === 0 : !merges) continue
+    report.add('tool.added-late', part.at)
+    all.push(...added)
+  }
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
   const server: number[] = []
   const wires: JsonObject[] = []

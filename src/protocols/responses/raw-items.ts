@@ -20,7 +20,7 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
 export function decodeRaw(wire: JsonObject, type: string, at: string, report?: ResponsesReport): Message {
   const control = controls.get(type)
   if (control) {
-    const tools = type === 'additional_tools' && Array.isArray(wire['tools']) ? decodeTools(wire['tools'].filter(isTyped), `${at}/tools`, report) : undefined
+    const tools = type === 'additional_tools' ? toolsOf(wire, at, report) : undefined
     const effort = control.control === 'configuration' ? effortOf(wire) : undefined
     return rawMessage(
       control.role,
@@ -30,6 +30,7 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
   }
   const known = builtInItem(type)
   if (!known) return rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type)
+  const tools = type === 'tool_search_output' ? toolsOf(wire, at, report) : undefined
   const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
   const part: ServerToolPart = {
     type: 'server-tool',
@@ -38,10 +39,14 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
     protocol,
     raw: wire,
     ...(awaitsClient(wire, type) && { awaitsClient: true }),
+    ...(tools && { tools }),
     at,
   }
   return rawMessage(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, type)
 }
+
+const toolsOf = ({ tools }: JsonObject, at: string, report?: ResponsesReport) =>
+  Array.isArray(tools) ? decodeTools(tools.filter(isTyped), `${at}/tools`, report) : undefined
 
 const isTyped = (tool: unknown): tool is JsonObject & { type: string } => isObject(tool) && typeof tool['type'] === 'string'
 

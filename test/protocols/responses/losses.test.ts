@@ -207,3 +207,24 @@ describe.each<ProtocolName>(['chat-completions', 'messages'])('an ending without
     expect(tell(translator.notes).filter(isOfEnding)).toEqual(expected)
   })
 })
+
+test.each<ProtocolName>(['chat-completions', 'messages'])('tools that a search has found are tools of the request, toward %s', to => {
+  const input = [
+    { role: 'user', content: 'q' },
+    { type: 'tool_search_call', call_id: 'c', execution: 'client', arguments: {} },
+    { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [{ ...tool, name: 'found' }] },
+  ]
+  const { body, notes } = translateRequest({ model: 'm', tools: [tool], input }, options(to))
+  expect(JSON.stringify((body as { tools: unknown }).tools)).toMatch(/"name":"find".*"name":"found"/)
+  expect(tell(notes)).toContain('tool.added-late /input/2')
+})
+
+test.each<ProtocolName>(['chat-completions', 'messages'])('a found tool that the request has already is no second one, toward %s', to => {
+  const input = [
+    { role: 'user', content: 'q' },
+    { type: 'tool_search_output', call_id: 'c', execution: 'client', status: 'completed', tools: [tool] },
+  ]
+  const { body, notes } = translateRequest({ model: 'm', max_output_tokens: 99, tools: [tool], input }, options(to))
+  expect(body).toMatchObject({ tools: [expect.anything()] })
+  expect(notes.map(({ code }) => code)).not.toContain('tool.added-late')
+})
