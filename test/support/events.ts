@@ -62,41 +62,52 @@ const finishReasons: FinishReason[] = [
 ]
 
 /** A whole, clean, grammar-legal stream: several messages, several parts open at once, deltas cut anywhere. */
-export const cleanEvents: Arbitrary<CanonicalEvent[]> = fc
-  .record({
-    candidates: fc
-      .array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
-      .map(all => (all.length > 1 && JSON.stringify(all).length % 3 ? all.slice(0, 1) : all)),
-    dice: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
-    reason: fc.constantFrom(...finishReasons),
-    usage: fc.constantFrom(undefined, { input: 9, output: 5 }, { input: 20, output: 7, cacheRead: 4, reasoning: 3 }),
-    id: fc.constantFrom(undefined, 'answer_1', 'msg_01'),
-  })
-  .map(({ candidates, dice, reason, usage, id }) => {
-    let thrown = 0
-    const throwDie = (sides: number) => (dice[thrown++ % dice.length] ?? 0) % sides
-    const events: CanonicalEvent[] = [{ type: 'start', model: 'some-model', createdAt: 1_700_000_000, ...(id && { id }) }]
-    let calls = 0
-    const tracks = candidates.map((messages, candidate) => weave(messages, candidate, throwDie, () => `call_${calls++}`))
-    while (tracks.some(track => track.length > 0)) {
-      const [next] = [tracks[throwDie(tracks.length)], ...tracks].filter(track => track && track.length > 0)
-      const event = next?.shift()
-      if (event) events.push(event)
-      if (throwDie(12) === 0) events.push({ type: 'ping' })
-      if (usage && throwDie(20) === 0) events.push({ type: 'usage', usage: { ...usage, output: 1 } })
-    }
-    candidates.forEach((messages, candidate) => {
-      const hasCalls = messages.flat().some(({ type }) => type === 'tool-call')
-      const finish: Finish = hasCalls && reason !== 'length' ? { reason: 'tool_calls' } : reason === 'stop_sequence' ? { reason, sequence: 'END' } : { reason }
-      events.push({ type: 'finish', candidate, finish })
-    })
-    if (usage) events.push({ type: 'usage', usage })
-    events.push({ type: 'end', clean: true })
-    return events
-  })
+export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 3, pings: true })
 
-/** Messages and parts of one candidate, up to three parts open at once. */
-function weave(messages: Part[][], candidate: number, throwDie: (sides: number) => number, newCallId: () => string): CanonicalEvent[] {
+/** The same of parts that begin when the one before them has ended, without what only keeps a connection open. */
+export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 1, pings: false })
+
+/** `open`: how many parts may be open at once. */
+function streamsOf({ open, pings }: { open: number; pings: boolean }): Arbitrary<CanonicalEvent[]> {
+  return fc
+    .record({
+      candidates: fc
+        .array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
+        .map(all => (all.length > 1 && JSON.stringify(all).length % 3 ? all.slice(0, 1) : all)),
+      dice: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
+      reason: fc.constantFrom(...finishReasons),
+      usage: fc.constantFrom(undefined, { input: 9, output: 5 }, { input: 20, output: 7, cacheRead: 4, reasoning: 3 }),
+      id: fc.constantFrom(undefined, 'answer_1', 'msg_01'),
+    })
+    .map(({ candidates, dice, reason, usage, id }) => {
+      let thrown = 0
+      const throwDie = (sides: number) => (dice[thrown++ % dice.length] ?? 0) % sides
+      const events: CanonicalEvent[] = [{ type: 'start', model: 'some-model', createdAt: 1_700_000_000, ...(id && { id }) }]
+      let calls = 0
+      const tracks = candidates.map((messages, candidate) => weave(messages, candidate, { throwDie, newCallId: () => `call_${calls++}`, most: open }))
+      while (tracks.some(track => track.length > 0)) {
+        const [next] = [tracks[throwDie(tracks.length)], ...tracks].filter(track => track && track.length > 0)
+        const event = next?.shift()
+        if (event) events.push(event)
+        if (pings && throwDie(12) === 0) events.push({ type: 'ping' })
+        if (usage && throwDie(20) === 0) events.push({ type: 'usage', usage: { ...usage, output: 1 } })
+      }
+      candidates.forEach((messages, candidate) => {
+        const hasCalls = messages.flat().some(({ type }) => type === 'tool-call')
+        const finish: Finish =
+          hasCalls && reason !== 'length' ? { reason: 'tool_calls' } : reason === 'stop_sequence' ? { reason, sequence: 'END' } : { reason }
+        events.push({ type: 'finish', candidate, finish })
+      })
+      if (usage) events.push({ type: 'usage', usage })
+      events.push({ type: 'end', clean: true })
+      return events
+    })
+}
+
+type Weaving = { throwDie: (sides: number) => number; newCallId: () => string; most: number }
+
+/** Messages and parts of one candidate, up to so many parts open at once. */
+function weave(messages: Part[][], candidate: number, { throwDie, newCallId, most }: Weaving): CanonicalEvent[] {
   const out: CanonicalEvent[] = []
   const waiting: Lane[] = messages.flatMap((parts, message) => parts.map(one => laneOf(one, message, throwDie, newCallId)))
   const open: { lane: Lane; part: number }[] = []
@@ -110,7 +121,7 @@ function weave(messages: Part[][], candidate: number, throwDie: (sides: number) 
     }
   }
   while (waiting.length > 0 || open.length > 0) {
-    if (waiting.length > 0 && (open.length === 0 || (open.length < 3 && throwDie(3) === 0))) {
+    if (waiting.length > 0 && (open.length === 0 || (open.length < most && throwDie(3) === 0))) {
       const lane = waiting.shift()
       if (!lane) break
       begin(lane.message)

@@ -289,6 +289,6 @@ function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogpr
     const again = isObject(came) ? came : {}
     if (same(decodeLogprobs(again['content']) ?? [], content) && same(decodeLogprobs(again['refusal']) ?? [], refusal)) return came
   }
-  if (content.length === 0 && refusal.length === 0) return own(ext) ? undefined : null
+  if (content.length === 0 && refusal.length === 0) return own(ext) && !formOf(ext)['chunks'] ? undefined : null
   return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
 }

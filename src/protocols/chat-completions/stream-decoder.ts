@@ -39,6 +39,8 @@ export type Choice = {
   logprobs: Record<'text' | 'refusal', TokenLogprob[]>
   fields: JsonObject
   delta: JsonObject
+  /** As they came, for a stream of this protocol. */
+  details: unknown[]
 }
 
 export type State = MachineState & {
@@ -206,6 +208,7 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       logprobs: { text: [], refusal: [] },
       fields: {},
       delta: {},
+      details: [],
     }
     state.choices.set(candidate, choice)
     emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })
@@ -278,7 +281,10 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, unknown, emit) }
   const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
-  if (Array.isArray(details)) readDetails(choice, details, emit)
+  if (Array.isArray(details)) {
+    choice.details.push(...details)
+    readDetails(choice, details, emit)
+  }
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
@@ -385,7 +391,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
 }
 
 function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
-  const { candidate, calls, finish: raw, audio, logprobs, fields, delta } = choice
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details } = choice
   const report = createChatReport(undefined, state.notes)
   flush(state, choice, emit)
   closePart(choice, emit)
@@ -404,5 +410,6 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
   const gathered = Object.keys(delta).length > 0 ? { ...fields, delta } : fields
-  emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, {}) })
+  const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
+  emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, formed) })
 }

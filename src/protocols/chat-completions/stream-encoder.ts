@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta, PartEnd, PartStart } from '../../canonical/event.ts'
-import type { MediaPart, Part } from '../../canonical/message.ts'
+import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
@@ -45,6 +45,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
       written: undefined,
+      own: false,
       fields: {},
       usage: undefined,
       blocked: undefined,
@@ -119,7 +120,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
 
 function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
   const { spare } = state
-  encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
+  state.own = own(ext) !== undefined
+  if (!state.own) encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
   state.phase = 'inside'
   state.head = defined({
     id: id || spare.id,
@@ -204,7 +206,7 @@ function outOf(state: State, choice: Choice, head: Part): PartOut {
         report.add('reasoning.dropped', head.at)
         return { kind: 'none' }
       }
-      report.once('reasoning.dialect-field', head.at)
+      if (!state.own) report.once('reasoning.dialect-field', head.at)
       if (head.ext) report.ext(head.ext, head.at)
       return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
     case 'tool-call':
@@ -276,7 +278,7 @@ function finishChoice(state: State, { candidate, finish, at, ext }: Extract<Cano
   report.ext(ext, at)
   refuse(state, choice, { finish, emit })
   const { delta, ...fields } = own(ext)?.fields ?? {}
-  conclude(state, choice, { word: written.word, fields, delta: isObject(delta) ? delta : {}, emit })
+  conclude(state, choice, { word: written.word, fields, delta: isObject(delta) ? delta : {}, details: detailsOf(state, ext), emit })
 }
 
 /** A refusal without a word gets one, for an empty answer would look like a fault of the client. */
@@ -286,17 +288,23 @@ function refuse(state: State, choice: Choice, { finish, emit }: { finish: Finish
   writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
-type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; emit: Emit<unknown> }
+/** Those that came in this protocol stay as they were. */
+function detailsOf({ own: isOwn, settings: { ccReasoning, ccSignature } }: State, ext: ExtMap | undefined): JsonObject[] | undefined {
+  const { details } = formOf(ext)
+  return isOwn && !ccReasoning && !ccSignature && Array.isArray(details) ? details.filter(isObject) : undefined
+}
+
+type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; details?: JsonObject[] | undefined; emit: Emit<unknown> }
 
 /** What readers take only whole comes now, in one delta each; then the reason. */
-function conclude(state: State, choice: Choice, { word, fields, delta, emit }: Conclusion): void {
+function conclude(state: State, choice: Choice, { word, fields, delta, details: came, emit }: Conclusion): void {
   if (choice.finished) return
   choice.finished = true
   closeCall(state, choice, emit)
   promote(state, choice, emit)
   const annotations = encodeAnnotations(state, choice)
   if (annotations.length > 0) writeDelta(state, choice, { delta: { annotations }, emit })
-  const details = encodeReasoningDetails(state, choice)
+  const details = came ?? encodeReasoningDetails(state, choice)
   if (state.settings.ccSignature === 'store') storeProofs(state, choice, details)
   else if (details.length > 0) writeDelta(state, choice, { delta: { reasoning_details: details }, emit })
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })

@@ -54,7 +54,7 @@ export function encodeReasoningDetails(state: State, choice: Choice): JsonObject
     }),
   )
   if (!wanted && !choice.textSignature) {
-    if (layout) report.add('parts.order-lost', '')
+    if (layout && !state.own) report.add('parts.order-lost', '')
     return []
   }
   const bare = ccSignature === 'none' ? parts.map(({ signature: _, ...rest }) => rest) : parts

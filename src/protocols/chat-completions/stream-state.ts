@@ -79,6 +79,8 @@ export type State = MachineState & {
   head: JsonObject
   /** A head and its text, without the closing brace. */
   written: { head: JsonObject; text: string } | undefined
+  /** The reply was this protocol's before: what it did not say then is nothing to tell of. */
+  own: boolean
   /** Fields of this protocol that the next chunk takes along. */
   fields: JsonObject
   usage: Usage | undefined

@@ -8,7 +8,7 @@ import { encodeParts } from './content.ts'
 import { ownKeys } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { type Block, type Emitting, type EncoderState, fail, report } from './stream-state.ts'
+import { type Block, type Emitting, type EncoderState, fail, isOwn, report } from './stream-state.ts'
 import { encodeCarrier, lengthOf, seal } from './thinking.ts'
 import { name } from './vocabulary.ts'
 
@@ -24,7 +24,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
     log.ext(head.ext, head.at)
     const { caller, toolset } = head
-    const isForeign = caller !== undefined && !head.ext?.[name] && !state.start.ext?.[name]
+    const isForeign = caller !== undefined && !head.ext?.[name] && !isOwn(state)
     if (isForeign) log.add('field.unsupported', head.at, 'caller')
     startBlock(
       state,
@@ -259,7 +259,7 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
   } else {
     if (head.type === 'reasoning') report(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return
-    report(state).once('reasoning.signature-empty', '/content')
+    if (!isOwn(state)) report(state).once('reasoning.signature-empty', '/content')
     if (segments.length > 1) report(state).add('reasoning.joined', head.at)
   }
   stop(block, emit)
@@ -275,6 +275,7 @@ function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
     fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not JSON' }, emit)
     return
   }
+  if (!text) writeDelta(block, { type: 'input_json_delta', partial_json: '{}' }, emit)
   stop(block, emit)
   state.closed[block.key] = { ...block, text: '' }
   if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)

@@ -257,7 +257,7 @@ function stopBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void 
 function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?: Part } {
   if (type === 'thinking') {
     const whole = decodeReasoning(thinking, signature)
-    return whole.segments.length > 1 || whole.id !== undefined ? { final: whole } : {}
+    return whole.segments.length > 1 || whole.segments[0]?.kind === 'raw' || whole.id !== undefined ? { final: whole } : {}
   }
   if (type === 'compaction') return { final: decodeBlock(raw, '', report([])) }
   if (type === 'tool_use' || !json) return {}

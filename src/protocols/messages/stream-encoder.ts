@@ -10,7 +10,7 @@ import type { MessagesOptions } from './options.ts'
 import { ownKeys } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 import { encodeFinish } from './response.ts'
-import { type Emitting, type EncoderState, fail, isCall, isDone, isWhole, report } from './stream-state.ts'
+import { type Emitting, type EncoderState, fail, isCall, isDone, isOwn, isWhole, report } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
 
@@ -89,6 +89,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
+        // It stood in the start.
+        if (isOwn(state)) begin(state, emit)
         return
       case 'update': {
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event

@@ -66,6 +66,9 @@ export function report({ notes: into, fieldNames }: EncoderState): MessagesRepor
   return createReport(name, notes, fieldNames, into)
 }
 
+/** The reply was this protocol's before: what it did not say then is nothing to tell of. */
+export const isOwn = ({ start }: EncoderState): boolean => start.ext?.[name] !== undefined
+
 /** `isDone` keeps the narrowing of `phase` from outliving a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 

@@ -127,8 +127,8 @@ export function seal(signature: Signature, id: string | undefined, segments: rea
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
   const own = signature.issuer === name
   if (own && !lengths && id === undefined) return signature.value
-  // What this protocol's thinking shows is a summary.
-  const kinds = !own && segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
+  // What this protocol's thinking shows is a summary, and nothing is of no kind.
+  const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 

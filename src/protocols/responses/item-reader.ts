@@ -171,7 +171,7 @@ function giveSegments(item: OpenItem, open: OpenPart, segments: readonly Reasoni
   for (const { kind, text } of segments) {
     const place = `${kind === 'summary' ? 's' : 'c'}${counts[kind]++}`
     const more = missing(segmentText(item, open, place), text)
-    if (more) giveSegment(item, open, place, kind, more, emit)
+    if (more || item.segments[place] === undefined) giveSegment(item, open, place, kind, more, emit)
   }
 }
 

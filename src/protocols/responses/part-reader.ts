@@ -105,7 +105,8 @@ export function reasoningDone(state: State, event: JsonObject, of: ReasoningSegm
   if (!item || !open || open.ended || open.value.type !== 'reasoning') return
   const place = segmentPlace(event, of)
   const text = missing(segmentText(item, open, place), whole)
-  if (text) giveSegment(item, open, place, of, text, emit)
+  // One that is empty was said all the same.
+  if (text || item.segments[place] === undefined) giveSegment(item, open, place, of, text, emit)
 }
 
 const segmentPlace = (event: JsonObject, of: ReasoningSegment['kind']) =>

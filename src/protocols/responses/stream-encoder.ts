@@ -75,7 +75,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
       state.start = structuredClone(start)
       writing(state).report.ext(start.ext, '')
       state.phase = 'held'
-      if (state.options.deferStart === false) open(state, emit)
+      if (state.options.deferStart === false || ownForm(start)) open(state, emit)
       return
     }
     case 'ping':

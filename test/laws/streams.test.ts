@@ -1,0 +1,34 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CanonicalEvent } from '../../src/canonical/event.ts'
+import { runs } from '../support/arbitrary.ts'
+import { serialEvents } from '../support/events.ts'
+import { canonicalJson } from '../support/json.ts'
+import { decodeStream, encodeStream } from '../support/run.ts'
+import { all } from '../support/wires.ts'
+
+describe.each(all)('$name: a stream in the form that is its own', protocol => {
+  test('read and written again has the same events, and nothing is noted', () => {
+    fc.assert(
+      fc.property(serialEvents, events => {
+        const { wires } = encodeStream(protocol, events)
+        const again = encodeStream(protocol, decodeStream(protocol, wires), { fieldNames: protocol.fieldNames })
+        expect(again.notes).toEqual([])
+        if (!waits(events)) expect(told(again.wires, events)).toEqual(told(wires, events))
+      }),
+      runs(1000),
+    )
+  })
+})
+
+/** Several answers are told side by side: which of two events of different ones comes first means nothing. */
+function told(wires: unknown[], events: CanonicalEvent[]): string[] {
+  const texts = wires.map(canonicalJson)
+  return events.some(event => 'candidate' in event && event.candidate > 0) ? texts.toSorted() : texts
+}
+
+/** Where calls end only with the stream, nobody sees before that a free text is whole: the calls after it wait, and come in one piece. */
+function waits(events: CanonicalEvent[]): boolean {
+  const calls = events.flatMap(event => (event.type === 'part.start' && event.head.type === 'tool-call' ? [event.head.kind] : []))
+  return calls.slice(0, -1).includes('freeform')
+}

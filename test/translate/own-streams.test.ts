@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
+import { explode } from '../../src/canonical/explode.ts'
+import type { Part } from '../../src/canonical/message.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { decodeStream, encodeStream } from '../support/run.ts'
+
+const replyWith = (...parts: Part[]) =>
+  explode({
+    id: 'answer_1',
+    model: 'some-model',
+    candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }],
+  })
+
+const signature = { value: 'c2ln', issuer: 'elsewhere' }
+
+test.each<{ what: string; name: ProtocolName; parts: Part[] }>([
+  { what: 'unsigned thinking', name: 'messages', parts: [{ type: 'reasoning', segments: [{ kind: 'summary', text: 'Hm' }] }] },
+  { what: 'reasoning in the field of a dialect', name: 'chat-completions', parts: [{ type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }] }] },
+  {
+    what: 'reasoning between two texts',
+    name: 'chat-completions',
+    parts: [
+      { type: 'text', text: 'a' },
+      { type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }], signature },
+      { type: 'text', text: 'b' },
+    ],
+  },
+  { what: 'an empty segment', name: 'responses', parts: [{ type: 'reasoning', segments: [{ kind: 'summary', text: '' }], signature }] },
+  { what: 'a call without arguments', name: 'messages', parts: [{ type: 'tool-call', id: 'call_1', name: 'run', kind: 'function', input: '' }] },
+])('$what in a stream of $name is read and written again alike, without a note', ({ name, parts }) => {
+  const protocol = protocols[name]
+  const { wires } = encodeStream(protocol, replyWith(...parts))
+  const again = encodeStream(protocol, decodeStream(protocol, wires))
+  expect(again.wires).toEqual(wires)
+  expect(again.notes).toEqual([])
+})
+
+test('raw reasoning of elsewhere is still raw after a stream of messages', () => {
+  const { wires } = encodeStream(protocols.messages, replyWith({ type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }], signature }))
+  const parts = collect(decodeStream(protocols.messages, wires)).response.candidates[0]?.messages[0]?.parts
+  expect(parts).toMatchObject([{ segments: [{ kind: 'raw', text: 'Hm' }], signature }])
+})
