@@ -75,6 +75,29 @@ describe('between equal protocols', () => {
   })
 })
 
+describe('between two protocols', () => {
+  test('a reply says the model that the caller asked for, where one is given', () => {
+    const asked = { from: 'messages', to: 'chat-completions' } as const
+    const reply = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'their-name',
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    }
+    expect(translateResponse(reply, asked).body).toMatchObject({ model: 'their-name' })
+    expect(translateResponse(reply, { ...asked, model: 'our-name' }).body).toMatchObject({ model: 'our-name' })
+  })
+
+  test('a reference that nobody resolves is refused where it stands', () => {
+    const request = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'now' }], thread: { type: 'continue', id: 'thr_1' } }
+    expect(() => translateRequest(request, { from: 'messages', to: 'responses' })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/thread' }))
+  })
+})
+
 describe('strict', () => {
   const translate = (strict: true | ('dropped' | 'approximated' | 'synthesized')[]) => () =>
     translateRequest(chatRequest, { from: 'chat-completions', to: 'messages', strict })

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { createStreamTranslator } from '../../src/api.ts'
 import { startUnwrapping, unwrapText } from '../../src/translate/unwrap.ts'
+import { framesOf } from '../support/run.ts'
 
 function unwrap(pieces: string[]) {
   const state = startUnwrapping()
@@ -49,4 +51,21 @@ describe('the text inside {"input":"…"}', () => {
     expect(text).toBe(json)
     expect(state.phase).toBe('raw')
   })
+})
+
+test('input that was cut in the middle of an escape loses nothing of what came', () => {
+  const events = [
+    { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'sh', input: {} } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"input":"ls \\' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'max_tokens', stop_sequence: null }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  ]
+  const context = { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } }
+  const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions', context })
+  const frames = framesOf(translator.push(events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')) + translator.end())
+  const said = frames.map(({ wire }) => (wire as { choices?: { delta?: { tool_calls?: { custom?: { input?: string } }[] } }[] }).choices?.[0]?.delta)
+  expect(said.flatMap(delta => delta?.tool_calls?.map(({ custom }) => custom?.input ?? '') ?? []).join('')).toBe('ls \\')
+  expect(translator.notes.map(({ code }) => code)).toContain('freeform.unwrap-failed')
 })

@@ -684,6 +684,13 @@ describe('the rest', () => {
     expect(codes).toEqual(expected)
   })
 
+  test('long user ids that begin alike stay apart, and one user keeps its id', () => {
+    const idOf = (end: string) => write({ user: { safetyId: `${'u'.repeat(600)}${end}` } }).wire['metadata']
+    expect(idOf('a')).toEqual({ user_id: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    expect(idOf('a')).toEqual(idOf('a'))
+    expect(idOf('a')).not.toEqual(idOf('b'))
+  })
+
   test('the newest version has no sampling', () => {
     expect(write({ sampling: { temperature: 0.5 } }, { apiVersion: '2026-10-21' }).codes).toEqual(['sampling.version'])
   })

@@ -360,6 +360,21 @@ describe('writing what another protocol said', () => {
         total_tokens: 30,
       },
     ],
+    [
+      'what was written for how long',
+      { input: 9, cacheWrite: 7, cacheWriteByTtl: { '30m': 5, '12h': 2 }, output: 1 },
+      {
+        input_tokens: 9,
+        input_tokens_details: {
+          cached_tokens: 0,
+          cache_write_tokens: 7,
+          cache_write_tokens_details: { ttl_30m_tokens: 5, ttl_12h_tokens: 2 },
+        },
+        output_tokens: 1,
+        output_tokens_details: { reasoning_tokens: 0 },
+        total_tokens: 10,
+      },
+    ],
   ])('usage: %s', (_name, usage, expected) => {
     expect(write(answer([], 'stop', { usage })).wire['usage']).toEqual(expected)
   })
@@ -420,6 +435,17 @@ describe('writing what another protocol said', () => {
       },
     ])
     expect(codes).toEqual(['citation.approximated', 'citation.unsupported'])
+  })
+
+  test.each([
+    ['no more than fits', { title: 't', start: 0, end: 2 }, []],
+    ['what was cited', { title: 't', start: 0, end: 2, citedText: 'né' }, ['citation.approximated']],
+    ['a proof', { title: 't', start: 0, end: 2, encrypted: 'p' }, ['citation.approximated']],
+    ['no title', { start: 0, end: 2 }, ['citation.approximated']],
+    ['no place', { title: 't' }, ['citation.approximated']],
+  ])('a citation of a page with %s', (_, said, expected) => {
+    const citations = [{ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...said }]
+    expect(write(answer([{ type: 'text', text: 'né', citations }])).codes).toEqual(expected)
   })
 
   test('answers beyond the first are left out with a note for each', () => {
