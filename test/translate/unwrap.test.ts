@@ -55,7 +55,10 @@ describe('the text inside {"input":"…"}', () => {
 
 test('input that was cut in the middle of an escape loses nothing of what came', () => {
   const events = [
-    { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } } },
+    {
+      type: 'message_start',
+      message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+    },
     { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'sh', input: {} } },
     { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"input":"ls \\' } },
     { type: 'content_block_stop', index: 0 },
