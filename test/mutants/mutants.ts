@@ -160,10 +160,10 @@ export const mutants: Mutant[] = [
   {
     fault: 'answers keep the changed names of tools',
     room: 'translate',
-    find: 'return { ...call, name, ...(namespace !== undefined && { namespace }), ...(wrapped && { kind: ',
-    replace: 'return { ...call, ...(wrapped && { kind: ',
+    find: 'return { ...call, name, ...(namespace',
+    replace: 'return { ...call, ...(namespace',
   },
-  { fault: 'answers keep freeform tools wrapped', room: 'translate', find: "...(wrapped && { kind: 'freeform' as const }) }", replace: '}' },
+  { fault: 'answers keep freeform tools wrapped', room: 'translate', find: "...((wrapped || freeform) && { kind: 'freeform' as const }) }", replace: '}' },
   { fault: 'the namespace of a tool is not given back', room: 'translate', find: '...(namespace !== undefined && { namespace }), ', replace: '' },
   {
     fault: 'strict lets approximations pass',
@@ -505,7 +505,7 @@ export const mutants: Mutant[] = [
     find: "if (safety?.settings !== undefined) report.add('field.unsupported', '', 'safety.settings')",
     replace: '',
   },
-  { fault: 'tools added later go in silence', room: chat, find: "for (const { at } of added) report.add('tool.added-late', at)", replace: '' },
+  { fault: 'tools added later go in silence', room: chat, find: "report.add('tool.added-late', part.at)", replace: '' },
   {
     fault: 'usage of a stream is not asked for',
     room: chat,
@@ -603,7 +603,12 @@ export const mutants: Mutant[] = [
     find: "if (part.type === 'tool-result') return { ...part, content: withFiles(part.content, visitor) }",
     replace: "if (part.type === 'tool-result') return part",
   },
-  { fault: 'input that was cut inside a wrapper is lost', room: 'translate', find: 'if (unwrapping.held) emit(', replace: 'if (false as boolean) emit(' },
+  {
+    fault: 'input that was cut inside a wrapper is lost',
+    room: 'translate',
+    find: "if (phase !== 'after' && held) emit(",
+    replace: 'if (false as boolean) emit(',
+  },
   { fault: 'a broken frame goes in silence', room: 'translate', find: "report.add('stream.unreadable-frame', undefined)", replace: '' },
   { fault: 'a stream of broken frames goes on for ever', room: 'translate', find: 'if (++unreadable >= unreadableLimit)', replace: 'if (++unreadable < 0)' },
   {
