@@ -108,6 +108,14 @@ test.each<[string, object, object]>([
   expect(chat.encodeRequest(value)).toMatchObject({ wire: ask({ response_format: wire }), notes: [] })
 })
 
+test('what stands beside the free format of a tool is written back, and noted where it has no place', () => {
+  const wire = ask({ tools: [{ type: 'custom', custom: { name: 'sh', format: { type: 'text', grammar: { syntax: 'lark' } } } }] })
+  const { value } = chat.decodeRequest(wire)
+  expect(chat.encodeRequest(value)).toMatchObject({ wire, notes: [] })
+  const { notes } = responses.encodeRequest(value, { fieldNames: chat.fieldNames })
+  expect(notesOf(notes)).toContain('field.unknown /tools/0/custom/format/grammar/syntax')
+})
+
 test('functions beside tools are one list, with a note', () => {
   const both = { tools: [{ type: 'function', function: { name: 'a' } }], functions: [{ name: 'b' }] }
   const { value, notes } = decode(both)
