@@ -1,3 +1,5 @@
+import type { ExtMap } from './message.ts'
+
 export type ErrorKind =
   | 'invalid_request'
   | 'authentication'
@@ -35,4 +37,7 @@ export type CanonicalError = {
   protocol?: string
   /** The body as it came, for the same protocol. */
   raw?: unknown
+  /** Where it stood in the body or event, a JSON pointer. Absent: under `error`. Only notes read it. */
+  at?: string
+  ext?: ExtMap
 }

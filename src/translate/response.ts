@@ -1,5 +1,8 @@
 import type { Note } from '../canonical/note.ts'
+import { noteUntold } from '../kit/failed-reply.ts'
+import { createReport } from '../kit/report.ts'
 import type { Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
+import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, refuseIfStrict, type Settings } from './settings.ts'
 
@@ -25,7 +28,9 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
   const encoded = restored.error
     ? bodyOf(to.encodeError(restored.error, encoding))
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
-  const all = [...notes, ...encoded.notes]
+  const report = createReport(to.name, translateNotes, from.fieldNames)
+  if (restored.error) noteUntold(restored, report)
+  const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)
   return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }) }
 }

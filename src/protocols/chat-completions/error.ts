@@ -146,7 +146,7 @@ function encodeStatus({ status, kind }: CanonicalError, _report: ChatReport): nu
 
 /** The body alone, as it stands in a response or in a frame of a stream. */
 export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
-  const { kind, message, type, code, param, details, protocol, raw } = value
+  const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
   if (
     protocol === protocolName &&
     isObject(raw) &&
@@ -156,8 +156,15 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const words = errorWords[kind]
   const ours = protocol === protocolName
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
+  report.ext(ext, '')
   if (details !== undefined && !ours && !source) report.add('error.details', undefined, 'error.details')
-  if (!ours && !source && typeof code === 'string' && code !== words.code) report.add('field.unsupported', undefined, 'error.code')
+  if (!ours && !source && typeof code === 'string' && code !== words.code) report.add('field.unsupported', at, 'code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: (ours ? code : undefined) ?? words.code }
   return { error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
+}
+
+/** The body of an error that has no headers of its own: what would stand in them is lost. */
+export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
+  if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
+  return encodeErrorBody(value, report, options)
 }

@@ -3,6 +3,7 @@ import type { Candidate, CanonicalResponse, Finish } from '../../canonical/respo
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
+import { noteUntold } from '../../kit/failed-reply.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
@@ -10,7 +11,7 @@ import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { takesOneCall } from './calls.ts'
 import type { Writing } from './content.ts'
-import { decodeErrorBody, encodeErrorBody, isErrorBody } from './error.ts'
+import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from './error.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
@@ -151,8 +152,10 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
   const verbatim = own(ext) !== undefined
   // An answer of this protocol without any choice is an error to everyone else, and written as it came.
-  if (error && !(verbatim && candidates.every(({ finish }) => finish?.reason === 'error')))
-    return { wire: encodeErrorBody(error, report, options), notes: report.notes }
+  if (error && !(verbatim && candidates.every(({ finish }) => finish?.reason === 'error'))) {
+    noteUntold(value, report)
+    return { wire: encodeBareError(error, report, options), notes: report.notes }
+  }
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
 

@@ -9,7 +9,7 @@ import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
 import { encodeCitation, noteJoins } from './citations.ts'
-import { encodeErrorBody } from './error.ts'
+import { encodeBareError } from './error.ts'
 import { encodeImage } from './images.ts'
 import { createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
@@ -327,7 +327,7 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
 
 function fail(state: State, error: CanonicalError, emit: Emit<unknown>): void {
   state.phase = 'over'
-  emit(encodeErrorBody(error, reportOf(state), state.settings))
+  emit(encodeBareError(error, reportOf(state), state.settings))
 }
 
 const early = 'upstream stream ended early'

@@ -3,7 +3,8 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { notes } from './notes.ts'
+import { type MessagesReport, notes } from './notes.ts'
+import { keep } from './own.ts'
 import { name } from './vocabulary.ts'
 
 /** Status and `error.type` of every kind; the first row with a type or a status says what that one means. */
@@ -40,7 +41,7 @@ const threadCode = 'thread_unsupported_request'
 
 /** Total: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
-  const { type, message, details, requestId } = readBody(body)
+  const { type, message, details, requestId, fields } = readBody(body)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
   const row = type === undefined ? undefined : byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
@@ -55,6 +56,7 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
     details,
     protocol: name,
     raw: body,
+    ...keep(fields ?? {}, {}),
   })
   return { value, notes: [] }
 }
@@ -67,7 +69,9 @@ function kindOf(status: number, byItsType: ErrorKind | undefined, { message, cod
   return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-function readBody(body: unknown): { type?: string; message?: string; details?: unknown; requestId?: string } {
+type Said = { type?: string; message?: string; details?: unknown; requestId?: string; fields?: JsonObject }
+
+function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
   const outer = Array.isArray(body) ? body[0] : body
   if (!isObject(outer)) return {}
@@ -77,7 +81,14 @@ function readBody(body: unknown): { type?: string; message?: string; details?: u
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
   const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail'])
-  return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId })
+  return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId, fields: unread(outer) })
+}
+
+/** What nobody modelled of a body, where it stood. */
+function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...beside }: JsonObject): JsonObject {
+  if (!isObject(error)) return {}
+  const { type: _type, message: _message, details: _details, ...inside } = error
+  return { ...beside, ...(Object.keys(inside).length > 0 && { error: inside }) }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -127,20 +138,25 @@ function asTooLong(message: string): string {
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createReport(name, notes, options.fieldNames)
-  const { kind, message, code, param, details, requestId, retryAfterMs, protocol } = error
+  const { requestId, retryAfterMs, protocol } = error
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['request-id'] = requestId
   if (retryAfterMs !== undefined) {
     headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
     if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
   }
-  if (protocol !== name) {
-    if (statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
-    if (details !== undefined) report.add('error.details', undefined, 'error.details')
-    if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', undefined, 'error.message')
-    if (param !== undefined && param !== null) report.add('field.unsupported', undefined, 'error.param')
-    if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', undefined, 'error.code')
-  }
+  if (protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  noteError(error, report)
   const wasBare = protocol === name && isObject(error.raw) && isObject(error.raw['error'])
   return { wire: { status: statusOf(error), headers, body: wasBare ? error.raw : encodeErrorBody(error) }, notes: report.notes }
+}
+
+/** What a body of this protocol does not hold of an error. */
+export function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
+  report.ext(ext, '')
+  if (protocol === name) return
+  if (details !== undefined) report.add('error.details', undefined, 'error.details')
+  if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
+  if (param !== undefined && param !== null && !(kind === 'unsupported' && param === '/thread')) report.add('field.unsupported', at, 'param')
+  if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', at, 'code')
 }

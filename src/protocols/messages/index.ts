@@ -79,6 +79,8 @@ function fieldNames(): FieldNames {
     callId: 'tool_use_id',
     toolset: 'toolset_name',
     // Objects of which what nobody modelled is kept under their own name.
+    'error:requestId': '../request_id',
+    'error/*': '',
     'metadata/*': '',
     'thinking/*': '',
     'output_config/*': '',

@@ -3,13 +3,14 @@ import type { Candidate, CanonicalResponse, Finish } from '../../canonical/respo
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
+import { noteUntold } from '../../kit/failed-reply.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { CodecOptions, Decoded, Encoded } from '../../protocol.ts'
 import { decodeContent, encodeParts } from './content.ts'
-import { decodeError, encodeErrorBody } from './error.ts'
+import { decodeError, encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
@@ -78,7 +79,11 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createReport(name, notes, options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
-  if (error) return { wire: encodeErrorBody(error), notes: [] }
+  if (error) {
+    noteError(error, report)
+    noteUntold(response, report)
+    return { wire: encodeErrorBody(error), notes: report.notes }
+  }
   report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
   report.ext(ext, undefined)
   const form = ownForm(response)

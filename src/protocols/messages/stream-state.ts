@@ -5,7 +5,7 @@ import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.
 import { type JsonProgress, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
-import { encodeErrorBody } from './error.ts'
+import { encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { SegmentLength } from './thinking.ts'
 import { name } from './vocabulary.ts'
@@ -74,6 +74,7 @@ export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
 export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
   state.phase = 'done'
+  noteError(error, report(state))
   emit(encodeErrorBody(error))
 }
 

@@ -5,7 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { inputKey } from './call-items.ts'
 import { snapshot } from './envelope.ts'
-import { failureOf, streamError } from './error.ts'
+import { failureOf, noteFailure, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, flushHeld } from './open-items.ts'
 import { unsigned } from './reasoning.ts'
@@ -41,7 +41,9 @@ const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'up
 /** An `error` event, then a failed response with what was told so far. */
 export function fail(state: State, error: CanonicalError, emit: Out): void {
   open(state, emit)
-  if (state.options.rsMidStreamError !== 'failed-only') write(state, 'error', streamError(error), emit)
+  const only = state.options.rsMidStreamError === 'failed-only'
+  noteFailure(error, only, writing(state).report)
+  if (!only) write(state, 'error', streamError(error), emit)
   const raw = failureOrRaw(error)
   const failure = isObject(raw) && typeof raw['message'] === 'string' ? raw : failureOf(error)
   const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failure, usage: usageOf(state) })

@@ -6,6 +6,7 @@ import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.t
 import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
+import type { ResponsesReport } from './writing.ts'
 
 type Row = { status: number; type: string; code: string | null }
 
@@ -159,7 +160,14 @@ export function readError(body: unknown, status?: number): CanonicalError {
     retryAfterMs: headers && retryAfter(textsOf(headers)),
     protocol,
     raw: body,
+    at: inner === holder ? '' : undefined,
   })
+}
+
+/** The `error` of a failed answer. */
+export function readFailure(failure: unknown): CanonicalError {
+  const { at: _, ...error } = readError(failure)
+  return error
 }
 
 const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
@@ -169,12 +177,11 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
 export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
   const report = createReport(protocol, responsesNotes, options.fieldNames)
-  const { kind, code, requestId, retryAfterMs, raw, details } = value
+  const { requestId, retryAfterMs, raw } = value
   const own = value.protocol === protocol
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
-  if (details !== undefined && !own) report.add('error.details', undefined, 'error.details')
-  if (!own && typeof code === 'string' && code !== rows[kind].code) report.add('field.unsupported', undefined, 'error.code')
+  noteError(value, report)
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['x-request-id'] = requestId
   if (retryAfterMs !== undefined) {
@@ -183,6 +190,25 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
   }
   const body = own && raw !== undefined ? raw : { error: errorObject(value) }
   return { wire: { status, headers, body }, notes: report.notes }
+}
+
+/** What `{message, type, param, code}` does not hold of an error. */
+function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
+  report.ext(ext, '')
+  if (of === protocol) return
+  if (details !== undefined) report.add('error.details', undefined, 'error.details')
+  if (typeof code === 'string' && code !== rows[kind].code) report.add('field.unsupported', at, 'code')
+}
+
+/** The same for an error inside an answer or a stream. `only`: it stands in the failed answer alone, which knows no more than code and message. */
+export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
+  noteError(error, report)
+  if (error.protocol === protocol) return
+  const { at = '/error', requestId, param } = error
+  if (requestId !== undefined) report.add('field.unsupported', at, 'requestId')
+  if (!only) return
+  if (param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
+  if (readError(failureOf(error)).kind !== error.kind) report.add('error.code', at)
 }
 
 /** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well. */

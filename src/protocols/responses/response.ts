@@ -6,7 +6,7 @@ import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
-import { failureOf, readError } from './error.ts'
+import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItem, encodeMessage } from './items.ts'
 import { keep, ownForm, protocol, spelling, words } from './own.ts'
 import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
@@ -24,7 +24,7 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
     throw new TranslationError({ code: 'malformed', protocol, path: '/output' }, 'expected the output of an answer')
   const messages = decodeOutputItems(body.output ?? [], report, body.model ?? undefined)
   const value = { ...decodeHead(body), candidates: [decodeCandidate(body, messages)] }
-  const failed = body.status === 'failed' ? { error: readError(body.error ?? {}) } : {}
+  const failed = body.status === 'failed' ? { error: readFailure(body.error ?? {}) } : {}
   return { value: { ...value, ...(body.usage && { usage: decodeUsage(body.usage) }), ...failed }, notes: report.notes }
 }
 
@@ -138,6 +138,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const counts = usage && encodeUsage(usage, report)
   const shared = { output, ...(counts && { usage: counts }) }
   if (error) {
+    noteFailure(error, true, report)
     const untold = [...words(form?.['nulls']), ...words(form?.['absent'])].includes('error')
     return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
-import { readError } from './error.ts'
+import { readError, readFailure } from './error.ts'
 import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
@@ -146,7 +146,7 @@ function finish(state: State, event: JsonObject, meant: string, emit: Tell): voi
   const usage = body.usage ? decodeUsage(body.usage) : undefined
   if (status === 'failed') {
     if (usage) emit({ type: 'usage', usage })
-    state.error ??= readError(body.error ?? {})
+    state.error ??= readFailure(body.error ?? {})
     breakOff(state, emit)
     return
   }
