@@ -86,7 +86,8 @@ export function matchForm({ pieces, holes }: Form, text: string, at: number): { 
     const piece = pieces[i] ?? ''
     if (!text.startsWith(piece, place)) return undefined
     place += piece.length
-    const end = endOfScalar(text, place)
+    // A delta that is no text is for the decoder to judge.
+    const end = holes[i] === 'text' ? endOfText(text, place) : endOfScalar(text, place)
     if (end === undefined) return undefined
     if (holes[i] === 'text') literal = text.slice(place, end)
     place = end
@@ -95,6 +96,8 @@ export function matchForm({ pieces, holes }: Form, text: string, at: number): { 
   if (!text.startsWith(last, place)) return undefined
   return { literal, end: place + last.length }
 }
+
+const endOfText = (text: string, at: number) => (text.charCodeAt(at) === 0x22 ? endOfString(text, at) : undefined)
 
 function endOfScalar(text: string, at: number): number | undefined {
   if (text.charCodeAt(at) === 0x22) return endOfString(text, at)
