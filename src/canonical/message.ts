@@ -53,7 +53,14 @@ type PartBase = Node & {
   signature?: Signature
 }
 
-export type TextPart = PartBase & { type: 'text'; text: string; citations?: Citation[]; logprobs?: TokenLogprob[] }
+export type TextPart = PartBase & {
+  type: 'text'
+  text: string
+  citations?: Citation[]
+  logprobs?: TokenLogprob[]
+  /** Of the message that the text was, where several messages of a provider came back as one. */
+  phase?: NonNullable<Message['phase']>
+}
 
 export type MediaSource =
   | { type: 'base64'; data: string; mime?: string }

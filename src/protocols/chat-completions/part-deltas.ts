@@ -38,10 +38,8 @@ export function addToPart(state: State, { candidate, part, delta }: Extract<Cano
       return
     case 'signature':
       if (out.kind === 'reasoning') out.part.signature = delta.signature
-      else if (out.kind === 'text') {
-        if (choice.textSignature) reportOf(state).add('reasoning.signature-dropped', '')
-        choice.textSignature = { signature: delta.signature, attach: out.text === '' ? 'text' : 'prev' }
-      } else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
+      else if (out.kind === 'text') out.signature = delta.signature
+      else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
       return
     case 'citation':
       if (out.kind === 'text') out.citations.push(delta.citation)

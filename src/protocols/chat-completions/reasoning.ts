@@ -2,15 +2,10 @@ import type { ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Recorded } from './layout.ts'
 import { formOf, kept, protocolName, same } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
 import { readCarried } from './signatures.ts'
-
-/**
- * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a
- * conversation, in answers and in deltas alike.
- */
-export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature'] as const
 
 /** Written into `format` of every entry of `reasoning_details` that was made here. */
 const format = 'xs1'
@@ -26,46 +21,7 @@ export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName 
 
 const formatOf = (issuer: string): string | undefined => issuer.slice(protocolName.length + 1) || undefined
 
-/** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
-export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
-  const { came, left } = readCarried(unknown, protocolName)
-  const carriers = { ...came }
-  const rest = { ...left }
-  for (const key of carrierKeys) {
-    const value = unknown[key]
-    if (typeof value === 'string' || Array.isArray(value)) {
-      carriers[key] = value
-      delete rest[key]
-    }
-  }
-  return { carriers, rest }
-}
-
-const carried: [key: string, known: ReadonlySet<string>][] = [
-  ['reasoning_details', new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index'])],
-  ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
-]
-
-/** Keys of carried entries that nobody modelled, under the key of their list. */
-export function unknownOfCarriers(carriers: JsonObject): JsonObject {
-  const unknown: JsonObject = {}
-  for (const [key, known] of carried) {
-    const entries = carriers[key]
-    const lists = (Array.isArray(entries) ? entries : []).map(entry => (isObject(entry) ? Object.entries(entry).filter(([name]) => !known.has(name)) : []))
-    if (lists.some(list => list.length > 0)) unknown[key] = lists.map(list => Object.fromEntries(list))
-  }
-  return unknown
-}
-
-/** Belongs to the text of the message (`prev`), or to one more text without a word. */
-export type TextSignature = { signature: Signature; attach: 'prev' | 'text' }
-
-export type DecodedReasoning = {
-  parts: ReasoningPart[]
-  textSignature?: TextSignature
-  /** The order of all parts, where it is not the usual one: `r0` reasoning, `x12` text of that length, `c…` call. */
-  layout?: string[]
-}
+export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
 
 /**
  * `at`: the message; `issuer`: who signed what does not say it. The most telling carrier wins: details say everything, plain text may be the last fragment only,
@@ -76,9 +32,9 @@ export function decodeReasoning(carriers: JsonObject, at: string, issuer: string
   const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
   const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: `${at}/${key}` }] : []
-  let decoded: DecodedReasoning = { parts: [] }
+  let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
-  else if (Array.isArray(blocks)) decoded = { parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${at}/thinking_blocks/${i}`)) }
+  else if (Array.isArray(blocks)) decoded = { ...decoded, parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${at}/thinking_blocks/${i}`)) }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
   const list = Array.isArray(signatures) ? signatures : [signatures]
   list.forEach((value, k) => {
@@ -86,7 +42,8 @@ export function decodeReasoning(carriers: JsonObject, at: string, issuer: string
     if (typeof value === 'string' && value && part && !part.signature) part.signature = readSignature(value, 'thinking').signature
   })
   const { signature: onText } = readCarried(carriers, issuer)
-  return { ...(onText && { textSignature: { signature: onText, attach: 'prev' as const } }), ...decoded, parts }
+  const { layout, textSignatures } = decoded
+  return { layout, textSignatures: onText && textSignatures.length === 0 ? [{ signature: onText, attach: 'prev' }] : textSignatures, parts }
 }
 
 export function readSignature(value: string, form: Signature['form'], told?: unknown): { signature: Signature; id?: string; attach?: string } {
@@ -110,15 +67,18 @@ export function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
   return [part]
 }
 
+/** How a signature says which text it is of; one that says something else was not made for this place. */
+const onSomeText = /^(text|x\d+)$/
+
 /** Entries of one `index` are one reasoning part; texts that are not ours are fragments of one segment. */
 function decodeDetails(details: readonly unknown[], at: string): DecodedReasoning {
-  const decoded: DecodedReasoning = { parts: [] }
+  const decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   const byIndex = new Map<number, ReasoningPart>()
   details.forEach((entry, i) => {
     if (!isObject(entry)) return
     const read = decodeDetail(entry)
     if (read.layout) decoded.layout = read.layout
-    if (read.attach && read.signature) decoded.textSignature = { signature: read.signature, attach: read.attach === 'text' ? 'text' : 'prev' }
+    if (read.attach && read.signature) decoded.textSignatures.push({ signature: read.signature, attach: onSomeText.test(read.attach) ? read.attach : 'prev' })
     if (read.layout || read.attach) return
     const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
     let part = index === undefined ? undefined : byIndex.get(index)
@@ -208,10 +168,10 @@ export function needsDetails(parts: readonly ReasoningPart[]): boolean {
   return parts.length > 1 || parts.some(({ signature, redacted, id, segments }) => signature || redacted || id !== undefined || segments.length > 1)
 }
 
-export type DetailsOf = { parts: readonly ReasoningPart[]; textSignature?: TextSignature | undefined; layout?: string[] | undefined }
+export type DetailsOf = Recorded & { parts: readonly ReasoningPart[] }
 
 /** `reasoning_details`, complete. Signatures of others are wrapped together with who made them. */
-export function encodeDetails({ parts, textSignature, layout }: DetailsOf): JsonObject[] {
+export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): JsonObject[] {
   const entries: JsonObject[] = []
   parts.forEach((part, index) => {
     const { segments, signature, id } = part
@@ -232,10 +192,12 @@ export function encodeDetails({ parts, textSignature, layout }: DetailsOf): Json
     else if (segments.length === 0 && (proof !== undefined || id !== undefined))
       entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...named, ...rest }))
   })
-  if (textSignature) entries.push({ type: 'reasoning.encrypted', data: wrapSignature(textSignature), format, index: parts.length })
+  textSignatures.forEach((proof, i) => {
+    entries.push({ type: 'reasoning.encrypted', data: wrapSignature(proof), format, index: parts.length + i })
+  })
   if (layout) {
     const signature = { value: JSON.stringify(layout), issuer: protocolName, form: 'layout' } as unknown as Signature
-    entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + 1 })
+    entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + Math.max(1, textSignatures.length) })
   }
   return entries
 }

@@ -12,6 +12,7 @@ import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { takesOneCall } from './calls.ts'
 import type { Writing } from './content.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from './error.ts'
+import { recordsLayout } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
@@ -215,19 +216,25 @@ function encodeCandidate(
   report.ext(ext, place)
   const form = formOf(ext)
   const [first] = messages
-  const parts = messages.flatMap(message => message.parts)
-  for (const { role, parts: said, id, status, phase, at: spot } of messages) {
+  for (const { role, parts: said, id, status, at: spot } of messages) {
     if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
     report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
-    if (phase !== undefined && phase !== null) report.add('message.phase', spot, 'phase')
   }
+  const parts = messages.flatMap(withPhase)
+  const lost = (told: boolean) => {
+    for (const message of messages) if (message.phase && !(told && hasWords(message))) report.add('message.phase', message.at, 'phase')
+  }
+  lost(recordsLayout(options))
   if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)
   const message =
     encodeAssistant(
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
-  if (options.ccSignature === 'store' && !writing.own && !takeOut(message, writing.stored)) report.add('reasoning.signature-dropped', first?.at)
+  if (options.ccSignature === 'store' && !writing.own && !takeOut(message, writing.stored)) {
+    report.add('reasoning.signature-dropped', first?.at)
+    lost(false)
+  }
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
   const ended = encodeEnding(finish, { at, place, report, options, form, hasCalls: parts.some(({ type }) => type === 'tool-call') })
@@ -242,6 +249,13 @@ function encodeCandidate(
   // A server that put a delta into a whole answer gets it back; what a stream gathered there belongs to the message.
   return spell(isObject(delta) && !own(first?.ext) ? { ...shown, message: merge(delta, message) } : shown, ext)
 }
+
+/** A phase is told of each text, for all of them stand in one message here. */
+function withPhase({ parts, phase }: Message): Part[] {
+  return phase ? parts.map(part => (part.type === 'text' ? { ...part, phase } : part)) : parts
+}
+
+const hasWords = ({ parts }: Message) => parts.some(part => part.type === 'text' && part.text !== '')
 
 type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject; hasCalls: boolean }
 

@@ -17,7 +17,7 @@ import { formOf, merge, own } from './own.ts'
 import { addToPart, correct } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText } from './response.ts'
-import { encodeReasoningDetails, storeProofs } from './stream-signatures.ts'
+import { encodeReasoningDetails, notePhases, storeProofs } from './stream-signatures.ts'
 import { type Choice, choiceOf, held, isLaned, type PartOut, reportOf, type State, write, writeDelta } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
 import { encodeFinish } from './vocabulary.ts'
@@ -75,7 +75,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
         choiceOf(state, event.candidate).openMessages.push(event.message)
         choiceOf(state, event.candidate).roles[event.message] = defined({ role: event.role, at: event.at })
         if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
-        if (event.phase !== undefined && event.phase !== null) reportOf(state).add('message.phase', event.at, 'phase')
+        if (event.phase) choiceOf(state, event.candidate).phases.set(event.message, { phase: event.phase, at: event.at })
         if (event.ext) reportOf(state).ext(event.ext, event.at)
         return
       case 'part.start':
@@ -152,7 +152,7 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return
   }
-  const out = outOf(state, choice, head)
+  const out = outOf(state, choice, { head, message })
   choice.parts.set(part, out)
   if (out.kind === 'none') return
   if (out.kind === 'call') {
@@ -193,12 +193,22 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
 }
 
 /** What is remembered of a part; `none`, with a note: it has no place here. */
-function outOf(state: State, choice: Choice, head: Part): PartOut {
+function outOf(state: State, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
   const report = reportOf(state)
   switch (head.type) {
     case 'text':
       if (head.ext) report.ext(head.ext, head.at)
-      return { kind: 'text', text: '', start: choice.length, end: undefined, citations: [], ...(head.at !== undefined && { at: head.at }), ...held() }
+      return {
+        kind: 'text',
+        text: '',
+        start: choice.length,
+        end: undefined,
+        citations: [],
+        message,
+        phase: choice.phases.get(message)?.phase,
+        ...(head.at !== undefined && { at: head.at }),
+        ...held(),
+      }
     case 'refusal':
       return { kind: 'refusal', text: '', ...held() }
     case 'reasoning':
@@ -305,6 +315,7 @@ function conclude(state: State, choice: Choice, { word, fields, delta, details: 
   const annotations = encodeAnnotations(state, choice)
   if (annotations.length > 0) writeDelta(state, choice, { delta: { annotations }, emit })
   const details = came ?? encodeReasoningDetails(state, choice)
+  notePhases(state, choice)
   if (state.settings.ccSignature === 'store') storeProofs(state, choice, details)
   else if (details.length > 0) writeDelta(state, choice, { delta: { reasoning_details: details }, emit })
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })

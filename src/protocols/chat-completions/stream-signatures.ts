@@ -2,8 +2,8 @@ import type { ToolCallPart } from '../../canonical/message.ts'
 import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { unusual } from './assistant.ts'
 import { validCallId } from './calls.ts'
+import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
 import { formOf, own } from './own.ts'
 import { encodeDetails, needsDetails } from './reasoning.ts'
 import { encodeCarried } from './signatures.ts'
@@ -40,23 +40,33 @@ export function encodeReasoningDetails(state: State, choice: Choice): JsonObject
   const outs = [...choice.parts.values()]
   const reasoning = outs.flatMap(out => (out.kind === 'reasoning' ? [out.part] : []))
   const parts = reasoning.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const records = recordsLayout(state.settings)
+  if (!records) for (const out of outs) if (out.kind === 'text' && out.signature) report.add('reasoning.signature-dropped', out.at, 'signature')
   if (ccSignature === 'none') {
     for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
     if (ccReasoning !== 'details') return []
   }
+  const pieces = outs.flatMap((out): Piece[] => {
+    if (out.kind === 'reasoning') return [{ kind: 'reasoning' }]
+    if (out.kind === 'text') return [out]
+    return out.kind === 'call' ? [{ kind: 'call', id: shownId(out.head) }] : []
+  })
+  const recorded = record(pieces)
+  const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
   const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
-  let count = 0
-  const layout = unusual(
-    outs.flatMap(out => {
-      if (out.kind === 'reasoning') return [`r${count++}`]
-      if (out.kind === 'text') return out.text ? [`x${out.text.length}`] : []
-      return out.kind === 'call' ? [`c${shownId(out.head)}`] : []
-    }),
-  )
-  if (!wanted && !choice.textSignature) {
-    if (layout && !state.own) report.add('parts.order-lost', '')
+  if (!wanted && !proves) {
+    if (!state.own && needsOrder(pieces)) report.add('parts.order-lost', '')
     return []
   }
-  const bare = ccSignature === 'none' ? parts.map(({ signature: _, ...rest }) => rest) : parts
-  return encodeDetails({ parts: bare, textSignature: ccSignature === 'none' ? undefined : choice.textSignature, layout })
+  if (ccSignature !== 'none') return encodeDetails({ ...recorded, parts })
+  return encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] })
+}
+
+/** Phases of messages that the layout does not tell, for want of words or of a place for it. */
+export function notePhases(state: State, { parts, phases }: Choice): void {
+  const outs = [...parts.values()]
+  const placed = state.settings.ccSignature !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
+  const told = recordsLayout(state.settings) && placed
+  const worded = new Set(outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])))
+  for (const [message, { at }] of phases) if (!told || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
 }

@@ -1,11 +1,11 @@
 import type { Delta } from '../../canonical/event.ts'
-import type { Part, ReasoningPart, Role, ToolCallPart } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, Role, Signature, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import type { Phase } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import type { TextSignature } from './reasoning.ts'
 import type { StoredProofs } from './stored-proofs.ts'
 
 export type CallOut = {
@@ -33,6 +33,10 @@ type TextOut = {
   start: number
   end: number | undefined
   citations: Extract<Delta, { kind: 'citation' }>['citation'][]
+  /** The message that it stands in, and the phase of that. */
+  message: number
+  phase: Phase | undefined
+  signature?: Signature
 }
 
 export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
@@ -65,7 +69,8 @@ export type Choice = {
   shown: boolean
   /** The last delta was of reasoning. */
   reasoned: boolean
-  textSignature: TextSignature | undefined
+  /** Of messages, with where they stood. */
+  phases: Map<number, { phase: Phase; at: string | undefined }>
 }
 
 export type State = MachineState & {
@@ -109,7 +114,7 @@ export function choiceOf(state: State, index: number): Choice {
       length: 0,
       shown: false,
       reasoned: false,
-      textSignature: undefined,
+      phases: new Map(),
     }
     state.choices.set(index, choice)
   }

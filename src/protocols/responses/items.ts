@@ -67,6 +67,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
       continue
     }
     if (isContent(part)) {
+      if (texts.length > 0 && phaseOf(part) !== phaseOf(texts[0])) flush()
       texts.push(part)
       if (part.signature && w.target === 'output') {
         flush()
@@ -93,8 +94,12 @@ function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] 
     w.report.rest({ citations: part.citations }, part.at)
     return []
   })
-  return content.length > 0 || own ? [encodeContainer(message, content, w)] : []
+  const phase = message.phase ?? phaseOf(parts[0])
+  return content.length > 0 || own ? [encodeContainer(phase ? { ...message, phase } : message, content, w)] : []
 }
+
+/** Several messages that came back as one tell it of their texts. */
+const phaseOf = (part: Part | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
 function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, w: Writing): JsonObject[] {
   switch (part.type) {

@@ -1,0 +1,33 @@
+import type { MediaPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import type { Writing } from './content.ts'
+import { formOf, kept, own, spell, told } from './own.ts'
+import type { ChatAssistantMessage } from './schema.ts'
+
+/** `audio` of a message → a part. */
+export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: string): MediaPart {
+  const { told: audio, nulls } = told(wire)
+  const { id, data, transcript, expires_at, ...unknown } = audio
+  return defined({
+    type: 'media' as const,
+    kind: 'audio' as const,
+    source: data !== undefined ? { type: 'base64' as const, data } : { type: 'reference' as const, id: id ?? '' },
+    transcript,
+    expiresAt: expires_at,
+    at: `${at}/audio`,
+    ...kept(unknown, { nulls: nulls.length > 0 ? nulls : undefined, id, place: 'audio' }),
+  })
+}
+
+/** `audio` of a message: whole in an answer, by id in a conversation. */
+export function encodeAudioAnswer(part: MediaPart, { report }: Writing): JsonObject {
+  const { type: _, kind: _kind, source, transcript, expiresAt, at, ext, ...rest } = part
+  const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }
+  report.rest({ ...rest, ...(!own(ext) && mime !== undefined && { mime }) }, at)
+  report.ext(ext, at)
+  const { id } = formOf(ext)
+  const shown = typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined
+  if (own(ext)) return spell(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
+  return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
+}

@@ -1,0 +1,142 @@
+import type { Part, ReasoningPart } from '../../canonical/message.ts'
+import { holdsEnvelope } from '../../kit/envelope.ts'
+import { mapCallId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { AssistantToWrite } from './assistant.ts'
+import { validCallId } from './calls.ts'
+import type { Writing } from './content.ts'
+import { isOutOfOrder, needsOrder, type Piece, type Recorded, record, type TextSignature } from './layout.ts'
+import { protocolName, same } from './own.ts'
+import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
+import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
+
+/**
+ * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a
+ * conversation, in answers and in deltas alike.
+ */
+export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature'] as const
+
+/** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
+export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
+  const { came, left } = readCarried(unknown, protocolName)
+  const carriers = { ...came }
+  const rest = { ...left }
+  for (const key of carrierKeys) {
+    const value = unknown[key]
+    if (typeof value === 'string' || Array.isArray(value)) {
+      carriers[key] = value
+      delete rest[key]
+    }
+  }
+  return { carriers, rest }
+}
+
+const carried: [key: string, known: ReadonlySet<string>][] = [
+  ['reasoning_details', new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index'])],
+  ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
+]
+
+/** Keys of carried entries that nobody modelled, under the key of their list. */
+export function unknownOfCarriers(carriers: JsonObject): JsonObject {
+  const unknown: JsonObject = {}
+  for (const [key, known] of carried) {
+    const entries = carriers[key]
+    const lists = (Array.isArray(entries) ? entries : []).map(entry => (isObject(entry) ? Object.entries(entry).filter(([name]) => !known.has(name)) : []))
+    if (lists.some(list => list.length > 0)) unknown[key] = lists.map(list => Object.fromEntries(list))
+  }
+  return unknown
+}
+
+/** The carriers of reasoning. Those that came are written again while they mean the same. */
+export function encodeCarriers(
+  reasoning: readonly ReasoningPart[],
+  from: AssistantToWrite,
+  { form, writing }: { form: JsonObject; writing: Writing },
+): JsonObject {
+  const { report, options } = writing
+  const { towards, at } = from
+  const { carriers } = form
+  const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
+  const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
+  const recorded = record(pieces)
+  const { textSignatures } = recorded
+  // An envelope is for clients alone, whoever sends it back.
+  const sendable = towards === 'client' || !holdsEnvelope(carriers)
+  if (isObject(carriers) && sendable && (allowed || (writing.own && options.ccReasoningInHistory === undefined && towards === 'server'))) {
+    const again = decodeReasoning(carriers, at ?? '', carriedIssuer[towards === 'server' ? 'client' : 'server'])
+    const proofs = (list: readonly TextSignature[]) => list.map(({ signature }) => signature)
+    if (same(again.parts, reasoning) && same(proofs(again.textSignatures), proofs(textSignatures))) return carriers
+  }
+  const ownText = encodeTextProof(from, writing)
+  const noteOrder = () => {
+    if (!writing.own && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
+  }
+  if (towards === 'server' || !allowed) noteOrder()
+  if (!allowed) {
+    for (const part of reasoning) report.add('reasoning.dropped', part.at)
+    return ownText
+  }
+  for (const part of reasoning) noteReasoning(part, towards, writing)
+  const usable = reasoning.map(part => keepSignature(part, towards, writing))
+
+  const field = options.ccReasoning ?? 'reasoning_content'
+  const text = reasoningText(usable)
+  const written: JsonObject = {}
+  if (text && field !== 'details') written[field] = text
+  const parts = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const detailed =
+    (towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') &&
+    (field === 'details' ? usable.length > 0 : needsDetails(usable))
+  const told: Recorded = towards === 'client' ? recorded : { textSignatures: [] }
+  const proves = told.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
+  if ((detailed || proves) && options.ccSignature !== 'none') written['reasoning_details'] = encodeDetails({ ...told, parts })
+  else if (towards === 'client' && !writing.own && needsOrder(pieces)) report.add('parts.order-lost', at)
+  if (!written['reasoning_details']) for (const { id, at } of usable) report.onceEach('message.ids', at, { itemId: id })
+  if ((usable.length > 0 || told.textSignatures.length > 0) && Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? at)
+  return { ...written, ...ownText }
+}
+
+const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase)
+
+/** The parts that a layout tells of, in their order. */
+function piecesOf(parts: readonly Part[], { own: verbatim }: Writing): Piece[] {
+  return parts.flatMap((part): Piece[] => {
+    if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
+    if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]
+    return part.type === 'tool-call' ? [{ kind: 'call', id: verbatim ? part.id : mapCallId(part.id, validCallId) }] : []
+  })
+}
+
+/** Proofs of texts: a client gets them with the layout; a server has a place for that of one text, if it is its own. */
+function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options }: Writing): JsonObject {
+  const signed = parts.flatMap(part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
+  if (towards === 'client') {
+    if (options.ccSignature === 'none' || options.ccReasoning === 'omit')
+      for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')
+    return {}
+  }
+  const last = signed.at(-1)
+  const written = last && isOwnIssuer(last.signature.issuer) ? last : undefined
+  for (const one of signed) if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
+  return written ? encodeCarried(written.signature) : {}
+}
+
+function noteReasoning(
+  { at, ext, cache, type: _, segments: _segments, redacted: _redacted, id: _id, signature: _signature, ...rest }: ReasoningPart,
+  towards: string,
+  { report }: Writing,
+): void {
+  if (cache && towards === 'server') report.add('cache.place', at, 'cache')
+  report.rest(rest, at)
+  report.ext(ext, at)
+}
+
+/** The part with the signature only where the reader can use it. */
+function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { report, options }: Writing): ReasoningPart {
+  const { signature, ...rest } = part
+  if (!signature) return part
+  if (towards === 'client' && options.ccSignature !== 'none') return part
+  if (towards === 'server' && isOwnIssuer(signature.issuer)) return part
+  report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
+  return rest
+}

@@ -1,0 +1,141 @@
+import type { Citation, Message, Part, ReasoningPart, Signature, TextPart } from '../../canonical/message.ts'
+import type { ChatReport } from './notes.ts'
+import type { ChatCompletionsOptions } from './options.ts'
+import { formOf } from './own.ts'
+
+/**
+ * The wire has one slot for each kind of part. What is lost by that is recorded beside the reasoning of an answer, so that the
+ * next request brings it back: the order of the parts, where one text ends and the next begins, their phases and proofs.
+ */
+
+export type Phase = NonNullable<Message['phase']>
+
+/** Belongs to the last text (`prev`), to one more text without a word after the others (`text`), or to the k-th of the layout (`x0`). */
+export type TextSignature = { signature: Signature; attach: string }
+
+/** `layout`: `r0` reasoning, `x12` text of that many UTF-16 units, `x12+commentary` with its phase, `c…` call. */
+export type Recorded = { layout?: string[] | undefined; textSignatures: TextSignature[] }
+
+/** Does an answer tell more of its parts than their slots do? */
+export function recordsLayout({ ccReasoning, ccSignature }: ChatCompletionsOptions): boolean {
+  return ccReasoning !== 'omit' && ccSignature !== 'none'
+}
+
+/** A part of an answer, as far as its place matters. */
+export type Piece =
+  | { kind: 'reasoning' }
+  | { kind: 'text'; text: string; phase?: Phase | undefined; signature?: Signature | undefined }
+  | { kind: 'call'; id: string }
+
+/** What an answer has to tell beside its parts. Texts that say nothing and prove nothing have no place. */
+export function record(pieces: readonly Piece[]): Recorded {
+  const placed = pieces.filter(piece => piece.kind !== 'text' || piece.text !== '' || piece.signature)
+  const texts = placed.filter(piece => piece.kind === 'text')
+  const signed = texts.flatMap((piece, k) => (piece.signature ? [{ piece, signature: piece.signature, k }] : []))
+  const whole = tokensOf(placed)
+  const [only] = signed
+  if (only && signed.length === 1) {
+    const worded = tokensOf(placed.filter(piece => piece !== only.piece || only.piece.text !== ''))
+    const isLast = only.k === texts.length - 1
+    if (only.piece.text !== '' && isLast) return { layout: unusual(whole, texts), textSignatures: [{ signature: only.signature, attach: 'prev' }] }
+    if (only.piece.text === '' && isLast && !isDisordered(whole) && !unusual(worded, texts))
+      return { layout: undefined, textSignatures: [{ signature: only.signature, attach: 'text' }] }
+  }
+  return { layout: only ? whole : unusual(whole, texts), textSignatures: signed.map(({ signature, k }) => ({ signature, attach: `x${k}` })) }
+}
+
+function tokensOf(pieces: readonly Piece[]): string[] {
+  let reasoning = 0
+  return pieces.map(piece => {
+    if (piece.kind === 'reasoning') return `r${reasoning++}`
+    return piece.kind === 'call' ? `c${piece.id}` : `x${piece.text.length}${piece.phase ? `+${piece.phase}` : ''}`
+  })
+}
+
+const ranksOf = (layout: readonly string[]) => layout.map(token => 'rxc'.indexOf(token.charAt(0)))
+
+/** Does it differ from the order that every reader assumes: reasoning, text, calls? */
+const isDisordered = (layout: readonly string[]) => ranksOf(layout).some((rank, i, ranks) => rank < (ranks[i - 1] ?? 0))
+
+/** Are the parts in an order that readers of the bare fields do not assume? */
+export const isOutOfOrder = (pieces: readonly Piece[]) => isDisordered(tokensOf(pieces.filter(piece => piece.kind !== 'text' || piece.text !== '')))
+
+/** Would a client have to be told the order, whatever the texts prove? */
+export const needsOrder = (pieces: readonly Piece[]) =>
+  record(pieces.map(piece => (piece.kind === 'text' ? { kind: piece.kind, text: piece.text } : piece))).layout !== undefined
+
+/** The layout, unless readers assume it: reasoning, one text, calls. Where there is no reasoning, texts may stand apart. */
+function unusual(layout: string[], texts: readonly { phase?: Phase | undefined }[]): string[] | undefined {
+  const ranks = ranksOf(layout)
+  const joined = ranks.includes(0) && ranks.filter(rank => rank === 1).length > 1
+  return isDisordered(layout) || joined || texts.some(({ phase }) => phase) ? layout : undefined
+}
+
+export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
+
+/** The parts of a message in the recorded order, if it fits them, else in the usual one; proofs of texts go back to these. */
+export function arrange(slots: Slots, { layout, textSignatures }: Recorded, { report, at }: { report: ChatReport; at: string }): Part[] {
+  const ordered = layout && inOrder(slots, layout, { textSignatures, at })
+  if (layout && !ordered) report.add('parts.layout-stale', `${at}/reasoning_details`)
+  const { reasoning, body, others, calls } = slots
+  const parts = ordered ? [...ordered, ...others] : [...reasoning, ...body, ...others, ...calls]
+  for (const { signature, attach } of textSignatures) {
+    const text = attach === 'prev' ? parts.findLast((part): part is TextPart => part.type === 'text' && part.text !== '') : undefined
+    if (text) text.signature = signature
+    else if (attach === 'prev' || attach === 'text') addSignedText(parts, signature, at)
+  }
+  return parts
+}
+
+const textToken = /^x(\d+)(?:\+(commentary|final_answer))?$/
+
+/** Undefined: the layout does not fit the parts. */
+function inOrder(
+  { reasoning, body, calls }: Slots,
+  layout: readonly string[],
+  { textSignatures, at }: { textSignatures: readonly TextSignature[]; at: string },
+): Part[] | undefined {
+  const [text] = body
+  if (body.length > 1 || (text && text.type !== 'text')) return undefined
+  const { text: whole, ...head }: TextPart = text ?? { type: 'text', text: '', at: `${at}/content` }
+  const ordered: Part[] = []
+  let cut = 0
+  let ordinal = 0
+  for (const token of layout) {
+    const rest = token.slice(1)
+    const [isText, length, phase] = textToken.exec(token) ?? []
+    if (isText) {
+      const end = cut + Number(length)
+      const signature = textSignatures.find(({ attach }) => attach === `x${ordinal}`)?.signature
+      ordered.push({ ...cutOut(head, whole, cut, end), ...(phase && { phase: phase as Phase }), ...(signature && { signature }) })
+      cut = end
+      ordinal++
+    } else if (token.startsWith('r')) ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
+    else if (token.startsWith('c'))
+      ordered.push(...calls.filter(call => call.type === 'tool-call' && (call.id === rest || formOf(call.ext)['legacy'] === true)))
+  }
+  const fits = cut === whole.length && ordered.filter(part => part.type !== 'text').length === reasoning.length + calls.length
+  return fits ? ordered : undefined
+}
+
+/** One text of several that were joined, with the citations that begin in it. */
+function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, start: number, end: number): TextPart {
+  const text = whole.slice(start, end)
+  if (!citations) return { ...head, text }
+  const before = [...whole.slice(0, start)].length
+  const after = before + [...text].length
+  const last = end === whole.length && text !== ''
+  const inside = citations.flatMap((citation): Citation[] => {
+    const { start: from, end: to } = citation
+    if (from === undefined || to === undefined || from >= [...whole].length) return last ? [citation] : []
+    return from >= before && from < after ? [{ ...citation, start: from - before, end: to - before }] : []
+  })
+  return { ...head, text, ...(inside.length > 0 && { citations: inside }) }
+}
+
+/** A text without a word, after the others. */
+function addSignedText(parts: Part[], signature: Signature, at: string): void {
+  const calls = parts.findIndex(({ type }) => type === 'tool-call')
+  const place = parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)
+  parts.splice(place, 0, { type: 'text', text: '', signature, at: `${at}/content` })
+}

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
+import { explode } from '../../../src/canonical/explode.ts'
+import type { Message, Part, Signature } from '../../../src/canonical/message.ts'
+import type { CanonicalResponse } from '../../../src/canonical/response.ts'
+import { translateRequest, translateResponse } from '../../../src/index.ts'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { items, user } from '../../support/examples/wires.ts'
+import { codes, encodeStream, type Options } from './run.ts'
+
+/** What an answer tells beside the slots of its message, and the next request brings back: order, phases and proofs of texts. */
+
+const { decodeRequest, encodeResponse, decodeResponse } = chatCompletions
+const proof = (value: string): Signature => ({ value, issuer: 'generate-content', form: 'thought' })
+const text = (words: string, more: object = {}): Part => ({ type: 'text', text: words, ...more })
+const think = (words: string, value?: string): Part => ({
+  type: 'reasoning',
+  segments: [{ kind: 'summary', text: words }],
+  ...(value && { signature: { value, issuer: 'messages', form: 'thinking' as const } }),
+})
+const call = (id: string): Part => ({ type: 'tool-call', id, name: 'look', kind: 'function', input: '{}' })
+const reply = (...messages: Message[]): CanonicalResponse => ({
+  id: 'r',
+  model: 'm',
+  createdAt: 1,
+  candidates: [
+    { index: 0, messages, finish: { reason: messages.some(({ parts }) => parts.some(({ type }) => type === 'tool-call')) ? 'tool_calls' : 'stop' } },
+  ],
+})
+const say = (...parts: Part[]): Message => ({ role: 'assistant', origin: 'message', parts })
+
+type Wire = { choices: { message: Record<string, unknown> }[] }
+const whole = (response: CanonicalResponse, options?: Options) => {
+  const { wire, notes } = encodeResponse(response, options)
+  return { message: (wire as Wire).choices[0]?.message ?? {}, notes }
+}
+/** The message as a client puts it together from a stream, the last array winning. */
+const streamed = (response: CanonicalResponse, options?: Options) => {
+  const { frames, notes } = encodeStream([...explode(response)], options)
+  const message: Record<string, unknown> = { content: '', tool_calls: [] }
+  for (const frame of frames as { choices?: { delta: { content?: string; tool_calls?: object[]; reasoning_details?: unknown } }[] }[]) {
+    const delta = frame.choices?.[0]?.delta
+    if (delta?.content) message['content'] += delta.content
+    if (delta?.tool_calls)
+      for (const { index, ...one } of delta.tool_calls as { index: number; id?: string; function: { arguments: string } }[])
+        if (one.id) (message['tool_calls'] as object[])[index] = { ...one, function: { ...one.function, arguments: '{}' } }
+    if (delta?.reasoning_details) message['reasoning_details'] = delta.reasoning_details
+  }
+  return { message: { role: 'assistant', ...message, tool_calls: (message['tool_calls'] as object[]).length > 0 ? message['tool_calls'] : undefined }, notes }
+}
+const ways = [
+  ['whole', whole],
+  ['streamed', streamed],
+] as const
+
+const back = (message: object) => {
+  const { value, notes } = decodeRequest(JSON.parse(JSON.stringify({ model: 'm', messages: [user, { content: null, ...message }] })))
+  return { parts: (value.messages[1]?.parts ?? []).map(({ at: _, ext: _ext, ...part }) => part), notes: codes(notes) }
+}
+
+describe.each(ways)('%s', (_, encode) => {
+  test.each<[string, Part[]]>([
+    ['one proof on one text', [think('t', 'S'), text('abc', { signature: proof('A') })]],
+    ['a proof on the first of two texts', [text('abc', { signature: proof('A') }), text('de')]],
+    ['a proof on each of two texts', [text('abc', { signature: proof('A') }), text('de', { signature: proof('B') })]],
+    ['a text without a word that only proves', [text('abc'), text('', { signature: proof('A') })]],
+    ['such a text before others', [text('', { signature: proof('A') }), text('abc')]],
+    ['such a text after a call', [text('abc'), call('c1'), text('', { signature: proof('A') })]],
+    ['two such texts', [text('', { signature: proof('A') }), call('c1'), text('', { signature: proof('B') })]],
+    [
+      'proofs of texts among reasoning of its own',
+      [think('t', 'S'), text('abc', { signature: proof('A') }), think('u', 'T'), text('de', { signature: proof('B') }), call('c1')],
+    ],
+    ['several reasoning parts, each with its proof', [think('t', 'S'), think('u', 'T'), text('abc'), think('v', 'U'), call('c1')]],
+    ['astral characters', [text('😀', { signature: proof('A') }), text('b😀', { signature: proof('B') })]],
+  ])('%s comes back in its place', (_name, parts) => {
+    const { message, notes } = encode(reply(say(...parts)))
+    expect(codes(notes).filter(code => code !== 'reasoning.dialect-field')).toEqual([])
+    expect(back(message)).toEqual({ parts, notes: [] })
+  })
+
+  test('phases come back with the texts of their messages', () => {
+    const { message, notes } = encode(
+      reply(say(think('t', 'S')), { ...say(text('abc')), phase: 'commentary' }, say(call('c1')), { ...say(text('de')), phase: 'final_answer' }),
+    )
+    expect(codes(notes)).toEqual(['reasoning.dialect-field'])
+    expect(back(message).parts).toEqual([think('t', 'S'), text('abc', { phase: 'commentary' }), call('c1'), text('de', { phase: 'final_answer' })])
+  })
+
+  test('a phase alone needs no reasoning', () => {
+    const { message, notes } = encode(reply({ ...say(text('abc')), phase: 'final_answer' }))
+    expect(notes).toEqual([])
+    expect(back(message)).toEqual({ parts: [text('abc', { phase: 'final_answer' })], notes: [] })
+  })
+
+  test.each<[string, Options, Part]>([
+    ['there is no place for it', { ccSignature: 'none' }, text('abc')],
+    ['reasoning is left out', { ccReasoning: 'omit' }, text('abc')],
+    ['the caller keeps proofs by calls, and there is none', { ccSignature: 'store' }, text('abc')],
+    ['the message has no words', {}, { type: 'refusal', text: 'no' }],
+  ])('a phase is noted where %s', (_name, options, part) => {
+    const { message, notes } = encode(reply({ ...say(part), phase: 'commentary', at: '/output/0' }), options)
+    expect(message).not.toHaveProperty('reasoning_details')
+    expect(notes).toContainEqual(expect.objectContaining({ code: 'message.phase', path: '/output/0/phase' }))
+  })
+
+  test.each<[string, Options]>([
+    ['no place for proofs', { ccSignature: 'none' }],
+    ['no reasoning', { ccReasoning: 'omit' }],
+  ])('with %s, each proof of a text is noted', (_name, options) => {
+    const parts = [text('abc', { signature: proof('A'), at: '/a' }), text('de', { signature: proof('B'), at: '/b' })]
+    const { message, notes } = encode(reply(say(...parts)), options)
+    expect(JSON.stringify(message)).not.toContain('xs1.')
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['reasoning.signature-dropped /a/signature', 'reasoning.signature-dropped /b/signature'])
+  })
+})
+
+test('a text that was edited gets no order and no proofs by its places, and that is noted', () => {
+  const { message } = whole(
+    reply({ ...say(text('abc', { signature: proof('A') })), phase: 'commentary' }, { ...say(text('de', { signature: proof('B') })), phase: 'final_answer' }),
+  )
+  expect(back({ ...message, content: 'else' })).toEqual({ parts: [text('else')], notes: ['parts.layout-stale'] })
+})
+
+test('citations go with the text that they begin in', () => {
+  const cite = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { url: 'https://u', title: 't', start_index, end_index } })
+  const { message } = whole(reply({ ...say(text('😀bc')), phase: 'commentary' }, { ...say(text('def')), phase: 'final_answer' }))
+  const answer = {
+    id: 'c',
+    model: 'm',
+    created: 1,
+    choices: [{ index: 0, message: { ...message, annotations: [cite(1, 3), cite(4, 6)] }, finish_reason: 'stop' }],
+  }
+  const { value } = decodeResponse(answer)
+  expect(value.candidates[0]?.messages[0]?.parts).toMatchObject([
+    { text: '😀bc', citations: [{ start: 1, end: 3 }] },
+    { text: 'def', citations: [{ start: 1, end: 3 }] },
+  ])
+  expect(encodeResponse(value)).toMatchObject({ wire: answer, notes: [] })
+})
+
+describe('phases of the responses protocol, through a chat client', () => {
+  const told = (phase: string, words: string, id: string) => ({
+    type: 'message',
+    id,
+    role: 'assistant',
+    status: 'completed',
+    phase,
+    content: [{ type: 'output_text', text: words, annotations: [], logprobs: [] }],
+  })
+  const answer = items.reply([told('commentary', 'I look.', 'msg_1'), { ...items.call('c1', '{}'), id: 'fc_1', status: 'completed' }])
+
+  test('are items of their own again, with their phases', () => {
+    const { body } = translateResponse(answer, { from: 'responses', to: 'chat-completions', now: 1 })
+    const message = (body as Wire).choices[0]?.message
+    const { body: next, notes } = translateRequest(
+      { model: 'm', messages: [user, message, { role: 'tool', tool_call_id: 'c1', content: 'done' }] },
+      { from: 'chat-completions', to: 'responses' },
+    )
+    expect((next as { input: unknown[] }).input.slice(1)).toEqual([
+      { type: 'message', role: 'assistant', phase: 'commentary', content: 'I look.' },
+      { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'done' },
+    ])
+    expect(notes.filter(({ kind }) => kind !== 'synthesized')).toEqual([])
+  })
+
+  test('of neighbours are not mixed', () => {
+    const both = items.reply([told('commentary', 'a', 'msg_1'), told('final_answer', 'b', 'msg_2')])
+    const { body } = translateResponse(both, { from: 'responses', to: 'chat-completions', now: 1 })
+    const { body: next } = translateRequest(
+      { model: 'm', messages: [user, (body as Wire).choices[0]?.message, user] },
+      { from: 'chat-completions', to: 'responses' },
+    )
+    expect((next as { input: unknown[] }).input).toMatchObject([{}, { phase: 'commentary', content: 'a' }, { phase: 'final_answer', content: 'b' }, {}])
+  })
+
+  test.each(['messages', 'chat-completions'] as const)('are noted towards %s', to => {
+    const { message } = whole(reply({ ...say(text('abc')), phase: 'commentary' }))
+    const { notes } = translateRequest({ model: 'm', messages: [user, message, user] }, { from: 'chat-completions', to })
+    expect(notes.some(({ path, kind }) => kind === 'dropped' && path.startsWith('/messages/1'))).toBe(true)
+  })
+})
+
+test('what was collected from a stream is what the whole answer says', () => {
+  const response = reply(say(think('t', 'S'), text('abc', { signature: proof('A') }), text('de', { signature: proof('B') })))
+  expect(whole(collect(explode(response)).response).message).toEqual(whole(response).message)
+})
