@@ -88,8 +88,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the order of parts is not recorded',
     room: chat,
-    find: "const layout = from.towards === 'client' ? unusual(order) : undefined",
-    replace: 'const layout = undefined as string[] | undefined',
+    find: 'return { layout: only ? whole : unusual(whole, texts),',
+    replace: 'return { layout: undefined,',
   },
   {
     fault: 'an overloaded server looks like a bad request',
