@@ -29,8 +29,10 @@ export type Protocol<Options extends object = object> = {
 
   /** For wires whose streams tell counts only when asked to. Absent: they always do. */
   streamUsage?: StreamUsage
-  /** For wires without a place for proofs of reasoning that every client sends back: the call ids by which a request's would be kept. */
-  proofKeys?(request: unknown): string[]
+  /** For wires without a place for proofs of reasoning that every client sends back. */
+  keptProofs?: KeptProofs<Options>
+  /** For wires that demand a limit of the reply's length. */
+  outputLimit?: OutputLimit<Options>
 
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
@@ -59,6 +61,19 @@ export type OptionTable<Options> = {
 /** `fieldNames`: fields that this wire spells in another way than the protocol's own table says. */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
+
+/** How somebody else keeps proofs in place of the client, and puts them back before a request is read. */
+export type KeptProofs<Options> = {
+  /** The call ids by which those of a request would be kept. */
+  keysOf(request: unknown): string[]
+  /** For reading a request: what was kept by a call's id. */
+  reading(proof: (callId: string) => string | undefined): Options
+  /** For writing a reply, so that they come beside it as `signatures`. */
+  writing: Options
+}
+
+/** `demanded`: for reading a request that has to say one. */
+export type OutputLimit<Options> = { demanded: Options /** For writing a request that says none. */; usual(tokens: number): Options }
 
 /** Proofs of reasoning that a reply's wire has no place for and the caller asked to keep: opaque texts by call id. */
 export type Signatures = Record<string, string>
@@ -169,6 +184,9 @@ export type Headers = Record<string, string>
 
 export type RequestMatch = { operation: 'generate' | 'count-tokens'; model?: string; stream?: boolean }
 
+/** Names of headers and of parameters of the query whose values are keys. */
+export type KeyPlaces = { headers: readonly string[]; query: readonly string[] }
+
 /** Where a protocol lives on HTTP. Paths begin with `/` and are relative to the service root. */
 export type Address = {
   /** The path that people know it by. */
@@ -177,8 +195,8 @@ export type Address = {
   match(path: string): RequestMatch | undefined
   /** Path (and query) of an upstream call. */
   target(call: { operation: 'generate' | 'count-tokens'; model: string; stream: boolean }): string | undefined
-  /** The key that a client shows. Header names are lower case. */
-  credentialOf(headers: Headers, query: URLSearchParams): string | undefined
+  /** Where clients show their key beside `authorization: Bearer`. Header names are lower case. */
+  keyPlaces: KeyPlaces
   /** Auth and version headers of an upstream call; `client`: the caller's own headers, when it speaks the same protocol. */
   upstreamHeaders(apiKey: string | undefined, client: Headers | undefined): Headers
   /** Which response header carries the request id. */

@@ -29,6 +29,7 @@ export type CanonicalError = {
   /** The wire's own words, for the same protocol. */
   type?: string
   code?: string | null
+  /** The field at fault, as people write it: `messages[1].content`. */
   param?: string | null
   requestId?: string
   retryAfterMs?: number

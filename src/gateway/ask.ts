@@ -28,6 +28,8 @@ export type Service = {
   memory?: Memory
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void
+  /** Hooks are guests: what they throw is told to the log and changes nothing. */
+  attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined>
 }
 
 /** A request that was understood: who is to serve it, and how the caller wants the answer. */

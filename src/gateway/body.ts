@@ -1,8 +1,9 @@
+import { mayHoldEnvelope } from '../kit/envelope.ts'
 import { refuse } from './error.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
 
-/** `bytes`: the body as it came, where it came as bytes. */
-export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer> }
+/** `bytes`: the body as it came, where it came as bytes. `isPlain`: nothing in it came from another provider by way of us. */
+export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; isPlain?: boolean }
 
 /** @throws Refusal 400, 413, 415 */
 export async function readJson(
@@ -21,7 +22,8 @@ export async function readJson(
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
-  return { value: parse(decode(bytes)), bytes }
+  const text = decode(bytes)
+  return { value: parse(text), bytes, isPlain: !mayHoldEnvelope(text) }
 }
 
 const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)

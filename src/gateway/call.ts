@@ -2,11 +2,12 @@ import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
+import { isKeyParameter } from './credential.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
 import { forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
-import { mapping, type Prepared, prepare } from './prepare.ts'
+import { demanding, type Prepared, prepare } from './prepare.ts'
 import { type Candidate, urlOf } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
@@ -42,7 +43,7 @@ export async function call(
   try {
     prepared = prepare(service, ask, candidate)
     if (channel.embedded)
-      embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...mapping(ask.operation, 0), model: candidate.model, stream: prepared.stream })
+      embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...demanding(ask.operation, to), model: candidate.model, stream: prepared.stream })
   } catch (error) {
     return { refusal: refusalOf(error, 'request'), again: 'never' }
   }
@@ -165,7 +166,7 @@ export function addressed(
   const same = protocol === caller
   const url = new URL(urlOf(channel.baseUrl, path))
   const ours = new Set(url.searchParams.keys())
-  if (same) for (const [name, value] of request.query) if (!/key|token|secret/i.test(name) && !ours.has(name)) url.searchParams.append(name, value)
+  if (same) for (const [name, value] of request.query) if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
   const own = Object.fromEntries(Object.entries(channel.headers).map(([name, value]) => [name.toLowerCase(), value]))
   return {
     url: url.href,

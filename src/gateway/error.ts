@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import { TranslationError } from '../errors.ts'
+import { dotted } from '../kit/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import { notesHeader } from './headers.ts'
 
@@ -40,18 +41,25 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
   if (thrown instanceof Refusal) return thrown
   if (!TranslationError.is(thrown)) return new Refusal({ status: 500, kind: 'internal', message: 'internal error of the gateway' }, { cause: thrown })
   const { code, message, path, reason, notes } = thrown
-  if (side === 'upstream') return new Refusal({ status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` }, { cause: thrown })
+  const told = notes ? notesHeader(notes) : {}
+  if (side === 'upstream') {
+    const error = { status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` } as const
+    // What strict refuses of a reply it would refuse of the next one, too.
+    return code === 'inexpressible'
+      ? new Refusal({ ...error, kind: 'unsupported' }, { cause: thrown, headers: { ...told, 'x-should-retry': 'false' } })
+      : new Refusal(error, { cause: thrown })
+  }
   const details = reason !== undefined ? { error_code: reason } : notes ? { notes } : undefined
   return new Refusal(
     {
       status: 400,
       kind: code === 'inexpressible' ? 'unsupported' : 'invalid_request',
       message,
-      ...(path && { param: path }),
+      ...(path && { param: dotted(path) }),
       ...(reason !== undefined && { code: reason }),
       ...(details && { details }),
     },
-    { cause: thrown, ...(notes && { headers: notesHeader(notes) }) },
+    { cause: thrown, headers: told },
   )
 }
 

@@ -3,22 +3,22 @@ import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
 import type { Transport } from '../transports/transport.ts'
+import { createAdmission } from './admission.ts'
 import type { Ask, Service, Trace } from './ask.ts'
-import { isFault, openFirst } from './attempts.ts'
+import { isFault } from './attempts.ts'
 import { readJson } from './body.ts'
 import { createBreakers } from './breaker.ts'
-import { readText } from './call.ts'
+import { countTokens } from './count.ts'
 import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
-import { estimateTokens } from './estimate.ts'
 import { generate } from './exchange.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
-import type { Hooks, Identity, UsageRecord } from './hooks.ts'
+import type { Hooks, Identity } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
-import { createKeyRing } from './keys.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
-import type { GatewayAnswer, GatewayRequest } from './request.ts'
+import { report } from './record.ts'
+import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
 import { createMemory } from './store.ts'
 import { answerStored } from './stored.ts'
@@ -59,39 +59,14 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     isRepeated: createRepeats(),
     ...(memory && { memory }),
     log,
+    attempt,
   }
   const list = createListing(service)
-  const keys = createKeyRing(settled.keys)
-  const localOnly = keys.size === 0 && settled.auth !== 'none' && !hooks.authenticate
+  const admission = createAdmission(service)
   const telemetry = createTelemetry()
   const running = new Set<AbortController>()
   let closing = false
   let idle = () => {}
-
-  async function identify(request: GatewayRequest, protocol: Protocol): Promise<Identity> {
-    const { headers, query, method, path, local } = request
-    const credential = credentialOf(protocol, headers, query)
-    if (credential !== undefined && credential.length > longestCredential) throw unauthorized(credential)
-    if (hooks.authenticate) {
-      const decided = await hooks.authenticate(credential, { method, path, headers })
-      if (decided) return decided
-      if (decided === null || keys.size === 0) throw unauthorized(credential)
-    }
-    if (settled.auth === 'none') return {}
-    if (localOnly) {
-      if (local) return {}
-      throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or say "auth": "none"')
-    }
-    const identity = credential === undefined ? undefined : keys.find(credential)
-    if (!identity) throw unauthorized(credential)
-    return identity
-  }
-
-  async function limit({ name, group, requestsPerMinute = 0 }: Identity): Promise<void> {
-    const ofGroup = group !== undefined && Object.hasOwn(settled.groups, group) ? settled.groups[group]?.requestsPerMinute : undefined
-    const retryAfterMs = (await service.limits.take(`key ${name}`, requestsPerMinute)) ?? (await service.limits.take(`group ${group}`, ofGroup ?? 0))
-    if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'too many requests in this minute', { retryAfterMs })
-  }
 
   async function answerRoute(route: Route, request: GatewayRequest, trace: Trace): Promise<GatewayAnswer> {
     switch (route.kind) {
@@ -117,27 +92,27 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       }
       case 'list':
       case 'describe': {
-        const identity = await identify(request, route.protocol)
+        const identity = await admission.identify(request, route.protocol)
         trace.identity = identity
         const { address } = route.protocol
-        if (route.kind === 'list') return json(address.list(await list(identity)))
+        if (route.kind === 'list') return jsonAnswer(address.list(await list(identity)))
         const model = service.catalog.find(route.model, identity)
         if (!model) throw unknownModel(route.model)
-        return json(address.describe(model))
+        return jsonAnswer(address.describe(model))
       }
       case 'stored': {
-        const identity = await identify(request, route.protocol)
+        const identity = await admission.identify(request, route.protocol)
         trace.identity = identity
-        await limit(identity)
+        await admission.count(identity)
         return answerStored(service, { ...route, request }, trace)
       }
       case 'generate':
       case 'count-tokens': {
-        const identity = await identify(request, route.protocol)
+        const identity = await admission.identify(request, route.protocol)
         trace.identity = identity
-        await limit(identity)
+        await admission.count(identity)
         const ask = await readAsk(route, request, identity, trace)
-        return route.kind === 'generate' ? generate(service, ask, trace) : countTokens(ask, trace)
+        return route.kind === 'generate' ? generate(service, ask, trace) : countTokens(service, ask, trace)
       }
       default:
         return route satisfies never
@@ -154,33 +129,14 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     const { value } = body
     if (!isObject(value)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
     const named = told.model ?? value['model']
-    if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: '/model' })
-    if (named.length > longestModel) throw refuse(400, 'invalid_request', `the model id is longer than ${longestModel} characters`, { param: '/model' })
+    if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: 'model' })
+    if (named.length > longestModel) throw refuse(400, 'invalid_request', `the model id is longer than ${longestModel} characters`, { param: 'model' })
     trace.modelAsked = named
     const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
     const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
     if (!candidates) throw unknownModel(named)
     trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(value) ?? false)
     return { request, protocol, operation, body, model: named, stream: trace.stream, candidates }
-  }
-
-  async function countTokens(ask: Ask, trace: Trace): Promise<GatewayAnswer> {
-    const { protocol, candidates, body } = ask
-    const able = candidates.filter(
-      ({ protocol: spoken, channel, model }) =>
-        spoken === protocol && !channel.embedded && spoken.address.target({ operation: 'count-tokens', model, stream: false }),
-    )
-    if (able.length > 0)
-      try {
-        const opened = await openFirst(service, { ...ask, candidates: able }, trace).opened
-        return { status: 200, headers: { 'content-type': 'application/json' }, body: await readText(opened) }
-      } catch (error) {
-        const { status } = refusalOf(error, 'upstream').error
-        // Many compatible upstreams lack just this call.
-        if (status !== 404 && status !== 405 && status !== 501) throw error
-      }
-    if (!protocol.address.tokenCount) throw refuse(404, 'not_found', 'this protocol counts no tokens')
-    return json(protocol.address.tokenCount(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
   }
 
   /** Hooks are guests: what they throw is told to the log and changes nothing. */
@@ -201,21 +157,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     }
   }
 
-  function report(trace: Trace, protocol: Protocol, status: number, failure: Refusal | undefined): void {
-    const { candidate, notes, requestId, modelAsked, observed } = trace
-    const record = recordOf(trace, protocol, status, failure)
-    if (modelAsked !== undefined) observed.end(record)
-    if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? failure.message }, failure.message)
-    log('info', record, 'exchange')
-    if (hooks.onUsage && modelAsked !== undefined) void attempt('onUsage', () => hooks.onUsage?.(record))
-    if (notes.length > 0 && candidate && modelAsked !== undefined)
-      void attempt('onNotes', () =>
-        hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }),
-      )
-  }
-
   return {
-    localOnly,
+    localOnly: admission.localOnly,
     serves: isOurs,
     async answer(request) {
       const requestId = newId('req_')
@@ -242,7 +185,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
           reported = true
           running.delete(controller)
           if (closing && running.size === 0) idle()
-          report(trace, protocol, status, failure)
+          report(service, trace, protocol, status, failure)
         },
       }
       const left = () => controller.abort()
@@ -291,18 +234,8 @@ function environment(): Record<string, string | undefined> {
 }
 
 const longestModel = 256
-const longestCredential = 4096
 /** Of all headers together, for hosts that set no bound themselves. */
 const longestHeaders = 64 * 1024
-
-/** The protocol's own way of showing a key, or any other's: tools mix them up. */
-function credentialOf(protocol: Protocol, headers: Record<string, string>, query: URLSearchParams): string | undefined {
-  for (const { address } of [protocol, ...Object.values(protocols)]) {
-    const found = address.credentialOf(headers, query)
-    if (found !== undefined) return found
-  }
-  return undefined
-}
 
 function sizeOf(headers: Record<string, string>): number {
   let size = 0
@@ -310,45 +243,10 @@ function sizeOf(headers: Record<string, string>): number {
   return size
 }
 
-function unauthorized(credential: string | undefined): Refusal {
-  const message = credential === undefined ? 'no API key was given' : 'the API key is not valid'
-  return new Refusal({ status: 401, kind: 'authentication', message }, { headers: { 'www-authenticate': 'Bearer' } })
-}
-
 function unknownModel(model: string): Refusal {
-  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: '/model' })
-}
-
-function json(body: unknown, headers: Record<string, string> = {}): GatewayAnswer {
-  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
 }
 
 function toText({ status, headers, body }: { status: number; headers: Record<string, string>; body: unknown }) {
   return { status, headers, body: JSON.stringify(body) }
-}
-
-function recordOf(
-  { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
-  protocol: Protocol,
-  status: number,
-  failure: Refusal | undefined,
-): UsageRecord {
-  return {
-    time: new Date(started).toISOString(),
-    requestId,
-    protocolIn: protocol.name,
-    stream,
-    status,
-    totalMs: Date.now() - started,
-    attempts,
-    notes: notes.length,
-    ...(identity?.name !== undefined && { key: identity.name }),
-    ...(identity?.group !== undefined && { group: identity.group }),
-    ...(modelAsked !== undefined && { modelAsked }),
-    ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
-    ...(usage && { usage }),
-    ...(failure && { failure: failure.error.kind }),
-    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
-    ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
-  }
 }

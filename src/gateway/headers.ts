@@ -1,4 +1,5 @@
 import type { Note } from '../canonical/note.ts'
+import { isKeyHeader } from './credential.ts'
 
 export type Headers = Record<string, string>
 
@@ -29,11 +30,12 @@ function isOneOf(name: string, patterns: readonly string[]): boolean {
 }
 
 const own =
-  /^(authorization|proxy-.+|x-api-key|api-key|x-goog-api-key|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.+|accept-encoding|expect|forwarded|x-forwarded-.+)$/
+  /^(authorization|proxy-.+|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.+|accept-encoding|expect|forwarded|x-forwarded-.+)$/
 
 /** Belongs to this connection or to this client's account: never sent on, whatever the configuration says. */
 export function isPrivate(name: string): boolean {
-  return own.test(name.toLowerCase())
+  const lower = name.toLowerCase()
+  return own.test(lower) || isKeyHeader(lower)
 }
 
 export function requestIdHeaders(id: string): Headers {

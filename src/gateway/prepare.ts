@@ -1,6 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
-import { type MappingOptions, protocols } from '../protocols/index.ts'
+import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
 import type { Settings } from '../translate/settings.ts'
 import { without, withStreaming } from './adjust.ts'
@@ -20,9 +20,7 @@ export type Prepared = {
   stream: boolean
   notes: Note[]
   /** For translating the answer. */
-  settings: ReturnType<typeof freshIds> &
-    Pick<MappingOptions, 'ccSignature'> &
-    Pick<Settings, 'hideUsage' | 'renewId' | 'model'> & { context: TranslationContext; maxEventLength: number }
+  settings: ReturnType<typeof freshIds> & Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & { context: TranslationContext; maxEventLength: number }
 }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -46,12 +44,14 @@ export function prepare(
     ...freshIds(),
     ...(defaults.strict && { strict: defaults.strict }),
     ...((renamed || to !== protocol) && { model: candidate.model }),
-    ...mapping(operation, entry.maxOutputTokens ?? defaults.maxOutputTokens),
+    ...(body.isPlain && { isPlain: true }),
+    ...demanding(operation, protocol),
+    ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
     ...candidate.channel.options,
     ...entry.options,
     ...recalled?.resolversFor(candidate),
     ...(keepsHere && { keepsReply: true }),
-    ...(memory?.signatures && recalled && { ccStored: recalled.proof }),
+    ...(memory?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   })
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
@@ -73,7 +73,8 @@ export function prepare(
     notes: [...adjusted.notes, ...translated.notes],
     settings: {
       ...freshIds(),
-      ...(memory?.signatures && { ccSignature: 'store' }),
+      ...(memory?.signatures && protocol.keptProofs?.writing),
+      ...(defaults.strict && { strict: defaults.strict }),
       ...candidate.channel.options,
       ...entry.options,
       context: translated.context,
@@ -94,7 +95,7 @@ function edited(text: string, model: string | undefined, added: Record<string, u
   return `${named.slice(0, first)}${JSON.stringify(added).slice(1, -1)}${empty ? '' : ','}${named.slice(first)}`
 }
 
-/** What the mappings are told; each reads what it knows. Counting needs no limit for an answer that nobody makes. */
-export function mapping(operation: Ask['operation'], maxOutputTokens: number): MappingOptions {
-  return { requireMaxTokens: operation === 'generate', defaultMaxTokens: maxOutputTokens }
+/** Counting needs no limit for an answer that nobody makes. */
+export function demanding(operation: Ask['operation'], { outputLimit }: Protocol): object {
+  return operation === 'generate' ? { ...outputLimit?.demanded } : {}
 }

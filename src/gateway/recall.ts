@@ -1,4 +1,5 @@
 import type { Message } from '../canonical/message.ts'
+import { dotted } from '../kit/path.ts'
 import type { Protocol } from '../protocol.ts'
 import { referencesOf } from '../translate/history.ts'
 import type { Reference, Resolvers } from '../translate/references.ts'
@@ -110,7 +111,7 @@ function wantsToKeep({ protocol, body }: Ask): boolean {
 }
 
 async function proofsOf(memory: Memory, { protocol, body }: Ask, owner: Identity): Promise<Map<string, string>> {
-  const ids = [...new Set(protocol.proofKeys?.(body.value))]
+  const ids = [...new Set(protocol.keptProofs?.keysOf(body.value))]
   const texts = await Promise.all(ids.map(id => memory.signature(owner, id)))
   return new Map(ids.flatMap((id, index) => (texts[index] === undefined ? [] : [[id, texts[index]]])))
 }
@@ -119,7 +120,7 @@ function unknownOf(reference: Reference | undefined, { address }: Protocol, memo
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
   if (memory && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
   const mend = kind !== 'conversation' && !memory ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
-  return refuse(400, 'unsupported', `${path.slice(1)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
-    param: path,
+  return refuse(400, 'unsupported', `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
+    param: dotted(path),
   })
 }

@@ -25,3 +25,7 @@ export type GatewayAnswer = {
   headers: Headers
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array>
 }
+
+export function jsonAnswer(body: unknown, headers: Headers = {}): GatewayAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+}

@@ -5,7 +5,7 @@ import { keptHeaders } from './headers.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry } from './options.ts'
 import { renamedText } from './rename.ts'
-import type { GatewayAnswer, GatewayRequest } from './request.ts'
+import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { StoredRoute } from './route.ts'
 import type { Kept } from './store.ts'
 
@@ -27,9 +27,9 @@ export async function answerStored(service: Service, call: Call, trace: Trace): 
   }
   if (method === 'DELETE') {
     await memory?.forget(owner, asked.id, stored.itemsOf(kept.body))
-    return json(stored.deleted(asked.id))
+    return jsonAnswer(stored.deleted(asked.id))
   }
-  return json(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
+  return jsonAnswer(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
 }
 
 /** The id does not tell. What is kept does; without a store there must be no choice. */
@@ -98,5 +98,3 @@ async function* until(body: AsyncIterable<Uint8Array | string>, ended: (failure:
     ended(failure)
   }
 }
-
-const json = (body: unknown): GatewayAnswer => ({ status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })

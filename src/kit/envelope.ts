@@ -4,6 +4,8 @@ import { isObject } from './json.ts'
 
 /** Stable for ever: clients keep these in their histories. */
 const prefix = 'xs1.'
+/** The same in base64, which some fields demand; the JSON of an envelope begins with `{"`, which is `ey` there. */
+const prefixInBase64 = btoa(`${prefix}ey`)
 
 /**
  * A signature together with who made it, in a form that fits any opaque field of any wire: `xs1.` + base64url of JSON.
@@ -52,6 +54,11 @@ export function unwrapSignature(text: string): Envelope | undefined {
 export function holdsEnvelope(value: unknown): boolean {
   if (typeof value === 'string') return value.startsWith(prefix) || (value.includes(mark) && splitId(value).signature !== undefined)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsEnvelope)
+}
+
+/** Can JSON of this text hold one? Cheap: letters are looked for, also where they are escaped. */
+export function mayHoldEnvelope(json: string): boolean {
+  return json.includes(prefix) || json.includes(mark) || json.includes(prefixInBase64) || /\\u00[2-7]/i.test(json)
 }
 
 /** Does the text claim to be an envelope, damaged or not? */

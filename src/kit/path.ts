@@ -16,3 +16,12 @@ export function containerOf(path: string): { name: string; inside: string } {
   const cut = place.lastIndexOf('/')
   return cut < 0 ? { name: '', inside: '' } : { name: place.slice(cut + 1), inside: place.slice(0, cut) }
 }
+
+/** A pointer as people write it: `messages[1].content`. */
+export function dotted(path: string): string {
+  return path
+    .slice(1)
+    .split('/')
+    .map(key => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce((whole, key) => (/^\d+$/.test(key) ? `${whole}[${key}]` : whole === '' ? key : `${whole}.${key}`), '')
+}

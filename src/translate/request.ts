@@ -17,13 +17,19 @@ export function translateRequest(
   from: Protocol,
   to: Protocol,
   known: Iterable<Protocol>,
-  { strict, model, keepsReply = false, ...options }: Settings & Resolvers,
+  {
+    strict,
+    model,
+    keepsReply = false,
+    isPlain = false,
+    ...options
+  }: Settings & Resolvers & { /** The body is known to hold no envelope. */ isPlain?: boolean },
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
   // What an envelope holds was never said in this protocol: its provider gets its own proofs bare, and no others.
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
   // Whoever answers for an id says by it that the provider does not know it; what nobody answers for is the provider's.
-  if (from === to && !holdsEnvelope(body) && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
+  if (from === to && (isPlain || !holdsEnvelope(body)) && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }

@@ -140,7 +140,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await thread.json()).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
     const previous = await ask(paths.responses, post({ ...requests.responses, model: 'demo', previous_response_id: 'resp_1' }))
     expect(previous.status).toBe(400)
-    expect(await previous.json()).toMatchObject({ error: { param: '/previous_response_id' } })
+    expect(await previous.json()).toMatchObject({ error: { param: 'previous_response_id' } })
   })
 
   test('its counts are estimates, and say so', async () => {

@@ -63,7 +63,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start()
     const response = await ask('/v1/chat/completions', post({ model: 'demo', messages: [{ role: 'user', content: 7 }] }))
     expect(response.status).toBe(400)
-    expect(await response.json()).toMatchObject({ error: { param: '/messages/0/content' } })
+    expect(await response.json()).toMatchObject({ error: { param: 'messages[0].content' } })
   })
 
   test('a body of another protocol is refused with the path that it belongs to', async () => {
@@ -214,6 +214,34 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask(paths.messages, post({ ...requests.messages, thread: { type: 'create' } }))
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
+  })
+
+  test.each<[Protocol, object, string]>([
+    [
+      'chat-completions',
+      {
+        model: 'demo',
+        messages: [
+          { role: 'user', content: 'Hi' },
+          { role: 'user', content: 7 },
+        ],
+      },
+      'messages[1].content',
+    ],
+    ['responses', { model: 'demo', input: [{ role: 'user', content: [{ type: 'input_text', text: 7 }] }] }, 'input[0].content[0].text'],
+    ['responses', { model: 'demo', input: 'Hi', previous_response_id: 'resp_1' }, 'previous_response_id'],
+  ])('the place of a fault is written as clients of %s write it', async (protocol, body, param) => {
+    const ask = await start()
+    const response = await ask(paths[protocol], post(body))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { param } })
+  })
+
+  test('messages has no field for the place of a fault, so its message names it', async () => {
+    const ask = await start()
+    const response = await ask(paths.messages, post({ model: 'demo', max_tokens: 9, messages: [{ role: 'user', content: 7 }] }))
+    expect(response.status).toBe(400)
+    expect(await response.text()).toContain('/messages/0/content')
   })
 
   test('strict refuses what would be lost, with notes', async () => {

@@ -6,10 +6,6 @@ const path = '/v1/chat/completions'
 /** Headers of a caller of this protocol that say on whose behalf it calls. */
 const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id', 'idempotency-key'] as const
 
-function bearer(authorization: string | undefined): string | undefined {
-  return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]
-}
-
 function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
   return defined({
     id,
@@ -25,7 +21,7 @@ export const address: Address = {
   path,
   match: asked => (asked === path ? { operation: 'generate' } : undefined),
   target: ({ operation }) => (operation === 'generate' ? path : undefined),
-  credentialOf: headers => bearer(headers['authorization']) ?? headers['api-key'],
+  keyPlaces: { headers: ['api-key'], query: [] },
   upstreamHeaders(apiKey, client) {
     const headers: Headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
     for (const name of passedOn) {

@@ -28,7 +28,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   withModel: (wire, model) => (isObject(wire) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
-  proofKeys,
+  keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },
   decodeRequest,
   encodeRequest,
   decodeResponse,

@@ -19,11 +19,7 @@ export const address: Address = {
 
   target: ({ operation }) => (operation === 'generate' ? path : countPath),
 
-  credentialOf(headers) {
-    const key = headers['x-api-key']
-    if (key) return key
-    return /^bearer\s+(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim()
-  },
+  keyPlaces: { headers: ['x-api-key'], query: [] },
 
   upstreamHeaders(apiKey, client) {
     const headers: Headers = { 'anthropic-version': client?.['anthropic-version'] ?? version }

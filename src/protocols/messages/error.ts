@@ -115,7 +115,7 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   if (protocol === name && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
   const own = isObject(details) && protocol === name ? details : undefined
   // Whoever refused the field need not know what clients of this protocol make of that.
-  const code = kind === 'unsupported' && param === '/thread' ? threadCode : given
+  const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
   const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
   return defined({
     type: 'error',

@@ -25,6 +25,7 @@ export const messages: Protocol<MessagesOptions> = {
   detect,
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
+  outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
   decodeRequest,
   encodeRequest,
   decodeResponse,

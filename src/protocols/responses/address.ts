@@ -15,7 +15,7 @@ export const address: Address = {
     return undefined
   },
   target: ({ operation }) => (operation === 'generate' ? path : countPath),
-  credentialOf: headers => /^bearer +(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim(),
+  keyPlaces: { headers: [], query: [] },
   upstreamHeaders(apiKey, client) {
     const headers: Headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }
     for (const [name, value] of Object.entries(client ?? {})) if (passedOn.test(name)) headers[name] = value

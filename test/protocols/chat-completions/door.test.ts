@@ -8,11 +8,9 @@ const { address, detect, frames, withModel, wantsStream } = chatCompletions
 test('where it lives', () => {
   expect(address.match('/v1/chat/completions')).toEqual({ operation: 'generate' })
   expect(address.match('/v1/messages')).toBeUndefined()
+  const none = new URLSearchParams()
   expect(address.target({ operation: 'generate', model: 'm', stream: true })).toBe('/v1/chat/completions')
   expect(address.target({ operation: 'count-tokens', model: 'm', stream: false })).toBeUndefined()
-  const none = new URLSearchParams()
-  expect(address.credentialOf({ authorization: 'Bearer sk-1' }, none)).toBe('sk-1')
-  expect(address.credentialOf({ authorization: 'Basic x' }, none)).toBeUndefined()
   expect(address.upstreamHeaders('sk-2', { 'openai-project': 'p', authorization: 'Bearer sk-1', cookie: 'c' })).toEqual({
     authorization: 'Bearer sk-2',
     'openai-project': 'p',

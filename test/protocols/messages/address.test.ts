@@ -20,13 +20,6 @@ describe('address', () => {
     expect(address.match(path)?.operation).toBe(operation)
   })
 
-  test('a key comes in either header, and the own one wins', () => {
-    expect(address.credentialOf({ 'x-api-key': 'k' }, none)).toBe('k')
-    expect(address.credentialOf({ authorization: 'Bearer b' }, none)).toBe('b')
-    expect(address.credentialOf({ authorization: 'Bearer b', 'x-api-key': 'k' }, none)).toBe('k')
-    expect(address.credentialOf({ authorization: 'Basic b' }, none)).toBeUndefined()
-  })
-
   test('upstream headers keep what a client of this protocol said', () => {
     expect(address.upstreamHeaders('k', undefined)).toEqual({ 'x-api-key': 'k', 'anthropic-version': '2023-06-01' })
     expect(address.upstreamHeaders('k', { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b', 'x-api-key': 'client', cookie: 'c' })).toEqual({

@@ -10,15 +10,6 @@ test('its two paths are matched and nothing else', () => {
   expect(address.target({ operation: 'count-tokens', model: 'm', stream: false })).toBe('/v1/responses/input_tokens')
 })
 
-test.each([
-  [{ authorization: 'Bearer KEY' }, 'KEY'],
-  [{ authorization: 'bearer  KEY ' }, 'KEY'],
-  [{ authorization: 'Basic KEY' }, undefined],
-  [{}, undefined],
-])('the key of %j is %s', (headers, key) => {
-  expect(address.credentialOf(headers, new URLSearchParams())).toBe(key)
-})
-
 describe('signs', () => {
   test.each([
     ['request', { model: 'm', input: 'hi' }],

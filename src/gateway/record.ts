@@ -1,0 +1,45 @@
+import type { Protocol } from '../protocol.ts'
+import type { Service, Trace } from './ask.ts'
+import type { Refusal } from './error.ts'
+import type { UsageRecord } from './hooks.ts'
+
+/** Tells everybody who wants to know of an exchange that is over: the log, the telemetry and the hooks. */
+export function report({ hooks, log, attempt }: Service, trace: Trace, protocol: Protocol, status: number, failure: Refusal | undefined): void {
+  const { candidate, notes, requestId, modelAsked, observed } = trace
+  const record = recordOf(trace, protocol, status, failure)
+  if (modelAsked !== undefined) observed.end(record)
+  if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? failure.message }, failure.message)
+  log('info', record, 'exchange')
+  if (modelAsked === undefined) return
+  if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record))
+  if (notes.length > 0 && candidate)
+    void attempt('onNotes', () =>
+      hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }),
+    )
+}
+
+function recordOf(
+  { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
+  protocol: Protocol,
+  status: number,
+  failure: Refusal | undefined,
+): UsageRecord {
+  return {
+    time: new Date(started).toISOString(),
+    requestId,
+    protocolIn: protocol.name,
+    stream,
+    status,
+    totalMs: Date.now() - started,
+    attempts,
+    notes: notes.length,
+    ...(identity?.name !== undefined && { key: identity.name }),
+    ...(identity?.group !== undefined && { group: identity.group }),
+    ...(modelAsked !== undefined && { modelAsked }),
+    ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
+    ...(usage && { usage }),
+    ...(failure && { failure: failure.error.kind }),
+    ...(upstreamRequestId !== undefined && { upstreamRequestId }),
+    ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
+  }
+}

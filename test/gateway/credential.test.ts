@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest'
+import { credentialOf, isKeyHeader, isKeyParameter } from '../../src/gateway/credential.ts'
+import { protocolNames, protocols } from '../../src/protocols/index.ts'
+import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+
+/** A protocol whose clients show keys in a header of their own and in the query. */
+const address = { ...protocols.responses.address, keyPlaces: { headers: ['x-own-key'], query: ['own'] } }
+
+test.each<[string, Record<string, string>, string, string | undefined]>([
+  ['its own header', { 'x-own-key': 'k' }, '', 'k'],
+  ['its own header before bearer', { 'x-own-key': 'k', authorization: 'Bearer b' }, '', 'k'],
+  ['bearer', { authorization: 'Bearer b' }, '', 'b'],
+  ['bearer, however it is written', { authorization: 'bearer  b ' }, '', 'b'],
+  ['the query that it declares', {}, 'own=q', 'q'],
+  ['a header before the query', { authorization: 'Bearer b' }, 'own=q', 'b'],
+  ['the header of another protocol', { 'x-api-key': 'k' }, '', 'k'],
+  ['an empty header, so the next place', { 'x-own-key': '' }, 'own=q', 'q'],
+  ['nothing that is a key', { authorization: 'Basic b' }, 'other=q', undefined],
+  ['a bearer of two words, which is none', { authorization: 'Bearer a b' }, '', undefined],
+  ['nothing at all', {}, '', undefined],
+])('a key is found in %s', (_, headers, query, key) => {
+  expect(credentialOf(address, headers, new URLSearchParams(query))).toBe(key)
+})
+
+test.each(protocolNames)('%s declares where keys stand in lower case, and none of these places is passed on', name => {
+  const { headers, query } = protocols[name].address.keyPlaces
+  for (const header of headers) expect([header, isKeyHeader(header)]).toEqual([header.toLowerCase(), true])
+  for (const parameter of query) expect(isKeyParameter(parameter)).toBe(true)
+})
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(pairs)('a key in the query reaches no upstream, log or error: %s from %s', async (client, served) => {
+    const seen = await upstream(sendJson(200, replies[served]))
+    const { auth: _auth, ...config } = one(seen.url, served)
+    const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
+    const query = '?key=planted-key&api_key=planted-key&access_token=planted-key&beta=true'
+    const asked = (path: string, init?: RequestInit) => ask(path + query, init)
+    const known = { authorization: 'Bearer planted-key' }
+    expect((await asked(paths[client], post(requests[client], known))).status).toBe(200)
+    // The support listens to what is logged and answered.
+    await asked(paths[client], post(requests[client], { authorization: 'Bearer planted-other' }))
+    await asked(paths[client], post('{', known))
+    await asked(paths[client], post({ ...requests[client], model: 'other' }, known))
+    for (const path of ['/v1/v1/messages', '/v1/models', '/v1/models/other', '/v1/responses/resp_1', paths[client]]) await asked(path, { headers: known })
+    expect(seen.calls.map(({ path, headers }) => [path, headers])).not.toEqual([])
+    expect(JSON.stringify(seen.calls)).not.toContain('planted')
+  })
+
+  test.each(Object.keys(paths) as Protocol[])('the header of one protocol is a key on the path of every other: %s', async client => {
+    const { auth: _auth, ...config } = one((await upstream(sendJson(200, replies[client]))).url, client)
+    const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
+    for (const { address } of Object.values(protocols))
+      for (const name of address.keyPlaces.headers) expect((await ask(paths[client], post(requests[client], { [name]: 'planted-key' }))).status).toBe(200)
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { wrapSignature } from '../../src/kit/envelope.ts'
+import { hosts, one, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+
+/** A reply with a field that no other protocol knows. */
+const odd = { ...replies.messages, odd_field: { planted: true } }
+const oddStream = streams.messages.map(frame => frame.replace('"delta":{"stop_reason":"end_turn"', '"odd_field":1,"delta":{"stop_reason":"end_turn"'))
+const strict = { defaults: { strict: true } }
+
+describe.each(hosts)('through %s, strict', (_, start) => {
+  test('refuses a reply that would lose something, with notes, and says that asking again does not help', async () => {
+    for (const answer of [sendJson(200, odd), sendStream(oddStream)]) {
+      const seen = await upstream(answer)
+      const ask = await start(one(seen.url, 'messages', { defaults: { strict: true, retries: 2 } }))
+      const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
+      expect(response.status).toBe(502)
+      expect(await response.text()).toContain('refused by strict')
+      expect(response.headers.get('wireglot-notes')).toContain('odd_field')
+      expect(response.headers.get('x-should-retry')).toBe('false')
+      expect(seen.calls.length).toBe(1)
+    }
+  })
+
+  test('ends a stream as failed at the first such note', async () => {
+    const ask = await start(one((await upstream(sendStream(oddStream))).url, 'messages', strict))
+    const text = await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream: true }))).text()
+    expect(text).toContain('refused by strict')
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('lets through what loses nothing, and what is only said in other words where only losses are refused', async () => {
+    const cases: [Parameters<typeof upstream>[number], Partial<GatewayConfig>][] = [
+      [sendJson(200, replies.messages), strict],
+      [sendStream(streams.messages), strict],
+      [sendJson(200, odd), { defaults: { strict: ['approximated'] } }],
+    ]
+    for (const [answer, config] of cases) {
+      const ask = await start(one((await upstream(answer)).url, 'messages', config))
+      expect((await ask(paths['chat-completions'], post(requests['chat-completions']))).status).toBe(200)
+    }
+    const ask = await start(one((await upstream(sendStream(streams.messages))).url, 'messages', strict))
+    expect(await said(await (await ask(paths.responses, post({ ...requests.responses, stream: true }))).text(), 'responses')).toBe('Hello')
+  })
+
+  test('has nothing to say between equal protocols', async () => {
+    const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages', strict))
+    expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(odd)
+  })
+
+  test('without it the same reply comes, with the note', async () => {
+    const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages'))
+    const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('wireglot-notes')).toContain('odd_field')
+  })
+})
+
+describe.each(hosts)('through %s', (_, start) => {
+  test('a proof of another provider is taken out however its letters are written', async () => {
+    const signature = wrapSignature({ signature: { value: 'c2ln', issuer: 'responses', form: 'encrypted' } })
+    const history = [
+      { role: 'user', content: 'Hi' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'hm', signature },
+          { type: 'text', text: 'Hello' },
+        ],
+      },
+      { role: 'user', content: 'Go on' },
+    ]
+    const plain = JSON.stringify({ ...requests.messages, messages: history })
+    for (const body of [plain, plain.replace('"xs1.', '"\\u0078s1.'), plain.replace('"xs1.', '"xs1\\u002e')]) {
+      const seen = await upstream(sendJson(200, replies.messages))
+      const ask = await start(one(seen.url, 'messages'))
+      expect((await ask(paths.messages, post(body))).status).toBe(200)
+      expect(seen.calls[0]?.json['messages']).toMatchObject([{}, { content: [{ type: 'text', text: 'Hello' }] }, {}])
+    }
+  })
+})
