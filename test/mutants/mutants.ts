@@ -727,7 +727,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'an envelope reaches the provider as it is',
     room: 'translate',
-    find: 'if (from === to && !holdsEnvelope(body) && ',
+    find: 'if (from === to && (isPlain || !holdsEnvelope(body)) && ',
     replace: 'if (from === to && ',
   },
   {
