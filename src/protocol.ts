@@ -182,7 +182,10 @@ export type ModelInfo = { id: string; owner?: string; createdAt?: number; contex
 
 export type Headers = Record<string, string>
 
-export type RequestMatch = { operation: 'generate' | 'count-tokens'; model?: string; stream?: boolean }
+/** `compact`: the provider makes a conversation short, in a form that it alone can read. */
+export type Operation = 'generate' | 'count-tokens' | 'compact'
+
+export type RequestMatch = { operation: Operation; model?: string; stream?: boolean }
 
 /** Names of headers and of parameters of the query whose values are keys. */
 export type KeyPlaces = { headers: readonly string[]; query: readonly string[] }
@@ -194,7 +197,7 @@ export type Address = {
   /** What a POST to this path asks for; undefined: not of this protocol. */
   match(path: string): RequestMatch | undefined
   /** Path (and query) of an upstream call. */
-  target(call: { operation: 'generate' | 'count-tokens'; model: string; stream: boolean }): string | undefined
+  target(call: { operation: Operation; model: string; stream: boolean }): string | undefined
   /** Where clients show their key beside `authorization: Bearer`. Header names are lower case. */
   keyPlaces: KeyPlaces
   /** Auth and version headers of an upstream call; `client`: the caller's own headers, when it speaks the same protocol. */
@@ -213,8 +216,8 @@ export type Address = {
   stored?: StoredReplies
 }
 
-/** `input`: what the reply was an answer to. */
-export type StoredMatch = { id: string; part: 'reply' | 'input' }
+/** `input`: what the reply was an answer to; `cancel`: a reply that is still being made is to be stopped. */
+export type StoredMatch = { id: string; part: 'reply' | 'input' | 'cancel' }
 
 /** A reply that is kept in place of the provider, as the protocol shows it. */
 export type StoredReply = { body: unknown; input: readonly unknown[] }
@@ -228,7 +231,9 @@ export type StoredReplies = {
   /** The items of a request, each with an id. `id`: of the reply. */
   inputOf(request: unknown, id: string): unknown[]
   /** Body of the answer to a GET. @throws TranslationError `malformed` when the query asks for what there is not */
-  show(reply: StoredReply, part: StoredMatch['part'], query: URLSearchParams): unknown
+  show(reply: StoredReply, part: 'reply' | 'input', query: URLSearchParams): unknown
+  /** What is said to whoever wants a reply to be stopped that is whole. */
+  finished: CanonicalError
   /** Body of the answer to a DELETE. */
   deleted(id: string): unknown
   /** The ids by which requests refer to single items of a reply. */

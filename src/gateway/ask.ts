@@ -1,6 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Operation, Protocol } from '../protocol.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { ReadBody } from './body.ts'
 import type { Breakers } from './breaker.ts'
@@ -37,7 +37,7 @@ export type Ask = {
   request: GatewayRequest
   /** The caller's. */
   protocol: Protocol
-  operation: 'generate' | 'count-tokens'
+  operation: Operation
   body: ReadBody
   /** As the caller named it. */
   model: string

@@ -1,5 +1,5 @@
 import { isObject } from '../kit/json.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Operation, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
 import type { Transport } from '../transports/transport.ts'
@@ -8,7 +8,6 @@ import type { Ask, Service, Trace } from './ask.ts'
 import { isFault } from './attempts.ts'
 import { readJson } from './body.ts'
 import { createBreakers } from './breaker.ts'
-import { countTokens } from './count.ts'
 import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
 import { generate } from './exchange.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
@@ -17,6 +16,7 @@ import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
 import { demoConfig, type GatewayConfig, settle } from './options.ts'
+import { compact, countTokens } from './own-calls.ts'
 import { report } from './record.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
@@ -107,12 +107,13 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         return answerStored(service, { ...route, request }, trace)
       }
       case 'generate':
-      case 'count-tokens': {
+      case 'count-tokens':
+      case 'compact': {
         const identity = await admission.identify(request, route.protocol)
         trace.identity = identity
         await admission.count(identity)
         const ask = await readAsk(route, request, identity, trace)
-        return route.kind === 'generate' ? generate(service, ask, trace) : countTokens(service, ask, trace)
+        return answers[route.kind](service, ask, trace)
       }
       default:
         return route satisfies never
@@ -120,7 +121,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   }
 
   async function readAsk(
-    { kind: operation, protocol, ...told }: Extract<Route, { kind: 'generate' | 'count-tokens' }>,
+    { kind: operation, protocol, ...told }: Extract<Route, { kind: Operation }>,
     request: GatewayRequest,
     identity: Identity,
     trace: Trace,
@@ -232,6 +233,8 @@ const demo: GatewayConfig = { channels: [...demoConfig.channels], models: demoCo
 function environment(): Record<string, string | undefined> {
   return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
 }
+
+const answers = { generate, 'count-tokens': countTokens, compact }
 
 const longestModel = 256
 /** Of all headers together, for hosts that set no bound themselves. */

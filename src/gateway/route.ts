@@ -1,11 +1,11 @@
-import type { Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
+import type { Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Headers } from './headers.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 
 export type Route =
-  | { kind: 'generate' | 'count-tokens'; protocol: Protocol; model?: string; stream?: boolean }
+  | { kind: Operation; protocol: Protocol; model?: string; stream?: boolean }
   | { kind: 'list'; protocol: Protocol }
   | { kind: 'describe'; protocol: Protocol; model: string }
   | StoredRoute
@@ -14,7 +14,7 @@ export type Route =
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
 /** A call about a reply of an earlier exchange. */
-export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' }
+export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
 export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string }
 
@@ -88,9 +88,11 @@ function storedOf(method: string, path: string): Route | undefined {
   const match = matchStored(path)
   if (!match) return undefined
   const { protocol, asked } = match
-  if (method === 'GET' || (method === 'DELETE' && asked.part === 'reply')) return { kind: 'stored', method, ...match }
-  return { kind: 'wrong-method', protocol, allow: asked.part === 'reply' ? 'GET, DELETE' : 'GET' }
+  const allowed = methods[asked.part].find(one => one === method)
+  return allowed ? { kind: 'stored', method: allowed, ...match } : { kind: 'wrong-method', protocol, allow: methods[asked.part].join(', ') }
 }
+
+const methods = { reply: ['GET', 'DELETE'], input: ['GET'], cancel: ['POST'] } as const
 
 type Mend = { path: string; rule: string; protocol?: Protocol }
 

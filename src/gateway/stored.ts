@@ -25,6 +25,7 @@ export async function answerStored(service: Service, call: Call, trace: Trace): 
     if (method === 'DELETE') await memory?.forget(owner, asked.id, [])
     return answer
   }
+  if (asked.part === 'cancel') throw new Refusal(stored.finished)
   if (method === 'DELETE') {
     await memory?.forget(owner, asked.id, stored.itemsOf(kept.body))
     return jsonAnswer(stored.deleted(asked.id))

@@ -3,6 +3,7 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/messages'
 const countPath = '/v1/messages/count_tokens'
+const targets = { generate: path, 'count-tokens': countPath, compact: undefined }
 
 /** Sent upstream when the client named none. */
 const version = '2023-06-01'
@@ -17,7 +18,7 @@ export const address: Address = {
     return undefined
   },
 
-  target: ({ operation }) => (operation === 'generate' ? path : countPath),
+  target: ({ operation }) => targets[operation],
 
   keyPlaces: { headers: ['x-api-key'], query: [] },
 

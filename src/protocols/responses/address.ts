@@ -6,15 +6,18 @@ const path = '/v1/responses'
 const passedOn = /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
 
 const countPath = `${path}/input_tokens`
+const compactPath = `${path}/compact`
+const targets = { generate: path, 'count-tokens': countPath, compact: compactPath }
 
 export const address: Address = {
   path,
   match(asked) {
     if (asked === path) return { operation: 'generate' }
     if (asked === countPath) return { operation: 'count-tokens' }
+    if (asked === compactPath) return { operation: 'compact' }
     return undefined
   },
-  target: ({ operation }) => (operation === 'generate' ? path : countPath),
+  target: ({ operation }) => targets[operation],
   keyPlaces: { headers: [], query: [] },
   upstreamHeaders(apiKey, client) {
     const headers: Headers = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }

@@ -8,21 +8,30 @@ import { protocol } from './own.ts'
 /** Words that stand in the place of an id and are none. */
 const calls: ReadonlySet<string> = new Set(['input_tokens', 'compact'])
 
-const inputPath = '/input_items'
+const paths = { reply: '', input: '/input_items', cancel: '/cancel' }
 
-/** `GET` and `DELETE /v1/responses/{id}`, `GET …/input_items`. */
+/** `GET` and `DELETE /v1/responses/{id}`, `GET …/input_items`, `POST …/cancel`. */
 export function storedAt(path: string): StoredReplies {
   return {
     match(asked) {
       if (!asked.startsWith(`${path}/`)) return undefined
       const rest = asked.slice(path.length + 1)
-      const part = rest.endsWith(inputPath) ? 'input' : 'reply'
-      const id = decoded(part === 'input' ? rest.slice(0, -inputPath.length) : rest)
+      const part = rest.endsWith(paths.input) ? 'input' : rest.endsWith(paths.cancel) ? 'cancel' : 'reply'
+      const id = decoded(rest.slice(0, rest.length - paths[part].length))
       return id === '' || id.includes('/') || calls.has(id) ? undefined : { id, part }
     },
-    target: ({ id, part }) => `${path}/${encodeURIComponent(id)}${part === 'input' ? inputPath : ''}`,
+    target: ({ id, part }) => `${path}/${encodeURIComponent(id)}${paths[part]}`,
     inputOf,
     show: (reply, part, query) => (part === 'input' ? pageOf(reply.input.filter(isObject), query) : whole(reply, query)),
+    finished: {
+      status: 400,
+      kind: 'invalid_request',
+      code: null,
+      param: null,
+      message: 'Cannot cancel a synchronous response.',
+      type: 'invalid_request_error',
+      protocol,
+    },
     deleted: id => ({ id, object: 'response', deleted: true }),
     itemsOf: reply => outputOf(reply).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
     only(reply, item) {
