@@ -83,6 +83,7 @@ export function collect(events: Iterable<CanonicalEvent>): { response: Canonical
 
 /** Adds a delta to a part in place. A delta that does not fit the part changes nothing. */
 export function addDelta(part: Part, delta: Delta): void {
+  if (delta.ext) part.ext = mergeExt(part.ext, delta.ext)
   switch (delta.kind) {
     case 'text':
       if (part.type === 'text' || part.type === 'refusal') part.text += delta.text
@@ -136,7 +137,7 @@ function messageOf(response: CanonicalResponse, candidate: number, message: numb
   return messages[message]
 }
 
-function mergeExt(earlier: ExtMap | undefined, later: ExtMap): ExtMap {
+export function mergeExt(earlier: ExtMap | undefined, later: ExtMap): ExtMap {
   if (!earlier) return later
   const merged = { ...earlier }
   for (const [protocol, { fields, form }] of Object.entries(later)) {

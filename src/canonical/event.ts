@@ -1,5 +1,5 @@
 import type { CanonicalError } from './error.ts'
-import type { Citation, ExtMap, Part, Role, Signature, TokenLogprob } from './message.ts'
+import type { Citation, ExtMap, Node, Part, Role, Signature, TokenLogprob } from './message.ts'
 import type { Finish, Usage } from './response.ts'
 
 /**
@@ -55,16 +55,19 @@ export type PartDelta = { type: 'part.delta'; candidate: number; part: number; d
 /** `final`: the part as the wire gave it whole at its end; it wins over what the deltas added up to. */
 export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part }
 
-export type Delta =
+/** `at`, `ext`: of the wire's own delta, for keys that nobody modelled. */
+export type Delta = Node &
   /** Of a text, refusal or media part (there: its transcript). */
-  | { kind: 'text'; text: string }
-  /** Of a tool call. */
-  | { kind: 'input'; text: string }
-  /** Of a reasoning part; `segment` counts from 0. */
-  | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
-  /** Whole; replaces an earlier one. */
-  | { kind: 'signature'; signature: Signature }
-  | { kind: 'citation'; citation: Citation }
-  | { kind: 'logprobs'; logprobs: TokenLogprob[] }
-  /** More base64 of a media part. */
-  | { kind: 'media'; base64: string }
+  (
+    | { kind: 'text'; text: string }
+    /** Of a tool call. */
+    | { kind: 'input'; text: string }
+    /** Of a reasoning part; `segment` counts from 0. */
+    | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
+    /** Whole; replaces an earlier one. */
+    | { kind: 'signature'; signature: Signature }
+    | { kind: 'citation'; citation: Citation }
+    | { kind: 'logprobs'; logprobs: TokenLogprob[] }
+    /** More base64 of a media part. */
+    | { kind: 'media'; base64: string }
+  )

@@ -9,6 +9,7 @@ import { type Choice, choiceOf, isLaned, type PartOut, reasoningField, reportOf,
 
 /** One delta of a part, written at once or held until it is the turn of the part. */
 export function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: Emit<unknown>): void {
+  if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out || out.kind === 'none') return

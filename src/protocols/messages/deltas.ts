@@ -40,6 +40,13 @@ export function noteUnknown({ notes: into }: MachineState, wire: JsonObject, { p
   }
 }
 
+/** The keys of a delta that nobody modelled and that say something. */
+export function unknownKeys(delta: JsonObject, known: ReadonlySet<string> | undefined): JsonObject | undefined {
+  let kept: JsonObject | undefined
+  if (known) for (const key in delta) if (!known.has(key) && delta[key] !== null) kept = { ...kept, [key]: delta[key] }
+  return kept
+}
+
 export const report = (into: Note[]): MessagesReport => createReport(name, notes, {}, into)
 
 export function fault(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {

@@ -52,8 +52,9 @@ function startBlock(state: EncoderState, block: Block, content: JsonObject, emit
   emit({ type: 'content_block_start', index: block.index, content_block: content })
 }
 
-function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting): void {
-  emit({ type: 'content_block_delta', index, delta })
+/** `said`: the delta that this is, when it came as one. */
+function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting, said?: Delta): void {
+  emit({ type: 'content_block_delta', index, delta: said?.ext ? { ...ownKeys(said), ...delta } : delta })
 }
 
 export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitting): void {
@@ -65,16 +66,17 @@ export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitt
 /** A delta of the open block. */
 export function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting): void {
   const { kind } = block
+  if (delta.ext) report(state).ext(delta.ext, delta.at)
   switch (delta.kind) {
     case 'text':
       if (kind === 'text' && delta.text) {
         if (block.index === undefined) startBlock(state, block, textStart(block), emit)
         block.text += delta.text
-        writeDelta(block, { type: 'text_delta', text: delta.text }, emit)
+        writeDelta(block, { type: 'text_delta', text: delta.text }, emit, delta)
       }
       return
     case 'citation':
-      if (kind === 'text') writeCitation(state, block, delta.citation, emit)
+      if (kind === 'text') writeCitation(state, block, delta, emit)
       return
     case 'reasoning':
       if (kind === 'redacted' && delta.text) block.kind = 'thinking'
@@ -84,7 +86,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       if (kind === 'freeform') {
         block.text += delta.text
         if (delta.text) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify(delta.text).slice(1, -1) }, emit)
-      } else if (kind === 'call') writeInput(state, block, delta.text, emit)
+      } else if (kind === 'call') writeInput(state, block, delta, emit)
       return
     case 'signature':
       block.signature = delta.signature
@@ -103,7 +105,8 @@ function textStart({ head }: Block): JsonObject {
   return { ...(head.type === 'text' && ownKeys(head)), type: 'text', text: '', citations: null }
 }
 
-function writeCitation(state: EncoderState, block: Block, citation: Parameters<typeof encodeCitation>[0], emit: Emitting): void {
+function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: Emitting): void {
+  const { citation } = delta
   const [wire] = encodeCitation(citation)
   const log = report(state)
   block.citations++
@@ -116,10 +119,11 @@ function writeCitation(state: EncoderState, block: Block, citation: Parameters<t
     log.once('citation.no-proof', '/content')
   }
   startBlock(state, block, textStart(block), emit)
-  writeDelta(block, { type: 'citations_delta', citation: wire }, emit)
+  writeDelta(block, { type: 'citations_delta', citation: wire }, emit, delta)
 }
 
-function writeReasoning(state: EncoderState, block: Block, { segment, of, text }: Extract<Delta, { kind: 'reasoning' }>, emit: Emitting): void {
+function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: Emitting): void {
+  const { segment, of, text } = delta
   const { segments } = block
   const before = segments.length
   while (segments.length <= segment) segments.push({ kind: of, length: 0 })
@@ -130,7 +134,7 @@ function writeReasoning(state: EncoderState, block: Block, { segment, of, text }
   if (!added) return
   if (block.index === undefined) startThinking(state, block, emit)
   block.text += added
-  writeDelta(block, { type: 'thinking_delta', thinking: added }, emit)
+  writeDelta(block, { type: 'thinking_delta', thinking: added }, emit, delta)
 }
 
 function startThinking(state: EncoderState, block: Block, emit: Emitting): void {
@@ -138,7 +142,8 @@ function startThinking(state: EncoderState, block: Block, emit: Emitting): void 
 }
 
 /** Input is streamed once it is seen to begin as an object; anything else is held, and wrapped at its end. */
-function writeInput(state: EncoderState, block: Block, text: string, emit: Emitting): void {
+function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: Emitting): void {
+  const { text } = delta
   if (block.progress.whole && block.streams) {
     if (text.trim()) report(state).once('stream.trailing-arguments', block.head.at, 'input')
     return
@@ -146,10 +151,10 @@ function writeInput(state: EncoderState, block: Block, text: string, emit: Emitt
   block.text += text
   advanceJson(block.progress, text)
   if (!text) return
-  if (block.streams) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit)
+  if (block.streams) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
   else if (block.text.trimStart().startsWith('{')) {
     block.streams = true
-    writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit)
+    writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit, delta)
   }
 }
 

@@ -9,7 +9,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
-import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report } from './deltas.ts'
+import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report, unknownKeys } from './deltas.ts'
 import { decodeError } from './error.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls } from './own.ts'
@@ -234,9 +234,12 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
     report(state.notes).once('stream.stray-delta', '/delta')
     return
   }
-  noteUnknown(state, delta, { path: '/delta', known: deltaKeys.get(delta['type']) })
+  const known = deltaKeys.get(delta['type'])
   const made = readDelta(open, delta, state.model)
-  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: made })
+  const kept = made && made.kind !== 'signature' ? unknownKeys(delta, known) : undefined
+  // What says nothing else has no delta to stand beside, and a signature waits for the end of its block.
+  if (!kept) noteUnknown(state, delta, { path: '/delta', known })
+  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: `/content/${index}`, ...keep(kept, {}) } : made })
   else if (made === null) report(state.notes).once('stream.stray-delta', '/delta')
 }
 
@@ -298,7 +301,8 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: Emitting): void {
   const { stop_reason, stop_sequence, stop_details, ...more } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   takeUsage(state, usage, '/usage', emit)
-  const { ext } = keep(withoutNulls({ ...more, ...beside }), {})
+  const inside = withoutNulls(more)
+  const { ext } = keep({ ...inside, ...withoutNulls(beside) }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : {})
   if (ext) emit({ type: 'update', ext })
 }
 

@@ -1,3 +1,4 @@
+import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalEvent, PartStart } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
@@ -7,7 +8,7 @@ import { isOtherVoice } from '../../kit/voice.ts'
 import type { CodecOptions, StreamMachine } from '../../protocol.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions } from './options.ts'
-import { ownKeys } from './own.ts'
+import { ownForm, ownKeys } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 import { encodeFinish } from './response.ts'
 import { type Emitting, type EncoderState, fail, isCall, isDone, isOwn, isWhole, report } from './stream-state.ts'
@@ -98,7 +99,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         report(state).ext(ext, '')
         if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
         if (promptBlocked) state.promptBlocked = promptBlocked
-        if (ext) state.ext = { ...state.ext, ...ext }
+        if (ext) state.ext = mergeExt(state.ext, ext)
         return
       }
       case 'ping':
@@ -191,13 +192,18 @@ function close(state: EncoderState, emit: Emitting): void {
 }
 
 function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): void {
-  const { container, ...beside } = ownKeys(state.ext ? { ext: state.ext } : {})
+  const node = state.ext ? { ext: state.ext } : {}
+  const { container, ...told } = ownKeys(node)
+  const inside = ownForm(node)?.['delta']
+  const isInside = ([key]: [string, unknown]) => Array.isArray(inside) && inside.includes(key)
+  const beside = Object.fromEntries(Object.entries(told).filter(entry => !isInside(entry)))
+  const delta = Object.fromEntries(Object.entries(told).filter(isInside))
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, { report: report(state), whole: true })
   const { service_tier: _, ...counts } = usage
   // Only the start has a place for these, told or not.
   for (const key of ['cache_creation', 'inference_geo', 'speed']) if (counts[key] === null) delete counts[key]
-  emit({ ...beside, type: 'message_delta', delta: { container: container ?? null, ...stop }, usage: counts })
+  emit({ ...beside, type: 'message_delta', delta: { ...delta, container: container ?? null, ...stop }, usage: counts })
   emit({ type: 'message_stop' })
 }
 

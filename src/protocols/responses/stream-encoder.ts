@@ -191,6 +191,7 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
 }
 
 function partDelta(state: State, { part, delta }: PartDelta, emit: Out): void {
+  if (delta.ext) writing(state).report.ext(delta.ext, delta.at)
   const opened = state.parts[part]
   if (opened) partGiven(state, opened, delta, emit)
 }
