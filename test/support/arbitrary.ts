@@ -80,6 +80,8 @@ const values: Record<string, readonly unknown[]> = {
   voice: ['alloy'],
   web_search_options: [{ search_context_size: 'low' }],
   audio: [{ voice: 'alloy', format: 'wav' }],
+  // Of an own key named like the prototype, zod's loose objects keep nothing.
+  thinking: [{ type: 'adaptive' }, { type: 'enabled', budget_tokens: 2048 }, { type: 'auto', x_extra: 1 }, true],
   logprobs: [null, { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }], refusal: null }],
 }
 

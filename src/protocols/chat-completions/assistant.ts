@@ -135,7 +135,9 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         else calls.push(encodeCall(part, from.towards, writing))
         break
       case 'media':
-        if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
+        // There is one place for it.
+        if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
+        else if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
         else if (place === 'images' || (from.towards === 'client' && !kept)) images.push(...encodeImage(part, writing))
         else if (kept) body.push(part)
         else report.add('part.unsupported', part.at)

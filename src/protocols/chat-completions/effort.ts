@@ -64,6 +64,7 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
 function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
   if ((spec[field] ?? said) !== said) return true
   const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }
+  if (effort === 'none' && budgetTokens !== undefined) return true
   return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
 }
 

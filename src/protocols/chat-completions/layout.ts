@@ -111,8 +111,11 @@ function inOrder(
       cut = end
       ordinal++
     } else if (token.startsWith('r')) ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
-    else if (token.startsWith('c'))
-      ordered.push(...calls.filter(call => call.type === 'tool-call' && (call.id === rest || formOf(call.ext)['legacy'] === true)))
+    else if (token.startsWith('c')) {
+      // Some models give two calls one id.
+      const call = calls.find(one => one.type === 'tool-call' && !ordered.includes(one) && (one.id === rest || formOf(one.ext)['legacy'] === true))
+      if (call) ordered.push(call)
+    }
   }
   const fits = cut === whole.length && ordered.filter(part => part.type !== 'text').length === reasoning.length + calls.length
   return fits ? ordered : undefined

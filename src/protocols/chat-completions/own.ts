@@ -46,13 +46,14 @@ export function spell(known: JsonObject, ext: ExtMap | undefined): JsonObject {
 
 /** `over` wins; objects on both sides are merged. */
 export function merge(under: JsonObject, over: JsonObject): JsonObject {
-  const merged = { ...under }
+  // Own keys stay own keys, whatever their names.
+  const merged = new Map(Object.entries(under))
   for (const [key, value] of Object.entries(over)) {
     if (value === undefined) continue
-    const below = Object.hasOwn(merged, key) ? merged[key] : undefined
-    merged[key] = isObject(below) && isObject(value) ? merge(below, value) : value
+    const below = merged.get(key)
+    merged.set(key, isObject(below) && isObject(value) ? merge(below, value) : value)
   }
-  return merged
+  return Object.fromEntries(merged)
 }
 
 /** Equal as JSON, key order aside; a key that holds undefined counts as absent. */

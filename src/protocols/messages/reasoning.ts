@@ -72,7 +72,7 @@ export function encodeReasoningSpec(
   if (manual) {
     if (yields || unsignedLoop) {
       hide()
-      report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf(effort))
+      report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
       return { maxTokens }
     }
     return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
@@ -82,7 +82,7 @@ export function encodeReasoningSpec(
   if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
   if (yields) {
     hide()
-    report.add('reasoning.forced-tool', undefined, fieldOf(effort))
+    report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
     return { ...defined({ effort: named }), maxTokens }
   }
   const thinking = mode === 'between_tools' ? { type: mode } : bound(show({ type: 'adaptive' }), options)
@@ -96,7 +96,9 @@ function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): Jso
   return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
 }
 
-const fieldOf = (effort: string | undefined) => (effort === undefined ? 'reasoning.budgetTokens' : 'reasoning.effort')
+/** What asked for thinking. */
+const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budgetTokens?: number | undefined }) =>
+  effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
 
 function withBudget(
   { effort, budgetTokens }: Pick<ReasoningSpec, 'effort' | 'budgetTokens'>,
@@ -112,10 +114,10 @@ function withBudget(
   }
   const budget = Math.min(budgets.get(effort ?? 'medium') ?? 8192, maxTokens - 1)
   if (budget < leastBudget) {
-    report.add('reasoning.no-room', undefined, fieldOf(effort))
+    report.add('reasoning.no-room', undefined, fieldOf({ effort, budgetTokens }))
     return { maxTokens }
   }
-  report.add('reasoning.effort-as-budget', undefined, fieldOf(effort))
+  report.add('reasoning.effort-as-budget', undefined, fieldOf({ effort, budgetTokens }))
   return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens }
 }
 

@@ -225,7 +225,7 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
       { code: 'inexpressible', protocol, path: '/tools', notes: report.notes },
       'every tool of the request is one that another provider runs',
     )
-  w.storeless = (state?.store ?? w.own) === false
+  w.storeless = !w.own && state?.store !== true
   const [first] = messages
   const instructions = plainInstructions(messages, w)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), w)

@@ -542,11 +542,14 @@ test('a body with messages and no input is refused, for it would be an empty con
 })
 
 test.each([
-  [false, 0],
-  [true, 1],
-])('reasoning that is an id alone is looked up in the store (store: %s)', (store, count) => {
+  { store: false, native: false, count: 0 },
+  { store: true, native: false, count: 1 },
+  // What this protocol's own client asks for is its own affair.
+  { store: false, native: true, count: 1 },
+])('reasoning that is an id alone is looked up in the store (store: $store, of this protocol: $native)', ({ store, native, count }) => {
   const { value } = read({ model: 'm', store, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] })
-  const { wire, codes } = write(value)
+  const { ext: _, ...foreign } = value
+  const { wire, codes } = write(native ? value : foreign)
   expect(wire['input']).toHaveLength(count)
-  expect(codes).toEqual(count === 0 ? ['reasoning.unsigned'] : [])
+  expect(codes).toEqual(count === 0 ? ['reasoning.unsigned', 'reasoning.include-encrypted'] : [])
 })

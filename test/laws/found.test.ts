@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'vitest'
+import type { Protocol } from '../../src/protocol.ts'
+import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { cross, type Kind } from '../support/cross.ts'
+import { falsehoodOf } from '../support/falsehood.ts'
+import { canonicalJson } from '../support/json.ts'
+import { lossOf } from '../support/loss.ts'
+
+/** What new dice of the laws found once, kept so that every run looks at it. */
+
+type Row = { what: string; kind: Kind; from: ProtocolName; to: ProtocolName; wire: unknown; pick?: number }
+const pairOf = ({ from, to }: Row): { from: Protocol; to: Protocol } => ({ from: protocols[from], to: protocols[to] })
+
+describe('the same JSON, and nothing is noted', () => {
+  test.each<Row>([
+    {
+      what: 'reasoning that is an id alone, without a store',
+      kind: 'request',
+      from: 'responses',
+      to: 'responses',
+      wire: { input: [{ type: 'reasoning', id: 'rs_1' }], store: false },
+    },
+  ])('$what', row => {
+    const crossed = cross(row.kind, row.wire, pairOf(row).from, pairOf(row).to)
+    expect(canonicalJson(crossed?.wire)).toBe(canonicalJson(row.wire))
+    expect(crossed?.notes).toEqual([])
+  })
+})
+
+describe('what a note says is so', () => {
+  test.each<Row>([
+    {
+      what: 'thinking without an amount beside a forced tool',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'messages',
+      wire: { messages: [], function_call: { name: 'lookup' }, functions: [{ name: 'lookup' }], max_completion_tokens: 0, enable_thinking: true },
+      pick: 0,
+    },
+  ])('$what', row => expect(falsehoodOf(row.kind, row.wire, row.pick ?? 0, pairOf(row))).toBeUndefined())
+})
+
+describe('nothing is lost in silence', () => {
+  test.each<Row>([
+    {
+      what: 'a budget of what is off',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'messages',
+      wire: { messages: [{ role: 'user' }], reasoning_effort: 'none', thinking_budget: 700 },
+      pick: 2,
+    },
+    {
+      what: 'the first of two recordings in one answer',
+      kind: 'response',
+      from: 'responses',
+      to: 'chat-completions',
+      wire: {
+        id: 'resp_1',
+        created_at: 0,
+        output: [
+          {
+            role: 'user',
+            content: [
+              { type: 'input_audio', input_audio: { data: 'iVBORw0=', format: 'wav' } },
+              { type: 'input_audio', input_audio: { data: 'JVBERi0=', format: 'wav' } },
+            ],
+          },
+        ],
+      },
+    },
+  ])('$what', row => {
+    for (let pick = 0; pick < 12; pick++) expect(lossOf(row.kind, row.wire, pick, pairOf(row))).toBeUndefined()
+  })
+})
+
+describe('what was written, its own codecs read and write again alike', () => {
+  test.each<Row>([
+    {
+      what: 'two calls with one id, and reasoning after them',
+      kind: 'response',
+      from: 'messages',
+      to: 'chat-completions',
+      wire: {
+        content: [
+          { type: 'tool_use', id: 'call_c', name: 'lookup' },
+          { type: 'tool_use', id: 'call_c', name: 'run' },
+          { type: 'redacted_thinking', data: 'iVBORw0=' },
+        ],
+        stop_reason: 'end_turn',
+      },
+    },
+  ])('$what', row => {
+    const { from, to } = pairOf(row)
+    const there = cross(row.kind, row.wire, from, to)
+    const again = there && cross(row.kind, there.wire, to, to)
+    expect(canonicalJson(again?.wire)).toBe(canonicalJson(there?.wire))
+    expect(again?.notes).toEqual([])
+  })
+})
