@@ -13,7 +13,6 @@ import type { ChatReport } from './notes.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { decodeReasoning } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
-import { carriedIssuer } from './signatures.ts'
 import { extractTags } from './think-tags.ts'
 
 /** What a decoder of assistant messages needs to know around the message. */
@@ -42,7 +41,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const { told: message, nulls } = told(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
   const { carriers, rest } = splitCarriers(extra)
-  const reasoning = decodeReasoning(carriers, at, carriedIssuer[reading.from])
+  const reasoning = decodeReasoning(carriers, at, reading.from)
   const images = decodeImages(rest['images'], at)
   if (images) delete rest['images']
 

@@ -6,9 +6,9 @@ import type { AssistantToWrite } from './assistant.ts'
 import { validCallId } from './calls.ts'
 import type { Writing } from './content.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record, type TextSignature } from './layout.ts'
-import { protocolName, same } from './own.ts'
-import { decodeReasoning, encodeDetails, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
-import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
+import { merge, protocolName, same } from './own.ts'
+import { blocksOfProxy, decodeReasoning, encodeDetails, encodeLiteBlocks, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
+import { encodeCarried, readCarried } from './signatures.ts'
 
 /**
  * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a
@@ -28,7 +28,20 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
       delete rest[key]
     }
   }
-  return { carriers, rest }
+  const { came: again, left: others } = splitProxyBlocks(rest, carriers['thinking_blocks'])
+  return { carriers: merge(carriers, again), rest: others }
+}
+
+/** Takes out the blocks of thinking that a proxy says beside its own field for them; `blocks`: what stands there. */
+export function splitProxyBlocks(fields: JsonObject, blocks: unknown): { came: JsonObject; left: JsonObject } {
+  const again = blocksOfProxy(fields)
+  const { provider_specific_fields: beside, ...left } = fields
+  if (!isObject(beside) || !Array.isArray(again) || (blocks !== undefined && !same(blocks, again))) return { came: {}, left: fields }
+  const { thinking_blocks, ...others } = beside
+  return {
+    came: { provider_specific_fields: { thinking_blocks } },
+    left: Object.keys(others).length > 0 ? { ...left, provider_specific_fields: others } : left,
+  }
 }
 
 const carried: [key: string, known: ReadonlySet<string>][] = [
@@ -63,7 +76,7 @@ export function encodeCarriers(
   // An envelope is for clients alone, whoever sends it back.
   const sendable = towards === 'client' || !holdsEnvelope(carriers)
   if (isObject(carriers) && sendable && (allowed || (writing.own && options.ccReasoningInHistory === undefined && towards === 'server'))) {
-    const again = decodeReasoning(carriers, at ?? '', carriedIssuer[towards === 'server' ? 'client' : 'server'])
+    const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
     const proofs = (list: readonly TextSignature[]) => list.map(({ signature }) => signature)
     if (same(again.parts, reasoning) && same(proofs(again.textSignatures), proofs(textSignatures))) return carriers
   }
@@ -87,11 +100,14 @@ export function encodeCarriers(
   const detailed =
     (towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') &&
     (field === 'details' ? usable.length > 0 : needsDetails(usable))
+  const { blocks, left } = towards === 'server' ? encodeLiteBlocks(parts) : { blocks: [], left: parts }
+  if (blocks.length > 0) written['thinking_blocks'] = blocks
   const told: Recorded = towards === 'client' ? recorded : { textSignatures: [] }
   const proves = told.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
-  if ((detailed || proves) && options.ccSignature !== 'none') written['reasoning_details'] = encodeDetails({ ...told, parts })
+  if ((detailed || proves) && options.ccSignature !== 'none' && (towards === 'client' || left.length > 0))
+    written['reasoning_details'] = encodeDetails({ ...told, parts: left })
   else if (towards === 'client' && !writing.own && needsOrder(pieces)) report.add('parts.order-lost', at)
-  if (!written['reasoning_details']) for (const { id, at } of usable) report.onceEach('message.ids', at, { itemId: id })
+  if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if ((usable.length > 0 || told.textSignatures.length > 0) && Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? at)
   return { ...written, ...ownText }
 }

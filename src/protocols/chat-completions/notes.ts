@@ -77,6 +77,7 @@ export const notes = {
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'message.phase': { kind: 'dropped', reason: 'messages have no phase here', source: '6.3' },
   'finish.approximated': { kind: 'approximated', reason: 'no finish reason says exactly this', source: '2.17' },
+  'finish.repaired': { kind: 'approximated', reason: 'the server said that it stopped, but it called a tool', source: '2.17' },
   'finish.missing': { kind: 'approximated', reason: 'the answer ended without a finish reason', source: '2.17' },
   'finish.truncated-as-length': { kind: 'approximated', reason: 'the source stopped early; written as if the length limit was reached', source: '3.8' },
   'finish.details': { kind: 'dropped', reason: 'the matched sequence, message or category of an ending has no place here', source: '2.17' },

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Recorded } from './layout.ts'
 import { formOf, kept, protocolName, same } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
-import { readCarried } from './signatures.ts'
+import { carriedIssuer, readCarried } from './signatures.ts'
 
 /** Written into `format` of every entry of `reasoning_details` that was made here. */
 const format = 'xs1'
@@ -24,24 +24,24 @@ const formatOf = (issuer: string): string | undefined => issuer.slice(protocolNa
 export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
 
 /**
- * `at`: the message; `issuer`: who signed what does not say it. The most telling carrier wins: details say everything, plain text may be the last fragment only,
+ * `at`: the message; `from`: who said it, by which it is known who signed what does not say it. The most telling carrier wins: details say everything, plain text may be the last fragment only,
  * because clients overwrite it delta by delta.
  */
-export function decodeReasoning(carriers: JsonObject, at: string, issuer: string): DecodedReasoning {
-  const { reasoning_details: details, thinking_blocks: blocks, reasoning_signature: signatures } = carriers
+export function decodeReasoning(carriers: JsonObject, at: string, from: 'client' | 'server'): DecodedReasoning {
+  const { reasoning_details: details, thinking_blocks: blocks = blocksOfProxy(carriers), reasoning_signature: signatures } = carriers
   const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
   const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: `${at}/${key}` }] : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
-  else if (Array.isArray(blocks)) decoded = { ...decoded, parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${at}/thinking_blocks/${i}`)) }
+  else if (Array.isArray(blocks)) decoded = { ...decoded, parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${at}/thinking_blocks/${i}`, from)) }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
   const list = Array.isArray(signatures) ? signatures : [signatures]
   list.forEach((value, k) => {
     const part = parts[k]
     if (typeof value === 'string' && value && part && !part.signature) part.signature = readSignature(value, 'thinking').signature
   })
-  const { signature: onText } = readCarried(carriers, issuer)
+  const { signature: onText } = readCarried(carriers, carriedIssuer[from])
   const { layout, textSignatures } = decoded
   return { layout, textSignatures: onText && textSignatures.length === 0 ? [{ signature: onText, attach: 'prev' }] : textSignatures, parts }
 }
@@ -51,12 +51,22 @@ export function readSignature(value: string, form: Signature['form'], told?: unk
   return envelope ?? { signature: defined({ value, issuer: issuerOf(told), form }) }
 }
 
+/**
+ * Whose proofs stand in blocks of thinking. They are those of the messages protocol, passed on untouched: a client that sends
+ * them may have got them anywhere. A proxy that says them takes them back in this shape and no other.
+ */
+const liteIssuer = { client: 'messages', server: `${protocolName}/thinking_blocks` } as const
+
+/** The proxy's other place for the same blocks. */
+export function blocksOfProxy({ provider_specific_fields: beside }: JsonObject): unknown {
+  return isObject(beside) ? beside['thinking_blocks'] : undefined
+}
+
 /** A block as a proxy in front of the messages protocol passes it on; none: it is no such block. */
-export function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
+export function decodeLiteBlock(block: unknown, at: string, from: 'client' | 'server'): ReasoningPart[] {
   if (!isObject(block)) return []
   const { thinking, signature, data } = block
-  // These blocks are those of the messages protocol, passed on untouched.
-  const issuer = 'messages'
+  const issuer = liteIssuer[from]
   if (typeof data === 'string') {
     const envelope = unwrapSignature(data)
     return [{ type: 'reasoning', segments: [], redacted: true, signature: envelope?.signature ?? { value: data, issuer, form: 'redacted' }, at }]
@@ -65,6 +75,19 @@ export function decodeLiteBlock(block: unknown, at: string): ReasoningPart[] {
   const part: ReasoningPart = { type: 'reasoning', segments: thinking ? [{ kind: 'summary', text: thinking }] : [], at }
   if (typeof signature === 'string' && signature) part.signature = unwrapSignature(signature)?.signature ?? { value: signature, issuer, form: 'thinking' }
   return [part]
+}
+
+/** Those of the reasoning that a proxy said in such blocks, as it takes them back; and what is left. */
+export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: JsonObject[]; left: ReasoningPart[] } {
+  const blocks: JsonObject[] = []
+  const left = parts.filter(part => {
+    const { signature } = part
+    if (signature?.issuer !== liteIssuer.server) return true
+    if (part.redacted) blocks.push({ type: 'redacted_thinking', data: signature.value })
+    else blocks.push({ type: 'thinking', thinking: reasoningText([part]), signature: signature.value })
+    return false
+  })
+  return { blocks, left }
 }
 
 /** How a signature says which text it is of; one that says something else was not made for this place. */

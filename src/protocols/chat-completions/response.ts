@@ -20,7 +20,7 @@ import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
 import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
-import { decodeFinish, encodeFinish, isStop } from './vocabulary.ts'
+import { decodeFinish, encodeFinish, isRepaired, isStop } from './vocabulary.ts'
 
 /**
  * A whole answer. An error in it, whatever its HTTP status was, becomes `error` with no candidates.
@@ -87,6 +87,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   let finish: Finish
   if (finish_reason) {
     finish = decodeFinish(finish_reason, hasCalls)
+    if (isRepaired(finish)) report.add('finish.repaired', at, 'finish_reason')
     if (finish.reason === 'stop' && !isStop(finish_reason)) report.add('finish.approximated', at, 'finish_reason')
   } else {
     report.add('finish.missing', at, 'finish_reason')

@@ -5,6 +5,7 @@ import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import { splitProxyBlocks } from './carriers.ts'
 import { decodeAnnotation, unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
 import { decodeImages } from './images.ts'
@@ -12,12 +13,13 @@ import { createChatReport } from './notes.ts'
 import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { kept, merge, protocolName, same } from './own.ts'
+import { blocksOfProxy } from './reasoning.ts'
 import { decodeLogprobs, isFailed, readTime } from './response.ts'
 import { announce, type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { flushTags, type Piece, splitTags, type Tags } from './think-tags.ts'
 import { decodeUsage } from './usage.ts'
-import { decodeFinish } from './vocabulary.ts'
+import { decodeFinish, isRepaired } from './vocabulary.ts'
 
 export type Choice = {
   candidate: number
@@ -278,14 +280,14 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
         unknown = { ...unknown, [key]: value }
     }
   }
-  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, unknown, emit) }
+  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyBlocks(unknown, delta['thinking_blocks']).left, emit) }
   const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
   if (Array.isArray(details)) {
     choice.details.push(...details)
     readDetails(choice, details, emit)
   }
-  if ('thinking_blocks' in delta || 'reasoning_signature' in delta) readOtherCarriers(choice, delta, emit)
+  if ('thinking_blocks' in delta || 'reasoning_signature' in delta || blocksOfProxy(delta)) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
@@ -404,8 +406,10 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
   let finish: Finish
-  if (raw !== undefined) finish = decodeFinish(raw, hasCalls)
-  else {
+  if (raw !== undefined) {
+    finish = decodeFinish(raw, hasCalls)
+    if (isRepaired(finish)) report.add('finish.repaired', `/choices/${candidate}/finish_reason`)
+  } else {
     report.add('finish.missing', `/choices/${candidate}/finish_reason`)
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }

@@ -4,7 +4,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { decodeDetail, decodeLiteBlock, readSignature } from './reasoning.ts'
+import { blocksOfProxy, decodeDetail, decodeLiteBlock, readSignature } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 import type { Choice } from './stream-decoder.ts'
 
@@ -47,12 +47,16 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
 }
 
 /** What proxies put beside plain reasoning: blocks of the messages protocol, or only the signature. */
-export function readOtherCarriers(choice: Choice, { thinking_blocks: blocks, reasoning_signature: value }: JsonObject, emit: Emit<CanonicalEvent>): void {
+export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_signature: value, ...beside }: JsonObject, emit: Emit<CanonicalEvent>): void {
   const index = choice.detail ?? 0
+  const blocks = thinking_blocks ?? blocksOfProxy(beside)
   for (const block of Array.isArray(blocks) ? blocks : [])
-    for (const { segments, signature } of decodeLiteBlock(block, '')) {
+    for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {
       for (const { text, kind } of segments) if (!choice.plain) appendReasoning(choice, { text, of: kind, emit })
-      if (signature) sign(choice, { signature, id: undefined, index, emit })
+      if (!signature) continue
+      sign(choice, { signature, id: undefined, index, emit })
+      // What comes after a proof is other reasoning.
+      closePart(choice, emit)
     }
   if (typeof value === 'string' && value) sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index, emit })
 }

@@ -62,6 +62,9 @@ export function decodeFinish(raw: string, hasCalls: boolean): Finish {
   return { reason: meaningOf(raw, hasCalls), raw, protocol: protocolName }
 }
 
+/** A server that says it stopped and calls a tool means that it waits for the tool. */
+export const isRepaired = ({ reason, raw }: Finish): boolean => reason === 'tool_calls' && raw !== undefined && isStop(raw)
+
 /**
  * Undefined: the answer failed. The word that came is written again when it still means the same. `single`: the client knows
  * no calls but the older single one.

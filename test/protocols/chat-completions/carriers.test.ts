@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Part, Signature } from '../../../src/canonical/message.ts'
+import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { holdsEnvelope } from '../../../src/kit/envelope.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 import { chunk, codes, decodeStream, encodeStream } from './run.ts'
@@ -125,7 +126,7 @@ describe('a signature in the id of a call', () => {
 
 describe('reasoning of proxies, in a stream as in a whole answer', () => {
   const thinking = { type: 'thinking', thinking: 'abc', signature: 'S' }
-  const signed = [{ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer: 'messages', form: 'thinking' } }]
+  const signed = [{ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer: 'chat-completions/thinking_blocks', form: 'thinking' } }]
   test.each<[string, object[], object, object[]]>([
     ['blocks of the messages protocol', [{ thinking_blocks: [thinking] }], { thinking_blocks: [thinking] }, signed],
     [
@@ -139,10 +140,28 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
       signed,
     ],
     [
+      'blocks said twice, as proxies do',
+      [{ reasoning_content: 'abc', thinking_blocks: [thinking], provider_specific_fields: { thinking_blocks: [thinking] } }],
+      { reasoning_content: 'abc', thinking_blocks: [thinking], provider_specific_fields: { thinking_blocks: [thinking] } },
+      signed,
+    ],
+    [
+      'blocks beside their field alone',
+      [{ provider_specific_fields: { thinking_blocks: [thinking] } }],
+      { provider_specific_fields: { thinking_blocks: [thinking] } },
+      signed,
+    ],
+    [
+      'several blocks with a proof each',
+      [{ thinking_blocks: [thinking] }, { thinking_blocks: [{ type: 'thinking', thinking: 'de', signature: 'T' }] }],
+      { thinking_blocks: [thinking, { type: 'thinking', thinking: 'de', signature: 'T' }] },
+      [...signed, { type: 'reasoning', segments: [{ text: 'de' }], signature: { value: 'T' } }],
+    ],
+    [
       'a block without words',
       [{ thinking_blocks: [{ type: 'redacted_thinking', data: 'D' }] }],
       { thinking_blocks: [{ type: 'redacted_thinking', data: 'D' }] },
-      [{ type: 'reasoning', segments: [], redacted: true, signature: { value: 'D', issuer: 'messages', form: 'redacted' } }],
+      [{ type: 'reasoning', segments: [], redacted: true, signature: { value: 'D', issuer: 'chat-completions/thinking_blocks', form: 'redacted' } }],
     ],
     [
       'a signature alone',
@@ -164,6 +183,35 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
     expect(notes).toEqual([])
     expect(streamed.candidates[0]?.ext).toBeUndefined()
     expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
+  })
+
+  test('blocks come back to the proxy that said them, through a client of the messages protocol', () => {
+    const redacted = { type: 'redacted_thinking', data: 'D' }
+    const told = { ...answer({ content: null, thinking_blocks: [thinking, redacted], tool_calls: [call({})] }), model: 'm', created: 1 }
+    const { body } = translateResponse(told, { from: 'chat-completions', to: 'messages' })
+    const { content } = body as { content: { type: string; thinking?: string }[] }
+    expect(content).toMatchObject([{ type: 'thinking', thinking: 'abc' }, { type: 'redacted_thinking' }, { type: 'tool_use' }])
+    const asked = {
+      model: 'm',
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'done' }] },
+      ],
+    }
+    const again = translateRequest(asked, { from: 'messages', to: 'chat-completions' })
+    expect((again.body as { messages: object[] }).messages[1]).toMatchObject({ thinking_blocks: [thinking, redacted] })
+    expect(JSON.stringify(again.body)).not.toContain('reasoning_details')
+    expect(codes(again.notes)).toEqual(['reasoning.dialect-field'])
+    // Nobody else takes them.
+    expect(codes(translateRequest(asked, { from: 'messages', to: 'responses' }).notes)).toContain('reasoning.foreign-signature')
+  })
+
+  test('blocks that a client has from elsewhere are proofs of the messages protocol', () => {
+    const { value } = chat.decodeRequest(history({ role: 'assistant', content: 'x', thinking_blocks: [thinking] }))
+    expect(value.messages[1]?.parts[0]).toMatchObject({ signature: { value: 'S', issuer: 'messages' } })
+    expect(messages.encodeRequest(value).wire).toMatchObject({ messages: [{}, { content: [thinking, { type: 'text' }] }] })
   })
 
   test('a signature on the text goes back to the server that made it', () => {
@@ -204,7 +252,7 @@ describe('what a stream says beside what is known', () => {
     const head = { index: 0, id: 'a', x: 1, function: { name: 'f', arguments: '{' } }
     const run = (late: object) =>
       codes(
-        decodeStream([chunk({ tool_calls: [head] }), chunk({ tool_calls: [{ index: 0, function: { arguments: '}' }, ...late }] }), chunk({}, 'stop'), '[DONE]'])
+        decodeStream([chunk({ tool_calls: [head] }), chunk({ tool_calls: [{ index: 0, function: { arguments: '}' }, ...late }] }), chunk({}, 'tool_calls'), '[DONE]'])
           .notes,
       )
     expect(run({ x: 1 })).toEqual([])

@@ -139,6 +139,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'message.role': itemsReply(items.reply([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),
   'message.phase': fromItems(items.says(user, { ...items.text('yes'), phase: 'commentary' })),
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.repaired': elsewhere.reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{}')] })),
   'finish.missing': elsewhere.reply('chat-completions')(chat.reply({ content: 'yes' }, { finish_reason: null }), {}, ['finish.approximated']),
   'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
   'finish.details': blocksReply(blocks.reply([text], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, ['finish.approximated', ...timeless]),

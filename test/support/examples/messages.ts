@@ -246,7 +246,7 @@ export const messagesExamples: Record<string, Example> = {
     [
       chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{"a":1}') }] }),
       chat.chunk({ tool_calls: [{ index: 0, function: { arguments: ' so' } }] }),
-      done,
+      chat.chunk({}, { finish_reason: 'tool_calls' }, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }),
     ],
     {},
     ['usage.late'],
