@@ -252,8 +252,12 @@ describe('what a stream says beside what is known', () => {
     const head = { index: 0, id: 'a', x: 1, function: { name: 'f', arguments: '{' } }
     const run = (late: object) =>
       codes(
-        decodeStream([chunk({ tool_calls: [head] }), chunk({ tool_calls: [{ index: 0, function: { arguments: '}' }, ...late }] }), chunk({}, 'tool_calls'), '[DONE]'])
-          .notes,
+        decodeStream([
+          chunk({ tool_calls: [head] }),
+          chunk({ tool_calls: [{ index: 0, function: { arguments: '}' }, ...late }] }),
+          chunk({}, 'tool_calls'),
+          '[DONE]',
+        ]).notes,
       )
     expect(run({ x: 1 })).toEqual([])
     expect(run({ z: 1 })).toEqual(['field.unknown'])
