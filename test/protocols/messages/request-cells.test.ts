@@ -1,0 +1,201 @@
+import { describe, expect, test } from 'vitest'
+import { translateRequest } from '../../../src/index.ts'
+
+type Options = Partial<Parameters<typeof translateRequest>[1]>
+type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]
+
+const chat = (more: object = {}) => ({ model: 'claude-opus-5-5', max_completion_tokens: 99, messages: [{ role: 'user', content: 'hi' }], ...more })
+const from = (protocol: 'chat-completions' | 'responses', body: object, options: Options = {}) => told(body, { from: protocol, to: 'messages', ...options })
+const blocks = (more: object = {}) => ({ model: 'm', max_tokens: 99, messages: [{ role: 'user', content: 'hi' }], ...more })
+/** Nothing is written under this key. */
+const absent = (key: string): object => expect.not.objectContaining({ [key]: expect.anything() })
+const told = (body: object, options: Parameters<typeof translateRequest>[1]) => {
+  const { body: written, notes } = translateRequest(body, options)
+  return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
+}
+
+describe('instructions in mid-conversation, for each model and place (2.1)', () => {
+  const user = { role: 'user', content: 'hi' }
+  const assistant = { role: 'assistant', content: 'yes' }
+  const system = { role: 'system', content: 'B' }
+  const native = { messages: [{ role: 'user' }, { role: 'system', content: 'B' }] }
+  const wrapped = (...contents: unknown[]) => ({ messages: contents.map(content => expect.objectContaining({ content })) })
+  const tag = expect.objectContaining({ type: 'text', text: '<system>B</system>' })
+  test.each<[model: string, knows: boolean]>([
+    ['claude-opus-4-8', true],
+    ['claude-sonnet-5', true],
+    ['claude-fable-5', true],
+    ['claude-opus-5-5', true],
+    ['claude-novel-9', true],
+    ['claude-opus-4-7', false],
+    ['claude-opus-4-1', false],
+    ['claude-sonnet-4-5', false],
+    ['claude-haiku-4-5', false],
+    ['claude-3-7-sonnet-latest', false],
+    ['gpt-5', false],
+  ])('%s knows a system message there: %s', (model, knows) => {
+    const { written, notes } = from('chat-completions', chat({ model, messages: [user, system] }))
+    expect(written).toMatchObject(knows ? native : wrapped(expect.arrayContaining([tag])))
+    expect(notes).toEqual(knows ? [] : ['system.mid-conversation-as-user /messages/1'])
+  })
+
+  test.each<Row>([
+    ['after an assistant turn, with a user turn to come', { messages: [user, assistant, system, user] }, {}, ['system.mid-conversation-as-user /messages/2']],
+    ['hoisted, as asked', { messages: [user, assistant, system, user] }, { system: 'B' }, ['system.hoisted /messages/2'], { systemPlacement: 'hoist' }],
+    ['as the user, as asked', { messages: [user, system] }, {}, ['system.mid-conversation-as-user /messages/1'], { systemPlacement: 'user' }],
+    ['before everything else', { messages: [system, user] }, { system: expect.anything(), messages: [{ role: 'user' }] }, []],
+    [
+      'of a developer, before everything else',
+      { messages: [{ ...system, role: 'developer' }, user] },
+      { system: expect.anything() },
+      ['system.developer-role /messages/0/role'],
+    ],
+  ])('%s', (_, given, expected, notes, options) => {
+    const result = from('chat-completions', chat(given), options)
+    expect(result.written).toMatchObject(expected)
+    expect(result.notes).toEqual(notes)
+  })
+})
+
+describe('cache marks, toward messages (2.11)', () => {
+  const text = (ttl?: string) => ({ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ...(ttl && { ttl }) } })
+  const marked = (...ttls: (string | undefined)[]) => ({ messages: [{ role: 'user', content: ttls.map(text) }] })
+  const written = (...ttls: (string | undefined)[]) => ({
+    messages: [{ content: ttls.map(ttl => ({ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })) }],
+  })
+  const unmarked = expect.not.objectContaining({ cache_control: expect.anything() })
+  const lastFour = {
+    messages: [{ content: [unmarked, ...Array.from({ length: 4 }, () => expect.objectContaining({ cache_control: { type: 'ephemeral' } }))] }],
+  }
+  const at = (index: number) => `/messages/0/content/${index}/prompt_cache_breakpoint`
+  test.each<Row>([
+    ['no lifetime stays none', marked(undefined), written(undefined), []],
+    ['30m is 1h', marked('30m'), written('1h'), [`cache.ttl ${at(0)}/ttl`]],
+    ['12h is 1h', marked('12h'), written('1h'), [`cache.ttl ${at(0)}/ttl`]],
+    ['five marks are four, the last ones', marked(...Array.from({ length: 5 }, () => undefined)), lastFour, [`cache.too-many ${at(0)}`]],
+    ['a key has no place', { prompt_cache_key: 'k' }, {}, ['field.unsupported /prompt_cache_key']],
+    ['a retention has no place', { prompt_cache_retention: '24h' }, {}, ['field.unsupported /prompt_cache_retention']],
+    ['the implicit mode is the default', { prompt_cache_options: { mode: 'implicit' } }, {}, []],
+    ['the explicit mode without marks writes none', { prompt_cache_options: { mode: 'explicit' } }, {}, []],
+  ])('%s', (_, given, expected, notes) => {
+    const result = from('chat-completions', chat(given))
+    expect(result.written).toMatchObject(expected)
+    expect(result.notes).toEqual(notes)
+  })
+})
+
+describe.each(['chat-completions', 'responses'] as const)('cache marks of messages, toward %s (2.11)', to => {
+  const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
+  const says = (...marks: object[]) => ({ messages: [{ role: 'user', content: marks.map(one => ({ type: 'text', text: 'a', ...one })) }] })
+  test.each<[string, object, string[]]>([
+    ['no lifetime stays none', says(mark()), []],
+    ['5m is none', says(mark('5m')), ['cache.ttl /messages/0/content/0/cache_control/ttl']],
+    ['1h is none', says(mark('1h')), ['cache.ttl /messages/0/content/0/cache_control/ttl']],
+    ['a tool takes none', { tools: [{ name: 't', input_schema: { type: 'object' }, ...mark() }] }, ['cache.place /tools/0/cache_control']],
+    [
+      'text of the assistant takes none',
+      {
+        messages: [
+          { role: 'user', content: 'hi' },
+          { role: 'assistant', content: [{ type: 'text', text: 'a', ...mark() }] },
+        ],
+      },
+      ['cache.place /messages/1/content/0/cache_control'],
+    ],
+    ['five marks are four', says(mark(), mark(), mark(), mark(), mark()), ['cache.too-many /messages/0/content/0/cache_control']],
+    ['a mark of the whole request is the default', mark(), []],
+  ])('%s', (_, given, notes) => {
+    expect(told(blocks(given), { from: 'messages', to }).notes).toEqual(notes)
+  })
+})
+
+describe('tiers, toward messages (2.12)', () => {
+  test.each<Row>([
+    ['auto', { service_tier: 'auto' }, { service_tier: 'auto' }, []],
+    ['default', { service_tier: 'default' }, { service_tier: 'standard_only' }, []],
+    ['flex', { service_tier: 'flex' }, absent('service_tier'), ['field.unsupported /service_tier']],
+    ['priority', { service_tier: 'priority' }, { service_tier: 'auto' }, ['tier.nearest /service_tier']],
+    ['fast', { service_tier: 'fast' }, absent('service_tier'), ['field.unsupported /service_tier']],
+    ['fast as speed, as asked', { service_tier: 'fast' }, { speed: 'fast' }, ['tier.fast-as-speed /service_tier'], { fastIsSpeed: true }],
+    ['scale', { service_tier: 'scale' }, absent('service_tier'), ['field.unsupported /service_tier']],
+    ['ultrafast', { service_tier: 'ultrafast' }, absent('service_tier'), ['field.unsupported /service_tier']],
+  ])('%s', (_, given, expected, notes, options) => {
+    const result = from('chat-completions', chat(given), options)
+    expect(result.written).toMatchObject(expected)
+    expect(result.notes).toEqual(notes)
+  })
+})
+
+describe('output formats, toward messages (2.9)', () => {
+  const schema = { type: 'object', properties: {}, additionalProperties: false }
+  const format = (more: object) => ({ response_format: { type: 'json_schema', json_schema: { name: 'n', schema, ...more } } })
+  const as = { output_config: { format: { type: 'json_schema', schema } } }
+  test.each<Row>([
+    ['text', { response_format: { type: 'text' } }, absent('output_config'), []],
+    ['json without a schema', { response_format: { type: 'json_object' } }, absent('output_config'), ['field.unsupported /response_format']],
+    ['a schema, whose name is cosmetic', format({ strict: true }), as, []],
+    ['a schema that is not strict', format({ strict: false }), as, ['output.strict /response_format/json_schema/strict']],
+    ['verbosity', { verbosity: 'low' }, {}, ['field.unsupported /verbosity']],
+  ])('%s', (_, given, expected, notes) => {
+    const result = from('chat-completions', chat(given))
+    expect(result.written).toMatchObject(expected)
+    expect(result.notes).toEqual(notes)
+  })
+})
+
+describe('documents of messages, toward others (2.3)', () => {
+  const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
+  const plain = { type: 'text', media_type: 'text/plain', data: 'words' }
+  const parts = { type: 'content', content: [{ type: 'text', text: 'inner' }] }
+  const url = { type: 'url', url: 'https://example.org/a.pdf' }
+  const file = { type: 'file', file_id: 'file_1' }
+  const at = '/messages/0/content/0'
+  test.each<['chat-completions' | 'responses', string, object, unknown, string[]]>([
+    ['chat-completions', 'a PDF', { source: pdf }, { type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }, []],
+    ['chat-completions', 'a PDF with a title', { source: pdf, title: 't.pdf' }, { file: { filename: 't.pdf' } }, [`media.title-as-filename ${at}/title`]],
+    ['chat-completions', 'a context', { source: pdf, context: 'c' }, { type: 'file' }, [`field.unsupported ${at}/context`]],
+    [
+      'chat-completions',
+      'citations that are asked for',
+      { source: pdf, citations: { enabled: true } },
+      { type: 'file' },
+      [`field.unsupported ${at}/citations`],
+    ],
+    ['responses', 'a PDF', { source: pdf }, { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }, []],
+    ['responses', 'a PDF at an address', { source: url }, { type: 'input_file', file_url: 'https://example.org/a.pdf' }, []],
+    ['responses', 'plain text', { source: plain }, { type: 'input_file', file_data: 'data:text/plain;base64,d29yZHM=' }, []],
+    ['responses', 'parts', { source: parts }, { type: 'input_text', text: 'inner' }, [`content.as-text ${at}`]],
+    ['responses', 'a PDF with a title', { source: pdf, title: 't.pdf' }, { filename: 't.pdf' }, [`media.title-as-filename ${at}/title`]],
+    ['responses', 'a context', { source: pdf, context: 'c' }, { type: 'input_file' }, [`field.unsupported ${at}/context`]],
+    ['responses', 'citations that are asked for', { source: pdf, citations: { enabled: true } }, { type: 'input_file' }, [`field.unsupported ${at}/citations`]],
+  ])('%s: %s', (to, _, document, expected, notes) => {
+    const body = blocks({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', ...document },
+            { type: 'text', text: 'x' },
+          ],
+        },
+      ],
+    })
+    const result = told(body, { from: 'messages', to })
+    const list = to === 'responses' ? 'input' : 'messages'
+    expect(result.written).toMatchObject({ [list]: [{ content: expect.arrayContaining([expect.objectContaining(objectIn(expected))]) }] })
+    expect(result.notes).toEqual(notes)
+  })
+
+  test.each(['chat-completions', 'responses'] as const)('a file id is refused toward %s, for only its issuer knows it', to => {
+    const body = blocks({ messages: [{ role: 'user', content: [{ type: 'document', source: file }] }] })
+    expect(() => translateRequest(body, { from: 'messages', to })).toThrow(/file id/)
+    expect(told(body, { from: 'messages', to, onUnresolvable: 'note' }).notes).toContain(`file.foreign-id ${at}`)
+  })
+})
+
+/** Inner objects may have more than is named. */
+function objectIn(expected: unknown): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(expected as object).map(([key, value]) => [key, typeof value === 'object' && value !== null ? expect.objectContaining(value) : value]),
+  )
+}
