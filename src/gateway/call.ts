@@ -139,7 +139,9 @@ export function failureOf(
     const message = `the upstream answered ${status} with a web page`
     return failure(new Refusal({ status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
   }
-  const { value } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) })
+  const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
+  // What is no JSON is no body to be given back.
+  const value = body === undefined ? said : { ...said, raw }
   const wire = from === to && body !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }

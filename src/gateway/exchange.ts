@@ -122,14 +122,16 @@ async function readReply(opened: Opened): Promise<Reply> {
   const from = candidate.protocol
   const text = await readText(opened)
   const value = parse(text)
+  // Some providers put their errors into a list.
+  const told: unknown = Array.isArray(value) ? value[0] : value
+  if (isObject(told) && told['error'] && from.detect(told).response.length === 0)
+    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(told['error']), headers: {}, body: told }).value)
   if (!isObject(value))
     throw refuse(
       502,
       'internal',
       /^\s*</.test(text) ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object',
     )
-  if (value['error'] && from.detect(value).response.length === 0)
-    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(value['error']), headers: {}, body: value }).value)
   return { value, text }
 }
 

@@ -80,9 +80,12 @@ function readBody(body: unknown): Said {
   if (typeof error === 'string') return defined({ message: error, requestId })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
-  const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail'])
+  const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
   return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId, fields: unread(outer) })
 }
+
+/** Faults that a server lists instead of saying what is wrong. */
+const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
 
 /** What nobody modelled of a body, where it stood. */
 function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...beside }: JsonObject): JsonObject {

@@ -133,6 +133,9 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
   return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
 }
 
+/** Faults that a server lists instead of saying what is wrong. */
+const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
+
 /** The `error` of a body, of a failed response or of a stream's event, nested or flat → what went wrong. */
 export function readError(body: unknown, status?: number): CanonicalError {
   const holder = Array.isArray(body) ? body[0] : body
@@ -146,7 +149,13 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const details = isObject(inner) && inner !== holder && Object.keys(more).length > 0 ? more : undefined
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
-  const text = textOf(message) ?? textOf(inner) ?? textOf(beside['message']) ?? textOf(beside['detail']) ?? 'the upstream failed without a message'
+  const text =
+    textOf(message) ??
+    textOf(inner) ??
+    textOf(beside['message']) ??
+    textOf(beside['detail']) ??
+    listed(beside['detail']) ??
+    'the upstream failed without a message'
   const word = kindOf(code, type, status ?? said)
   const kind = word === 'invalid_request' && overflow.test(text) ? 'context_length' : word
   return defined({
