@@ -1,7 +1,6 @@
 import type { Message, Part } from '../../canonical/message.ts'
-import type { CanonicalRequest, StateSpec } from '../../canonical/request.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -15,103 +14,8 @@ import type { Options } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
+import { refuseState } from './state.ts'
 import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isLost, unknownOfToolChoice } from './tools.ts'
-
-/** Where a canonical field stands on this wire. */
-export const fieldNames: Record<string, string> = {
-  'error.details': 'error',
-  candidateCount: 'n',
-  candidates: 'choices',
-  maxOutputTokens: 'max_completion_tokens',
-  toolChoice: 'tool_choice',
-  'toolChoice.raw': 'tool_choice',
-  parallelToolCalls: 'parallel_tool_calls',
-  'sampling.temperature': 'temperature',
-  'sampling.topP': 'top_p',
-  'sampling.topK': 'top_k',
-  'sampling.minP': 'min_p',
-  'sampling.repetitionPenalty': 'repetition_penalty',
-  'sampling.frequencyPenalty': 'frequency_penalty',
-  'sampling.presencePenalty': 'presence_penalty',
-  'sampling.seed': 'seed',
-  'sampling.logitBias': 'logit_bias',
-  'logprobs.enabled': 'logprobs',
-  'logprobs.top': 'top_logprobs',
-  'cache.key': 'prompt_cache_key',
-  'cache.mode': 'prompt_cache_options/mode',
-  'cache.ttl': 'prompt_cache_options/ttl',
-  'cache.retention': 'prompt_cache_retention',
-  'serviceTier.tier': 'service_tier',
-  serviceTier: 'service_tier',
-  'user.safetyId': 'safety_identifier',
-  'user.user': 'user',
-  'state.store': 'store',
-  'safety.moderation': 'moderation',
-  'prediction.parts': 'prediction',
-  'reasoning.effort': 'reasoning_effort',
-  'reasoning.budgetTokens': 'reasoning/max_tokens',
-  'reasoning.mode': 'thinking/type',
-  'reasoning.display': 'reasoning/exclude',
-  'reasoning.summary': 'reasoning/summary',
-  'output.format': 'response_format',
-  'output.format.strict': 'response_format/json_schema/strict',
-  'output.format.name': 'response_format/json_schema/name',
-  'output.format.description': 'response_format/json_schema/description',
-  'output.verbosity': 'verbosity',
-  'output.modalities': 'modalities',
-  'output.audio': 'audio',
-  'stream.enabled': 'stream',
-  'stream.includeUsage': 'stream_options/include_usage',
-  'stream.obfuscation': 'stream_options/include_obfuscation',
-  description: 'function/description',
-  parameters: 'function/parameters',
-  strict: 'function/strict',
-  input: 'function/arguments',
-  callId: 'tool_call_id',
-  detail: 'image_url/detail',
-  filename: 'file/filename',
-  citations: 'annotations',
-  createdAt: 'created',
-  'usage.input': 'usage/prompt_tokens',
-  'finish.reason': 'finish_reason',
-  'finish.sequence': 'finish_reason',
-  'finish.details': 'finish_reason',
-  // Objects of which what nobody modelled is kept under their own name.
-  'metadata/*': '',
-  'reasoning/*': '',
-  'thinking/*': '',
-  'stream_options/*': '',
-  'prompt_cache_options/*': '',
-  'response_format/*': '',
-  'json_schema/*': '',
-  'tool_choice/*': '',
-  'function/*': '',
-  'custom/*': '',
-  'format/*': '',
-  'grammar/*': '',
-  'image_url/*': '',
-  'file/*': '',
-  'input_audio/*': '',
-  'audio/*': '',
-  'prompt_cache_breakpoint/*': '',
-  'cache_control/*': '',
-  'prediction/*': '',
-  'usage/*': '',
-  'prompt_tokens_details/*': '',
-  'completion_tokens_details/*': '',
-  // Functions and custom tools have a name at different places, so the note points at the whole tool or call.
-  'tools:name': '',
-  'tool_calls:name': '',
-  'functions:description': 'description',
-  'functions:parameters': 'parameters',
-  'functions:strict': 'strict',
-  'function_call:input': 'arguments',
-  'content:citations': '../annotations',
-  'content:logprobs': '../../logprobs',
-  'refusal:logprobs': '../../logprobs',
-  'content:cache': 'prompt_cache_breakpoint',
-  'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
-}
 
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
@@ -368,33 +272,6 @@ function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Mess
 function isNamedAlike(one: Tool, other: Tool): boolean {
   if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
   return one.name === other.name && one.namespace === other.namespace
-}
-
-/** `include` entries whose effect is had by other fields, or that ask for what this protocol carries anyway. */
-const consumed = new Set(['message.output_text.logprobs', 'reasoning.encrypted_content'])
-
-function refuseState({ state, cache }: CanonicalRequest, { report, options }: Writing): void {
-  const { store: _, previousId, conversation, background, prompt, include, truncation, thread, continuationToken, ...rest }: StateSpec = state ?? {}
-  const bearing = {
-    'state.previousId': previousId,
-    'state.conversation': conversation,
-    'state.prompt': prompt,
-    'state.thread': thread,
-    'state.continuationToken': continuationToken,
-    'state.background': background || undefined,
-    'cache.contentRef': cache?.contentRef,
-  }
-  for (const [field, told] of Object.entries(bearing)) {
-    if (told === undefined || told === null) continue
-    if (options.onUnresolvable !== 'note') {
-      const path = `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`
-      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path }, 'only the provider of the source protocol can resolve this')
-    }
-    report.add('state.unresolvable', '', field)
-  }
-  for (const entry of include ?? []) if (!consumed.has(entry)) report.add('field.unsupported', '', 'state.include')
-  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', '', 'state.truncation')
-  report.rest(rest, '', 'state.')
 }
 
 /** Four breakpoints are taken: those of the instructions first, then the last ones. */

@@ -6,16 +6,16 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks } from './carriers.ts'
-import { decodeAnnotation, unknownOfAnnotations } from './citations.ts'
+import { unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
-import { decodeImages } from './images.ts'
 import { createChatReport } from './notes.ts'
-import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
+import { closePart, placeOf } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { kept, merge, protocolName, same } from './own.ts'
+import { kept, protocolName, same } from './own.ts'
 import { blocksOfProxy } from './reasoning.ts'
-import { decodeLogprobs, isFailed, readTime } from './response.ts'
+import { isFailed, readTime } from './response.ts'
 import { announce, type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
+import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './stream-content.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { flushTags, type Piece, splitTags, type Tags } from './think-tags.ts'
 import { decodeUsage } from './usage.ts'
@@ -317,67 +317,6 @@ function appendPieces(state: State, choice: Choice, { pieces, emit }: { pieces: 
 /** What may have been half a tag is text when something else follows. */
 function flush(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
   if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
-}
-
-function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
-  const part = opened(choice, kind, emit)
-  add(choice, part, { delta: { kind: 'text', text }, emit })
-  const logprobs = choice.logprobs[kind]
-  if (logprobs.length === 0) return
-  add(choice, part, { delta: { kind: 'logprobs', logprobs }, emit })
-  choice.logprobs[kind] = []
-}
-
-/** Servers that send content as blocks put reasoning among them. */
-function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>): void {
-  const { type, text, thinking } = block
-  if (type === 'text') {
-    if (typeof text === 'string' && text) appendText(choice, 'text', { text, emit })
-  } else if (type === 'thinking') {
-    const pieces = Array.isArray(thinking)
-      ? thinking.map(piece => (isObject(piece) && typeof piece['text'] === 'string' ? piece['text'] : '')).join('')
-      : thinking
-    if (typeof pieces === 'string' && pieces) appendReasoning(choice, { text: pieces, of: 'raw', emit })
-  } else {
-    closePart(choice, emit)
-    const part = openPart(choice, { type: 'opaque', protocol: protocolName, raw: block }, emit)
-    emit({ type: 'part.end', candidate: choice.candidate, part })
-  }
-}
-
-function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEvent>): void {
-  add(choice, opened(choice, 'text', emit), { delta: { kind: 'citation', citation: decodeAnnotation(annotation) }, emit })
-}
-
-function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
-  const told = { text: decodeLogprobs(content), refusal: decodeLogprobs(refusal) }
-  for (const kind of ['text', 'refusal'] as const) {
-    const logprobs = told[kind]
-    if (!logprobs) continue
-    if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs }, emit })
-    else choice.logprobs[kind] = [...choice.logprobs[kind], ...logprobs]
-  }
-  if (Object.keys(unknown).length > 0) choice.fields = { ...choice.fields, logprobs: unknown }
-}
-
-function readImages(choice: Choice, images: unknown, emit: Emit<CanonicalEvent>): void {
-  const parts = decodeImages(images, placeOf(choice))
-  if (!parts) choice.delta = { ...choice.delta, images }
-  for (const head of parts ?? []) {
-    closePart(choice, emit)
-    emit({ type: 'part.end', candidate: choice.candidate, part: openPart(choice, head, emit) })
-  }
-}
-
-function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: Emit<CanonicalEvent>): void {
-  if (choice.audio === undefined) {
-    closePart(choice, emit)
-    const form = { place: 'audio', ...(typeof id === 'string' && { id }) }
-    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...kept({}, form) }, emit)
-  }
-  if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
-  if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })
-  if (Object.keys(late).length > 0) choice.delta = merge(choice.delta, { audio: late })
 }
 
 /** The source said that it is done (`told`), or just stopped. */

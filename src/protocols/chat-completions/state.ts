@@ -1,0 +1,35 @@
+import type { CanonicalRequest, StateSpec } from '../../canonical/request.ts'
+import { TranslationError } from '../../errors.ts'
+import type { Writing } from './content.ts'
+import { protocolName } from './own.ts'
+
+/** `include` entries whose effect is had by other fields, or that ask for what this protocol carries anyway. */
+const consumed = new Set(['message.output_text.logprobs', 'reasoning.encrypted_content'])
+
+/**
+ * What refers to the memory of a provider.
+ * @throws TranslationError `inexpressible` for what only that provider can resolve, unless a note is asked for
+ */
+export function refuseState({ state, cache }: CanonicalRequest, { report, options }: Writing): void {
+  const { store: _, previousId, conversation, background, prompt, include, truncation, thread, continuationToken, ...rest }: StateSpec = state ?? {}
+  const bearing = {
+    'state.previousId': previousId,
+    'state.conversation': conversation,
+    'state.prompt': prompt,
+    'state.thread': thread,
+    'state.continuationToken': continuationToken,
+    'state.background': background || undefined,
+    'cache.contentRef': cache?.contentRef,
+  }
+  for (const [field, told] of Object.entries(bearing)) {
+    if (told === undefined || told === null) continue
+    if (options.onUnresolvable !== 'note') {
+      const path = `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`
+      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path }, 'only the provider of the source protocol can resolve this')
+    }
+    report.add('state.unresolvable', '', field)
+  }
+  for (const entry of include ?? []) if (!consumed.has(entry)) report.add('field.unsupported', '', 'state.include')
+  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', '', 'state.truncation')
+  report.rest(rest, '', 'state.')
+}

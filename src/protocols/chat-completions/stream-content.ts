@@ -1,0 +1,73 @@
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Emit } from '../../protocol.ts'
+import { decodeAnnotation } from './citations.ts'
+import { decodeImages } from './images.ts'
+import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
+import { kept, merge, protocolName } from './own.ts'
+import { decodeLogprobs } from './response.ts'
+import type { Choice } from './stream-decoder.ts'
+import { appendReasoning } from './stream-reasoning.ts'
+
+/** What a delta says beside reasoning and calls: text, blocks, citations, probabilities, pictures, sound. */
+
+export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
+  const part = opened(choice, kind, emit)
+  add(choice, part, { delta: { kind: 'text', text }, emit })
+  const logprobs = choice.logprobs[kind]
+  if (logprobs.length === 0) return
+  add(choice, part, { delta: { kind: 'logprobs', logprobs }, emit })
+  choice.logprobs[kind] = []
+}
+
+/** Servers that send content as blocks put reasoning among them. */
+export function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const { type, text, thinking } = block
+  if (type === 'text') {
+    if (typeof text === 'string' && text) appendText(choice, 'text', { text, emit })
+  } else if (type === 'thinking') {
+    const pieces = Array.isArray(thinking)
+      ? thinking.map(piece => (isObject(piece) && typeof piece['text'] === 'string' ? piece['text'] : '')).join('')
+      : thinking
+    if (typeof pieces === 'string' && pieces) appendReasoning(choice, { text: pieces, of: 'raw', emit })
+  } else {
+    closePart(choice, emit)
+    const part = openPart(choice, { type: 'opaque', protocol: protocolName, raw: block }, emit)
+    emit({ type: 'part.end', candidate: choice.candidate, part })
+  }
+}
+
+export function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEvent>): void {
+  add(choice, opened(choice, 'text', emit), { delta: { kind: 'citation', citation: decodeAnnotation(annotation) }, emit })
+}
+
+export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
+  const told = { text: decodeLogprobs(content), refusal: decodeLogprobs(refusal) }
+  for (const kind of ['text', 'refusal'] as const) {
+    const logprobs = told[kind]
+    if (!logprobs) continue
+    if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs }, emit })
+    else choice.logprobs[kind] = [...choice.logprobs[kind], ...logprobs]
+  }
+  if (Object.keys(unknown).length > 0) choice.fields = { ...choice.fields, logprobs: unknown }
+}
+
+export function readImages(choice: Choice, images: unknown, emit: Emit<CanonicalEvent>): void {
+  const parts = decodeImages(images, placeOf(choice))
+  if (!parts) choice.delta = { ...choice.delta, images }
+  for (const head of parts ?? []) {
+    closePart(choice, emit)
+    emit({ type: 'part.end', candidate: choice.candidate, part: openPart(choice, head, emit) })
+  }
+}
+
+export function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: Emit<CanonicalEvent>): void {
+  if (choice.audio === undefined) {
+    closePart(choice, emit)
+    const form = { place: 'audio', ...(typeof id === 'string' && { id }) }
+    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...kept({}, form) }, emit)
+  }
+  if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
+  if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })
+  if (Object.keys(late).length > 0) choice.delta = merge(choice.delta, { audio: late })
+}
