@@ -1,30 +1,49 @@
+import type { Message } from '../../src/canonical/message.ts'
 import type { Protocol } from '../../src/protocol.ts'
 
 type Body = Record<string, unknown>
 
-/** Where a protocol has the turns of a conversation. */
-const turnsAt: Record<string, string> = { 'chat-completions': 'messages', messages: 'messages', responses: 'input' }
+const said = (role: 'user' | 'assistant', text: string): Message => ({ role, origin: 'message', parts: [{ type: 'text', text }] })
 
-function turnsOf({ name }: Protocol, wire: unknown): unknown[] {
-  const turns = (wire as Body)[turnsAt[name] ?? 'messages']
+/** Where a protocol has the turns of a conversation, and how it writes such as say a text. */
+function turnsIn(protocol: Protocol, ...messages: Message[]): { key: string; turns: Body[] } {
+  const [key, turns] = Object.entries(protocol.encodeRequest({ model: 'm', messages }).wire as Body).find(
+    (entry): entry is [string, Body[]] => Array.isArray(entry[1]) && entry[1].length === messages.length,
+  ) ?? ['', []]
+  if (!key) throw new Error(`no list of turns in a request of ${protocol.name}`)
+  return { key, turns }
+}
+
+const known = new Map<Protocol, { key: string; turns: Body[] }>()
+
+/** A question of the user, an answer, and the next question. */
+function usualTurns(protocol: Protocol): { key: string; turns: Body[] } {
+  const turns = known.get(protocol) ?? turnsIn(protocol, said('user', 'So?'), said('assistant', 'So.'), said('user', 'And?'))
+  known.set(protocol, turns)
+  return turns
+}
+
+function turnsOf(protocol: Protocol, wire: unknown): unknown[] {
+  const turns = (wire as Body)[usualTurns(protocol).key]
   return Array.isArray(turns) ? turns : []
 }
 
-const withTurns = ({ name }: Protocol, wire: unknown, turns: unknown[]): Body => ({ ...(wire as Body), [turnsAt[name] ?? 'messages']: turns })
+const withTurns = (protocol: Protocol, wire: unknown, turns: unknown[]): Body => ({ ...(wire as Body), [usualTurns(protocol).key]: turns })
 
 /** The request as it was after each of its assistant's texts that a user answers. */
 export function cutsOf(protocol: Protocol, wire: unknown): Body[] {
   const turns = turnsOf(protocol, wire)
-  const ends = turns.flatMap((turn, index) => (isText(turn) && (turns[index + 1] as Body | undefined)?.['role'] === 'user' ? [index + 1] : []))
+  const [asks, answers] = usualTurns(protocol).turns.map(({ role }) => role)
+  const isText = (turn: unknown) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === answers && !('tool_calls' in turn)
+  const ends = turns.flatMap((turn, index) => (isText(turn) && (turns[index + 1] as Body | undefined)?.['role'] === asks ? [index + 1] : []))
   return ends.map(end => withTurns(protocol, wire, turns.slice(0, end)))
 }
 
-const isText = (turn: unknown) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === 'assistant' && !('tool_calls' in turn)
-
 /** A request that ends with a text of the assistant, and the same when the user and the turns of another have followed. */
 export function continued(protocol: Protocol, wire: unknown, more: unknown): { earlier: Body; later: Body } {
-  const before = [...turnsOf(protocol, wire), { role: 'user', content: 'So?' }, { role: 'assistant', content: 'So.' }]
-  const after = [...before, { role: 'user', content: 'And?' }, ...turnsOf(protocol, more)]
+  const [asked, answered, next] = usualTurns(protocol).turns
+  const before = [...turnsOf(protocol, wire), asked, answered]
+  const after = [...before, next, ...turnsOf(protocol, more)]
   return { earlier: withTurns(protocol, wire, before), later: withTurns(protocol, wire, after) }
 }
 
@@ -37,5 +56,8 @@ export function brokenPrefix(earlier: unknown, later: unknown, { from, to }: { f
   const changed = turnsOf(to, before).flatMap((turn, index) =>
     JSON.stringify(turn) === has[index] ? [] : [`turn ${index}: ${JSON.stringify(turn)} became ${has[index]}`],
   )
-  return [...changed.slice(0, 1), ...['system', 'instructions', 'tools'].filter(key => JSON.stringify(before[key]) !== JSON.stringify(after[key]))]
+  return [
+    ...changed.slice(0, 1),
+    ...['system', 'instructions', 'systemInstruction', 'tools'].filter(key => JSON.stringify(before[key]) !== JSON.stringify(after[key])),
+  ]
 }
