@@ -61,3 +61,13 @@ export function brokenPrefix(earlier: unknown, later: unknown, { from, to }: { f
     ...['system', 'instructions', 'systemInstruction', 'tools'].filter(key => JSON.stringify(before[key]) !== JSON.stringify(after[key])),
   ]
 }
+
+/** Is the later request the earlier one with more turns after it, and nothing else another? */
+export function goesOn(protocol: Protocol, earlier: unknown, later: unknown): boolean {
+  const [before, after] = [turnsOf(protocol, earlier), turnsOf(protocol, later)]
+  return (
+    before.length > 0 &&
+    before.length < after.length &&
+    JSON.stringify(withTurns(protocol, later, after.slice(0, before.length))) === JSON.stringify(withTurns(protocol, earlier, before))
+  )
+}
