@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest } from '../../../src/index.ts'
+import { translateRequest, translateResponse } from '../../../src/index.ts'
 
 type Options = Partial<Parameters<typeof translateRequest>[1]>
 type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]
@@ -199,3 +199,77 @@ function objectIn(expected: unknown): Record<string, unknown> {
     Object.entries(expected as object).map(([key, value]) => [key, typeof value === 'object' && value !== null ? expect.objectContaining(value) : value]),
   )
 }
+
+describe('what is written in the place of what messages does not say', () => {
+  const audio = { role: 'assistant', content: null, refusal: null, audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } }
+  const choices = [{ index: 0, message: audio, finish_reason: 'stop', logprobs: null }]
+  const spoken = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices }
+
+  test('the transcript of spoken words (2.3)', () => {
+    const { body, notes } = translateResponse(spoken, { from: 'chat-completions', to: 'messages' })
+    expect(body).toMatchObject({ content: [{ type: 'text', text: 'hello' }] })
+    expect(notes.map(({ code }) => code)).toContain('media.transcript')
+    expect(translateResponse(spoken, { from: 'chat-completions', to: 'responses' }).body).toMatchObject({ output: [{ content: [{ text: 'hello' }] }] })
+  })
+
+  test.each<[string, object, object, string, Options?]>([
+    [
+      'nothing for a picture among instructions (2.1)',
+      {
+        input: [
+          {
+            role: 'system',
+            content: [
+              { type: 'input_text', text: 'A' },
+              { type: 'input_image', image_url: 'https://example.org/a.png' },
+            ],
+          },
+          { role: 'user', content: 'hi' },
+        ],
+      },
+      { system: expect.anything(), messages: [{ role: 'user' }] },
+      'system.not-text /input/0/content/1',
+    ],
+    [
+      'the uses of its one tool for the calls of all (2.5)',
+      { input: 'hi', tools: [{ type: 'web_search' }], max_tool_calls: 3 },
+      { tools: [{ name: 'web_search', max_uses: 3 }] },
+      'tool.max-uses /max_tool_calls',
+      { serverTools: 'map' },
+    ],
+    [
+      'a document for a file whose kind was not told (2.3)',
+      { input: [{ role: 'user', content: [{ type: 'input_file', file_data: 'JVBERi0=' }] }] },
+      { messages: [{ content: [{ type: 'document', source: { media_type: 'application/pdf', data: 'JVBERi0=' } }] }] },
+      'media.guessed /input/0/content/0/file_data',
+    ],
+    [
+      'the text of a result that is an object (2.7)',
+      {
+        input: [
+          { role: 'user', content: 'hi' },
+          { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+          { type: 'function_call_output', call_id: 'c1', output: { a: 1 } },
+        ],
+      },
+      { messages: [{}, {}, { content: [{ type: 'tool_result', content: '{"a":1}' }] }] },
+      'tool-result.stringified /input/2/output',
+    ],
+    [
+      'text of the assistant, however it was marked (2.3)',
+      {
+        input: [
+          { role: 'user', content: 'hi' },
+          { type: 'message', role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] },
+          { role: 'user', content: 'so' },
+        ],
+      },
+      { messages: [{}, { role: 'assistant', content: 'yes' }, {}] },
+      'content.input-by-assistant /input/1/content/0',
+    ],
+  ])('%s', (_, given, expected, note, options) => {
+    const result = from('responses', { model: 'claude-opus-5-5', max_output_tokens: 99, ...given }, options)
+    expect(result.written).toMatchObject(expected)
+    expect(result.notes).toContain(note)
+  })
+})
