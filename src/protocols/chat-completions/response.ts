@@ -248,7 +248,10 @@ function encodeCandidate(
     logprobs: encodeChoiceLogprobs(parts, logprobs, ext),
   }
   // A server that put a delta into a whole answer gets it back; what a stream gathered there belongs to the message.
-  return spell(isObject(delta) && !own(first?.ext) ? { ...shown, message: merge(delta, message) } : shown, ext)
+  if (!isObject(delta) || own(first?.ext)) return spell(shown, ext)
+  // What a stream left unknown of details stands in these as they came.
+  const came = Array.isArray(form['details']) && isObject(message) && 'reasoning_details' in delta ? { reasoning_details: form['details'] } : {}
+  return spell({ ...shown, message: { ...merge(delta, message), ...came } }, ext)
 }
 
 /** A phase is told of each text, for all of them stand in one message here. */

@@ -5,7 +5,7 @@ import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
-import { splitProxyBlocks } from './carriers.ts'
+import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
 import { createChatReport } from './notes.ts'
@@ -352,7 +352,8 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
     report.add('finish.missing', `/choices/${candidate}/finish_reason`)
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
-  const gathered = Object.keys(delta).length > 0 ? { ...fields, delta } : fields
+  const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details }) }
+  const gathered = Object.keys(beside).length > 0 ? { ...fields, delta: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
   emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, formed) })
 }

@@ -288,7 +288,9 @@ function finishChoice(state: State, { candidate, finish, at, ext }: Extract<Cano
   report.ext(ext, at)
   refuse(state, choice, { finish, emit })
   const { delta, ...fields } = own(ext)?.fields ?? {}
-  conclude(state, choice, { word: written.word, fields, delta: isObject(delta) ? delta : {}, details: detailsOf(state, ext), emit })
+  // What nobody knew of details stands in these.
+  const { reasoning_details: _, ...beside } = isObject(delta) ? delta : {}
+  conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ext), emit })
 }
 
 /** A refusal without a word gets one, for an empty answer would look like a fault of the client. */

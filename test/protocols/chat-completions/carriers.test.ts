@@ -46,6 +46,24 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
   })
 })
 
+test('keys of details that nobody knows are kept for this protocol and noted once towards others, whole or streamed', () => {
+  const details = [{ type: 'reasoning.text', text: 'hm', signature: 'S', format: 'anthropic-claude-v1', index: 0, x: 1 }]
+  const frames = [chunk({ role: 'assistant', reasoning: 'hm', reasoning_details: details }), chunk({ content: 'yes' }), chunk({}, 'stop'), '[DONE]']
+  const { events } = decodeStream(frames)
+  const written = encodeStream(events)
+  expect(written.notes).toEqual([])
+  expect(JSON.stringify(written.frames).match(/"x":1/g)).toHaveLength(1)
+  const collected = collect(events).response
+  const again = chat.encodeResponse(collected)
+  expect(again.wire).toMatchObject({ choices: [{ message: { reasoning_details: details } }] })
+  expect(codes(again.notes)).not.toContain('field.unknown')
+  const { value } = chat.decodeResponse(answer({ content: 'yes', reasoning: 'hm', reasoning_details: details }))
+  for (const [other, response] of [messages, responses].flatMap(one => [[one, collected] as const, [one, value] as const])) {
+    const unknown = other.encodeResponse(response).notes.filter(({ code }) => code === 'field.unknown')
+    expect(unknown.map(({ path }) => path)).toEqual([expect.stringMatching(/^\/choices\/0\/(delta|message)\/reasoning_details$/)])
+  }
+})
+
 test('what else stands beside such a signature is kept, and noted by others', () => {
   const body = history({ role: 'assistant', tool_calls: [call({ extra_content: { google: { thought_signature: 'QUJD', x: 1 }, y: 2 } })] })
   const { value } = chat.decodeRequest(body)
