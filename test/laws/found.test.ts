@@ -37,6 +37,14 @@ describe('what a note says is so', () => {
       wire: { messages: [], function_call: { name: 'lookup' }, functions: [{ name: 'lookup' }], max_completion_tokens: 0, enable_thinking: true },
       pick: 0,
     },
+    {
+      what: 'the id of a result without its call, which no server takes as it is',
+      kind: 'request',
+      from: 'responses',
+      to: 'messages',
+      wire: { input: [{ type: 'function_call_output', call_id: 'with space', output: 'done' }] },
+      pick: 0,
+    },
   ])('$what', row => expect(falsehoodOf(row.kind, row.wire, row.pick ?? 0, pairOf(row))).toBeUndefined())
 })
 
@@ -87,7 +95,7 @@ describe('what was written, its own codecs read and write again alike', () => {
           { type: 'tool_use', id: 'call_c', name: 'run' },
           { type: 'redacted_thinking', data: 'iVBORw0=' },
         ],
-        stop_reason: 'end_turn',
+        stop_reason: 'tool_use',
       },
     },
   ])('$what', row => {

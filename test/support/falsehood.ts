@@ -2,14 +2,14 @@ import type { Note } from '../../src/canonical/note.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { wordsOf } from './arbitrary.ts'
 import { changed, changeOf, without } from './change.ts'
-import { cross, type Kind, parentOf, valueAt } from './cross.ts'
+import { type Crossed, cross, type Kind, parentOf, valueAt } from './cross.ts'
 import { canonicalJson } from './json.ts'
 
 /**
  * What one note of a crossing, chosen by number, says that is not so. Undefined: it tells the truth.
  *
  * - dropped: the value stands in the body, and neither without it nor with another one there is the other body different;
- * - approximated: it leads to something, or to where something is missing;
+ * - approximated: it leads to something, or to where something is missing; what it leads to does not come back as it was;
  * - synthesized: it leads to something in the other body.
  */
 export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
@@ -23,7 +23,7 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${told}`
   const value = valueAt(wire, place)
   if (value === undefined) return isAboutAbsence(note) ? undefined : `says what is not there: ${told}`
-  if (note.kind === 'approximated') return undefined
+  if (note.kind === 'approximated') return isExact(kind, wire, there, note, { from, to }) ? `says another of the same: ${told}` : undefined
   const same = (other: unknown) => {
     const crossed = cross(kind, other, from, to)
     const again = crossed?.notes.some(({ code, path }) => code === note.code && path === note.path)
@@ -36,6 +36,17 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   const bare = cross(kind, without(wire, place), from, to)
   return bare && canonicalJson(bare.wire) !== canonicalJson(there.wire) ? `means something: ${told}` : undefined
 }
+
+/** One value, and the way back gives it again, without a word of guessing. Where something was left out, others stand in its place. */
+function isExact(kind: Kind, wire: unknown, there: Crossed, { code, path }: Note, { from, to }: { from: Protocol; to: Protocol }): boolean {
+  const value = valueAt(wire, path)
+  if (typeof value === 'object' || aboutMore.has(code) || there.notes.some(note => note.kind === 'dropped')) return false
+  const back = cross(kind, there.wire, to, from)
+  return back !== undefined && valueAt(back.wire, path) === value && back.notes.every(note => note.kind !== 'approximated')
+}
+
+/** Notes on what a field leads to beside its value: the effort is written, and no thinking beside a forced tool (2.6). */
+const aboutMore = new Set(['reasoning.forced-tool'])
 
 const hasKeyOfItsOwn = (wire: unknown, place: string) =>
   !Array.isArray(valueAt(wire, parentOf(place))) &&

@@ -6,7 +6,7 @@ import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
-import { groupTurns, type Turn } from './turns.ts'
+import { fittingId, groupTurns, type Turn } from './turns.ts'
 import { name } from './vocabulary.ts'
 import { malformed, type Options, type RequestWriting } from './writing.ts'
 
@@ -226,7 +226,7 @@ function encodeTurn(
 ): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
   return known.flatMap(part => {
-    const blocks = encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? id }, role)
+    const blocks = encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? fittingId(id) }, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
     return blocks
   })

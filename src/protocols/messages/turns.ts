@@ -97,16 +97,13 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
         // One id for several calls of a turn: results come in the order of the calls.
         open.set(part.id, [...(begun.has(part.id) ? (open.get(part.id) ?? []) : []), part])
         begun.add(part.id)
-        const id = unused(mapCallId(part.id, idRule), used)
+        const id = unused(fittingId(part.id), used)
         ids.set(part, id)
         if (id !== part.id) report.add('tool-call.id', part.at, 'id')
       } else if (part.type === 'tool-result') {
         const calls = open.get(part.callId)
         const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
-        if (!call) {
-          if (mapCallId(part.callId, idRule) !== part.callId) report.add('tool-call.id', part.at, 'callId')
-          continue
-        }
+        if (!call) continue
         const earlier = results.get(call)
         if (earlier) report.add('tool-result.duplicate', earlier.at)
         results.set(call, part)
@@ -116,6 +113,9 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
   }
   return { results, ids }
 }
+
+/** An id that the server takes. */
+export const fittingId = (id: string): string => mapCallId(id, idRule)
 
 function unused(id: string, used: Set<string>): string {
   let candidate = id
@@ -142,6 +142,7 @@ function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: str
   if (repair === 'keep') {
     // Elsewhere the call tells the name.
     if (part.name !== undefined) report.add('field.unsupported', part.at, 'name')
+    if (fittingId(part.callId) !== part.callId) report.add('tool-call.id', part.at, 'callId')
     return [part]
   }
   report.add(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part.at)
