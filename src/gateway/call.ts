@@ -5,7 +5,7 @@ import type { Ask, Service, Trace } from './ask.ts'
 import { isKeyParameter } from './credential.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
-import { forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
+import { beyondConnection, forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { demanding, type Prepared, prepare } from './prepare.ts'
 import { type Candidate, urlOf } from './upstream.ts'
@@ -166,6 +166,7 @@ export function addressed(
 ): { url: string; headers: Record<string, string> } {
   if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const same = protocol === caller
+  const said = beyondConnection(request.headers)
   const url = new URL(urlOf(channel.baseUrl, path))
   const ours = new Set(url.searchParams.keys())
   if (same) for (const [name, value] of request.query) if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
@@ -174,9 +175,9 @@ export function addressed(
     url: url.href,
     headers: safeHeaders({
       ...headers,
-      ...forwardedHeaders(request.headers, channel.forwardHeaders),
+      ...forwardedHeaders(said, channel.forwardHeaders),
       ...observed.headers(),
-      ...protocol.address.upstreamHeaders(channel.apiKey, same ? request.headers : undefined),
+      ...protocol.address.upstreamHeaders(channel.apiKey, same ? said : undefined),
       ...own,
     }),
   }

@@ -11,7 +11,7 @@ const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/
 
 /** `more`: what the channel's configuration adds. */
 export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {
-  return Object.fromEntries(Object.entries(upstream).filter(([name]) => kept.test(name) || isOneOf(name, more)))
+  return Object.fromEntries(Object.entries(upstream).filter(([name]) => kept.test(name) || (isOneOf(name, more) && !isPrivate(name))))
 }
 
 /** Traces cross protocols; all else that a client says stays here unless its protocol or the configuration lets it through. */
@@ -19,6 +19,12 @@ const traced = ['traceparent', 'tracestate']
 
 export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
   return Object.fromEntries(Object.entries(client).filter(([name]) => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name))))
+}
+
+/** Without what the client says is for its own connection alone. */
+export function beyondConnection(client: Headers): Headers {
+  const listed = client['connection']?.split(',').map(name => name.trim().toLowerCase())
+  return listed ? Object.fromEntries(Object.entries(client).filter(([name]) => !listed.includes(name))) : client
 }
 
 /** A star at the end stands for any rest. */

@@ -1,0 +1,288 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import type { UsageRecord } from '../../src/gateway/gateway.ts'
+import { gateway } from '../../src/hosts/connect.ts'
+import { framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import {
+  after,
+  dataOf,
+  hosts,
+  listen,
+  one,
+  type Protocol,
+  pairs,
+  paths,
+  post,
+  replies,
+  requests,
+  sendJson,
+  sendStream,
+  streams,
+  until,
+  upstream,
+  wait,
+} from './support.ts'
+
+/** What gateways have been seen to do wrong in operation, and is not told of elsewhere in this folder. */
+
+const all = Object.keys(paths) as Protocol[]
+const half = (protocol: Protocol) => streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(pairs)('the counts of a reply that ended early or failed are told: %s from %s', async (client, served) => {
+    for (const frames of endings[served])
+      for (const stream of [true, false]) {
+        const records: UsageRecord[] = []
+        const ask = await start(one((await upstream(sendStream(frames))).url, served), { onUsage: record => void records.push(record) })
+        await (await ask(paths[client], post({ ...requests[client], stream }))).text()
+        await until(() => records.length === 1)
+        if (stream) expect(records[0]?.usage, String(frames.at(-1))).toMatchObject({ input: 3, output: 2 })
+      }
+  })
+
+  test.each(all)('a stream for messages ends with message_stop and nothing after it, though the upstream holds its connection: %s', async served => {
+    const up = await upstream(response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(streams[served].join(''))
+    })
+    const ask = await start(one(up.url, served))
+    const text = await (await ask(paths.messages, post({ ...requests.messages, stream: true }))).text()
+    expect(dataOf(text).at(-1)).toEqual({ type: 'message_stop' })
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('a temperature is within the bounds of the upstream, and goes where its model takes none, each with a note', async () => {
+    for (const [unsupported, expected] of [
+      [[], { temperature: 1, top_p: 0.5 }],
+      [['top_p'], { temperature: 1 }],
+      [['temperature', 'top_p'], {}],
+    ] as const) {
+      const up = await upstream(sendJson(200, replies.messages))
+      const ask = await start(one(up.url, 'messages', {}, { unsupported }))
+      const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], temperature: 1.7, top_p: 0.5 }))
+      const { temperature, top_p } = up.calls[0]?.json ?? {}
+      expect({ temperature, top_p }).toEqual(expected)
+      expect(response.headers.get('wireglot-notes')).toContain('/temperature')
+      expect(strictOf('messages').checkRequest(up.calls[0]?.json)).toEqual([])
+    }
+  })
+
+  test('a request of 1.2 MB passes with the usual bound, and one that is larger than any is refused in the dialect', async () => {
+    const body = (client: Protocol, size: number) =>
+      post({
+        ...requests[client],
+        metadata: undefined,
+        ...(client === 'responses' ? { input: 'x'.repeat(size) } : { messages: [{ role: 'user', content: 'x'.repeat(size) }] }),
+      })
+    for (const client of all) {
+      const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
+      expect((await ask(paths[client], body(client, 1_200_000))).status).toBe(200)
+      const strictly = await start(one('http://127.0.0.1:9', 'messages', { defaults: { bodyLimitBytes: 100_000 } }))
+      const refused = await strictly(paths[client], body(client, 1_200_000))
+      expect(refused.status).toBe(413)
+      expect(strictOf(client).checkError(await refused.json())).toEqual([])
+    }
+  })
+
+  test('of an endless error only the beginning is read, and its connection is given up', async () => {
+    let sent = 0
+    const up = await upstream(response => {
+      response.writeHead(400, { 'content-type': 'application/json' })
+      const more = () => {
+        while (!response.destroyed && sent < 200_000_000) {
+          sent += 65_536
+          if (!response.write('x'.repeat(65_536))) return void response.once('drain', more)
+        }
+      }
+      more()
+    })
+    const ask = await start(one(up.url, 'messages'))
+    for (const client of all) {
+      const response = await ask(paths[client], post(requests[client]))
+      expect(response.status).toBe(400)
+      expect((await response.text()).length).toBeLessThan(100_000)
+    }
+    expect(sent).toBeLessThan(100_000_000)
+    await until(() => up.aborted === all.length, 10_000)
+  })
+
+  test('an upstream that cannot count is still asked for replies, however often it was asked to count', async () => {
+    const up = await upstream((response, { path }) =>
+      path.includes('count') ? sendJson(404, { error: { message: 'No' } })(response) : sendJson(200, replies.messages)(response),
+    )
+    const ask = await start(one(up.url, 'messages', {}, {}, { breaker: { failures: 1, restMs: 60_000 } }))
+    for (let i = 0; i < 5; i++) expect((await ask('/v1/messages/count_tokens', post(requests.messages))).headers.get('wireglot-estimate')).toBe('true')
+    expect((await ask(paths.messages, post(requests.messages))).status).toBe(200)
+  })
+
+  test('headers in other letters than ASCII, and names that are none, break nothing', async () => {
+    const up = await upstream((response, { json }) => {
+      response.setHeader('x-served-by', Buffer.from('小米').toString('latin1'))
+      sendJson(200, { ...replies.messages, model: json['model'] })(response)
+    })
+    const ask = await start(one(up.url, 'messages', {}, { id: '小米', channels: [{ name: 'up', model: 'モデル' }] }, { returnHeaders: ['*'] }))
+    const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], model: '小米', 奇: 1 }))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ model: '小米' })
+    expect(JSON.parse(response.headers.get('wireglot-notes') ?? '')).toContainEqual(expect.objectContaining({ path: '/奇' }))
+  })
+
+  test('pictures and files are not fetched: only their addresses go on', async () => {
+    let visited = 0
+    const elsewhere = await listen((_, response) => {
+      visited++
+      response.end()
+    })
+    const content = [
+      { type: 'text', text: 'What?' },
+      { type: 'image_url', image_url: { url: `${elsewhere}/a.png` } },
+    ]
+    for (const served of ['messages', 'responses'] as const) {
+      const up = await upstream(sendJson(200, replies[served]))
+      const ask = await start(one(up.url, served))
+      await ask(paths['chat-completions'], post({ model: 'm', messages: [{ role: 'user', content }] }))
+      expect(up.calls[0]?.text).toContain(`${elsewhere}/a.png`)
+    }
+    expect(visited).toBe(0)
+  })
+
+  test.each(pairs)('no prototype is changed by names in requests, replies and streams, however they are written: %s from %s', async (client, served) => {
+    const words = ['"__proto__":{"polluted":1}', '"\\u005f_proto__":{"polluted":1}', '"constructor":{"prototype":{"polluted":1}}']
+    for (const word of words) {
+      const laced = (text: string) => text.replaceAll('{"', `{${word},"`)
+      for (const stream of [false, true]) {
+        const script = stream ? sendStream(streams[served].map(frame => laced(frame))) : sendJson(200, laced(JSON.stringify(replies[served])))
+        const ask = await start(one((await upstream(script)).url, served))
+        await (await ask(paths[client], post(`${JSON.stringify({ ...requests[client], stream }).slice(0, -1)},${word}}`))).text()
+      }
+    }
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect(([] as unknown as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('a call whose arguments happen to be whole is not finished before its stream says so', async () => {
+    const chunk = (delta: object) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`
+    const frames = [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'pay', arguments: '{"sum":1}' } }] }),
+    ]
+    for (const client of ['messages', 'responses'] as const) {
+      const ask = await start(one((await upstream(sendStream([...frames, 50], { cut: true }))).url, 'chat-completions'))
+      const wires = framesOf(await (await ask(paths[client], post({ ...requests[client], stream: true }))).text()).map(({ wire }) => wire)
+      expect(strictOf(client).outcome(wires)).not.toBe('success')
+      expect(JSON.stringify(wires)).not.toMatch(/content_block_stop|function_call_arguments\.done|output_item\.done/)
+    }
+  })
+})
+
+/** An early end with counts, then a failure with counts, where the wire has such. */
+const endings: Record<Protocol, string[][]> = {
+  'chat-completions': [
+    [
+      ...streams['chat-completions'].slice(0, -1).map(frame => frame.replace('"finish_reason":"stop"', '"finish_reason":"length"')),
+      `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } })}\n\n`,
+      'data: [DONE]\n\n',
+    ],
+  ],
+  responses: ['incomplete', 'failed'].map(status => [
+    ...half('responses'),
+    `event: response.${status}\ndata: ${JSON.stringify({
+      type: `response.${status}`,
+      sequence_number: 9,
+      response: {
+        ...replies.responses,
+        status,
+        incomplete_details: status === 'incomplete' ? { reason: 'max_output_tokens' } : null,
+        error: status === 'failed' ? { code: 'server_error', message: 'Overheated' } : null,
+      },
+    })}\n\n`,
+  ]),
+  messages: [
+    streams.messages.map(frame => frame.replace('end_turn', 'max_tokens')),
+    [...streams.messages.slice(0, -1), 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overheated"}}\n\n'],
+  ],
+}
+
+/** What the process says of itself until the test is over. */
+function overhear(...events: string[]): unknown[] {
+  const said: unknown[] = []
+  const note = (what: unknown) => void said.push(what)
+  for (const event of events) {
+    process.on(event, note)
+    after(() => process.off(event, note))
+  }
+  return said
+}
+
+/** What only bare sockets can do. */
+describe('over bare sockets', () => {
+  const body = JSON.stringify({ ...requests.messages, stream: true })
+  const call = (more = '') => `POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${more}content-length: ${body.length}\r\n\r\n${body}`
+  const served = async (url: string, channel = {}) => {
+    const handler = gateway(one(url, 'messages', {}, {}, channel))
+    after(() => handler.close(100))
+    return Number(new URL(await listen(handler)).port)
+  }
+
+  test('a client that goes while it is written to breaks nothing', async () => {
+    const faults = overhear('unhandledRejection', 'uncaughtExceptionMonitor')
+    const frames = Array.from({ length: 200 }, () => streams.messages[2] ?? '')
+    const up = await upstream(sendStream([...streams.messages.slice(0, 2), ...frames, ...streams.messages.slice(3)]))
+    const port = await served(up.url)
+    for (let i = 0; i < 20; i++)
+      await new Promise<void>(resolve => {
+        const socket = connect(port, '127.0.0.1', () => socket.write(call()))
+        socket.on('error', () => {})
+        socket.once('data', () => (i % 2 ? socket.resetAndDestroy() : socket.destroy()))
+        socket.once('close', () => resolve())
+      })
+    await wait(100)
+    expect(up.calls.length).toBe(20)
+    expect(faults).toEqual([])
+  })
+
+  test('failures one after another over one connection leave no listeners behind', async () => {
+    const warnings = overhear('warning')
+    const up = await upstream(sendJson(500, { error: { message: 'No' } }))
+    const port = await served(up.url, { breaker: { failures: 0 } })
+    const socket = connect(port, '127.0.0.1')
+    let heard = ''
+    socket.on('data', chunk => {
+      heard += String(chunk)
+    })
+    for (let i = 1; i <= 40; i++) {
+      socket.write(call())
+      await until(() => heard.split('HTTP/1.1 500').length - 1 === i, 10_000)
+    }
+    socket.destroy()
+    await wait(20)
+    expect(warnings.filter(warning => String(warning).startsWith('MaxListenersExceeded'))).toEqual([])
+    expect(up.sockets.size).toBeLessThan(10)
+  })
+
+  test('what a client says of its connection ends there, and the body has one length', async () => {
+    const up = await upstream(sendJson(200, replies.messages))
+    const port = await served(up.url, { forwardHeaders: ['x-team', 'x-hop'] })
+    const answer = await new Promise<string>(resolve => {
+      const socket = connect(port, '127.0.0.1', () =>
+        socket.write(
+          call(
+            'connection: close, X-Hop\r\nx-hop: planted\r\nx-team: blue\r\nte: trailers\r\naccept-encoding: gzip, br\r\nkeep-alive: timeout=9\r\nproxy-authorization: planted\r\n',
+          ),
+        ),
+      )
+      let heard = ''
+      socket.on('data', chunk => {
+        heard += String(chunk)
+      })
+      socket.on('close', () => resolve(heard))
+    })
+    expect(answer).toContain('HTTP/1.1 200')
+    const [seen] = up.calls
+    expect(JSON.stringify(seen?.headers)).not.toContain('planted')
+    expect(seen?.headers).toMatchObject({ 'x-team': 'blue', 'content-length': String(seen?.text.length) })
+    for (const name of ['te', 'keep-alive', 'transfer-encoding', 'accept-encoding']) expect(seen?.headers).not.toHaveProperty(name)
+  })
+})
