@@ -1,7 +1,7 @@
 import type OpenAI from 'openai'
 import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/chat-completions/schema.ts'
-import { accepts, type Beyond, type BeyondWords, type Keys, read, reasonsHold, type Shaped, type Undeclared, type Words } from './support.ts'
+import { accepts, type Beyond, type BeyondWords, type Keys, read, reasonsHold, type Shaped, type Undeclared, type Wider, type Words } from './support.ts'
 
 // The whole shapes first: whatever the official SDK sends or receives, the schema reads.
 accepts<ours.ChatRequest, OpenAI.Chat.ChatCompletionCreateParams>()
@@ -10,6 +10,8 @@ accepts<ours.ChatMessage, OpenAI.Chat.ChatCompletionMessageParam>()
 accepts<Shaped<ours.ChatPart>, OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal>()
 accepts<Shaped<ours.ChatTool>, OpenAI.Chat.ChatCompletionTool>()
 
+const open = 'a word of a list that grows: any is read'
+const apart = 'what it holds is read without a schema'
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const dialect = 'other servers of this shape send it'
 
@@ -93,4 +95,39 @@ const beyond = {
   streamOptions: {} satisfies Beyond<OpenAI.Chat.ChatCompletionStreamOptions, NonNullable<ours.ChatRequest['stream_options']>>,
 }
 
-describe('chat-completions and the official SDK', () => reasonsHold('chat-completions', { ...words, ...undeclared }, beyond))
+/** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
+const wider = {
+  request: {
+    audio: apart,
+    function_call: apart,
+    modalities: open,
+    moderation: apart,
+    'prediction.type': open,
+    'prompt_cache_options.mode': open,
+    'prompt_cache_options.ttl': open,
+    prompt_cache_retention: open,
+    reasoning_effort: open,
+    'response_format.type': open,
+    service_tier: open,
+    tool_choice: apart,
+    verbosity: open,
+  } satisfies Wider<ours.ChatRequest, OpenAI.Chat.ChatCompletionCreateParams>,
+  message: { content: dialect, 'function_call.arguments': dialect } satisfies Wider<ours.ChatMessage, OpenAI.Chat.ChatCompletionMessageParam>,
+  part: { image_url: dialect, 'image_url.detail': open, 'input_audio.format': open, 'prompt_cache_breakpoint.mode': open, type: dialect } satisfies Wider<
+    Shaped<ours.ChatPart>,
+    OpenAI.Chat.ChatCompletionContentPart | OpenAI.Chat.ChatCompletionContentPartRefusal
+  >,
+  call: { 'function.arguments': dialect } satisfies Wider<Shaped<ours.ChatToolCall>, OpenAI.Chat.ChatCompletionMessageToolCall>,
+  tool: { 'custom.format.grammar.syntax': open, 'custom.format.type': open } satisfies Wider<Shaped<ours.ChatTool>, OpenAI.Chat.ChatCompletionTool>,
+  reply: { created: apart, object: apart, service_tier: open, usage: apart } satisfies Wider<ours.ChatResponse, OpenAI.Chat.ChatCompletion>,
+  choice: {
+    finish_reason: open,
+    logprobs: apart,
+    'message.annotations': apart,
+    'message.content': dialect,
+    'message.function_call.arguments': dialect,
+    'message.role': open,
+  } satisfies Wider<ours.ChatChoice, OpenAI.Chat.ChatCompletion.Choice>,
+}
+
+describe('chat-completions and the official SDK', () => reasonsHold('chat-completions', { ...words, ...undeclared }, beyond, wider))

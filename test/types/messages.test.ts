@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/messages/schema.ts'
-import { accepts, type Beyond, type Keys, type Modelled, read, reasonsHold, type Undeclared, type Words } from './support.ts'
+import { accepts, type Beyond, type Keys, type Modelled, read, reasonsHold, type Undeclared, type Wider, type Words } from './support.ts'
 
 // The whole shapes first: whatever the official SDK sends or receives, the schema reads.
 accepts<ours.MessagesRequest, Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams>()
@@ -9,6 +9,8 @@ accepts<ours.MessagesResponse, Anthropic.Message | Anthropic.Beta.BetaMessage>()
 accepts<ours.MessagesBlock, Modelled<Anthropic.ContentBlockParam | Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlockParam, ours.MessagesBlock>>()
 accepts<ours.MessagesTool, Anthropic.Tool | Anthropic.Beta.BetaTool>()
 
+const open = 'a word of a list that grows: any is read'
+const apart = 'what it holds is read without a schema'
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const dated = 'a family of tools that is read by the beginning of its name'
 const older = 'an earlier version of the protocol has it'
@@ -218,4 +220,34 @@ const beyond = {
   >,
 }
 
-describe('messages and the official SDK', () => reasonsHold('messages', { ...words, ...undeclared }, beyond))
+/** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
+const wider = {
+  request: {
+    'cache_control.ttl': open,
+    'cache_control.type': open,
+    'output_config.effort': open,
+    'output_config.format.type': open,
+    'output_format.type': open,
+    service_tier: open,
+    speed: open,
+    'thinking.display': open,
+    'thinking.type': open,
+    'tool_choice.type': open,
+  } satisfies Wider<ours.MessagesRequest, Anthropic.MessageCreateParams | Anthropic.Beta.MessageCreateParams>,
+  message: {} satisfies Wider<ours.MessagesMessage, Anthropic.MessageParam | Anthropic.Beta.BetaMessageParam>,
+  reply: { role: open, stop_reason: open, type: open, 'usage.service_tier': open } satisfies Wider<
+    ours.MessagesResponse,
+    Anthropic.Message | Anthropic.Beta.BetaMessage
+  >,
+  asked: { 'cache_control.ttl': open, 'cache_control.type': open, caller: apart, 'source.media_type': open, 'source.type': open } satisfies Wider<
+    ours.MessagesBlock,
+    Anthropic.ContentBlockParam | Anthropic.Beta.BetaContentBlockParam
+  >,
+  answered: { caller: apart, type: open } satisfies Wider<ours.MessagesBlock, Anthropic.ContentBlock | Anthropic.Beta.BetaContentBlock>,
+  tool: { allowed_callers: open, 'cache_control.ttl': open, 'cache_control.type': open, input_examples: apart, type: open } satisfies Wider<
+    ours.MessagesTool,
+    Anthropic.Tool | Anthropic.Beta.BetaTool
+  >,
+}
+
+describe('messages and the official SDK', () => reasonsHold('messages', { ...words, ...undeclared }, beyond, wider))

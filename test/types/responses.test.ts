@@ -1,7 +1,19 @@
 import type OpenAI from 'openai'
 import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/responses/schema.ts'
-import { type Apart, accepts, type Beyond, type BeyondWords, type Modelled, read, reasonsHold, type Shaped, type Undeclared, type Words } from './support.ts'
+import {
+  type Apart,
+  accepts,
+  type Beyond,
+  type BeyondWords,
+  type Modelled,
+  read,
+  reasonsHold,
+  type Shaped,
+  type Undeclared,
+  type Wider,
+  type Words,
+} from './support.ts'
 
 // The whole shapes first: whatever the official SDK sends or receives, the schema reads.
 accepts<Omit<ours.ResponsesRequest, 'input'>, Omit<OpenAI.Responses.ResponseCreateParams, 'input'>>()
@@ -11,6 +23,8 @@ accepts<Shaped<ours.ResponsesItem>, Modelled<OpenAI.Responses.ResponseInputItem 
 accepts<Shaped<ours.ResponsesContent>, Modelled<OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseContent, ours.ResponsesContent>>()
 accepts<Shaped<ours.ResponsesTool>, Modelled<OpenAI.Responses.Tool, ours.ResponsesTool>>()
 
+const open = 'a word of a list that grows: any is read'
+const apart = 'what it holds is read without a schema'
 const kept = 'unknown to the codec: kept within the protocol, noted elsewhere'
 const progress = 'one of the events that tell how a tool is getting on'
 const dialect = 'other servers of this shape send it'
@@ -253,4 +267,39 @@ const beyond = {
   error: { param: dialect, type: dialect } satisfies Beyond<OpenAI.Responses.ResponseError, ours.ResponsesError>,
 }
 
-describe('responses and the official SDK', () => reasonsHold('responses', { ...words, ...undeclared }, beyond))
+/** Where our schema takes more than the SDK would: what a codec reads leniently, and writes as the SDK has it. */
+const wider = {
+  request: {
+    context_management: apart,
+    conversation: apart,
+    include: open,
+    moderation: apart,
+    prompt: apart,
+    'prompt_cache_options.mode': open,
+    'prompt_cache_options.ttl': open,
+    prompt_cache_retention: open,
+    'reasoning.context': open,
+    'reasoning.effort': open,
+    'reasoning.generate_summary': open,
+    'reasoning.summary': open,
+    service_tier: open,
+    'text.format.type': open,
+    'text.verbosity': open,
+    tool_choice: open,
+    'tool_choice.type': open,
+    truncation: open,
+  } satisfies Wider<ours.ResponsesRequest, OpenAI.Responses.ResponseCreateParams>,
+  reply: { error: dialect, 'error.code': open, 'incomplete_details.reason': open, object: open, service_tier: open, status: open } satisfies Wider<
+    ours.ResponsesResponse,
+    OpenAI.Responses.Response
+  >,
+  input: { content: dialect, phase: open, role: dialect, status: open } satisfies Wider<Shaped<ours.ResponsesItem>, OpenAI.Responses.ResponseInputItem>,
+  output: { content: dialect, phase: open, role: dialect, status: open } satisfies Wider<Shaped<ours.ResponsesItem>, OpenAI.Responses.ResponseOutputItem>,
+  content: { detail: open, 'prompt_cache_breakpoint.mode': open, type: dialect } satisfies Wider<
+    Shaped<ours.ResponsesContent>,
+    OpenAI.Responses.ResponseInputContent | OpenAI.Responses.ResponseOutputMessage['content'][number] | OpenAI.Responses.ResponseContent
+  >,
+  tool: { allowed_callers: open, 'format.type': open, output_schema: apart } satisfies Wider<Shaped<ours.ResponsesTool>, OpenAI.Responses.Tool>,
+}
+
+describe('responses and the official SDK', () => reasonsHold('responses', { ...words, ...undeclared }, beyond, wider))
