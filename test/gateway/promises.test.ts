@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+const root = new URL('../../', import.meta.url)
+const rows = readFileSync(new URL('docs/guides/operations.md', root), 'utf8')
+  .split('\n')
+  .filter(line => line.startsWith('| ') && !/^\| (---|what is seen)/.test(line))
+  .map(line =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map(cell => cell.trim()),
+  )
+
+test.each(rows)('%s: what holds it is there, or a reason is', (_seen, file = '', title = '') => {
+  if (file) expect(readFileSync(new URL(`test/gateway/${file}`, root), 'utf8')).toContain(title)
+  else expect(title.length).toBeGreaterThan(20)
+})
+
+test('there are rows', () => {
+  expect(rows.length).toBeGreaterThan(35)
+})
