@@ -8,6 +8,7 @@ const neutral = new Map<string, readonly unknown[]>([
   ['sampling.repetitionPenalty', [1]],
   ['sampling.frequencyPenalty', [0]],
   ['sampling.presencePenalty', [0]],
+  ['logprobs.top', [0]],
   ['output.verbosity', ['medium']],
   ['reasoning.context', ['auto']],
   ['reasoning.execution', ['standard']],

@@ -13,7 +13,7 @@ import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { ChatRequest } from './schema.ts'
-import { encodeCache, encodeLimit, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
+import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
 import { refuseState } from './state.ts'
 import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isLost, unknownOfToolChoice } from './tools.ts'
 
@@ -216,8 +216,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
     [maxField]: encodeLimit(maxOutputTokens, writing),
     stop: encodeStop(stop, writing, form),
     n: candidateCount,
-    logprobs: logprobs && !(form['logprobsAbsent'] && !logprobs.enabled) ? logprobs.enabled : undefined,
-    top_logprobs: logprobs?.top,
+    ...encodeLogprobSpec(logprobs, writing, form),
     ...encodeCache(cache ?? (form['cacheOptions'] ? {} : undefined), writing, form),
     service_tier: encodeTier(serviceTier, writing),
     ...encodeUser(user, writing),

@@ -22,6 +22,16 @@ export function encodeSampling(sampling: CanonicalRequest['sampling'], { report,
   }
 }
 
+/** Servers take a number of other tokens only where probabilities are asked for. */
+export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, own: verbatim }: Writing, form: JsonObject): JsonObject {
+  if (!spec) return {}
+  const { enabled, top } = spec
+  if (verbatim) return { logprobs: form['logprobsAbsent'] && !enabled ? undefined : enabled, top_logprobs: top }
+  if (enabled) return { logprobs: true, top_logprobs: top }
+  report.rest({ top }, '', 'logprobs.')
+  return {}
+}
+
 export function encodeLimit(limit: number | undefined, { report, own: verbatim }: Writing): number | undefined {
   if (limit === undefined || limit >= 1 || verbatim) return limit
   report.add('limit.raised', '', 'maxOutputTokens')
