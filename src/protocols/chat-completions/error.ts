@@ -5,7 +5,7 @@ import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { protocolName, same } from './own.ts'
-import { errorKinds, errorWords, kindOfStatus } from './vocabulary.ts'
+import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.ts'
 
 /** How much of a body that is no error of any known shape becomes the message. */
 const longestMessage = 2048
@@ -155,11 +155,13 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
     return raw
   const words = errorWords[kind]
   const ours = protocol === protocolName
+  // Other wires share many codes with this one.
+  const shown = ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : words.code
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, '')
   if (details !== undefined && !ours && !source) report.add('error.details', undefined, 'error.details')
-  if (!ours && !source && typeof code === 'string' && code !== words.code) report.add('field.unsupported', at, 'code')
-  const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: (ours ? code : undefined) ?? words.code }
+  if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
+  const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown }
   return { error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 

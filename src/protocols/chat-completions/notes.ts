@@ -66,6 +66,7 @@ export const notes = {
   'limit.raised': { kind: 'approximated', reason: 'at least one token has to be asked for', source: '2.10' },
   'user.hashed': { kind: 'approximated', reason: 'the id is longer than 64 characters; its hash is as stable', source: '2.12' },
   'tier.speed': { kind: 'approximated', reason: 'a faster mode of another provider became the fast tier', source: '2.12' },
+  'tier.nearest': { kind: 'approximated', reason: 'a tier that has no word here is told as the default', source: '2.12' },
   'tier.unsupported': { kind: 'dropped', reason: 'the target protocol has no such service tier', source: '2.12' },
   'state.unresolvable': { kind: 'dropped', reason: 'it refers to memory of another provider; the caller asked for a note instead of an error', source: '2.14' },
   'file.foreign-id': {

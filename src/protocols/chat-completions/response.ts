@@ -20,7 +20,7 @@ import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
 import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
-import { decodeFinish, encodeFinish, isRepaired, isStop } from './vocabulary.ts'
+import { decodeFinish, encodeFinish, isRepaired, isStop, serviceTiers } from './vocabulary.ts'
 
 /**
  * A whole answer. An error in it, whatever its HTTP status was, becomes `error` with no candidates.
@@ -180,7 +180,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
       })
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
-  const wire = spell({ ...head, choices, usage: counts, service_tier: serviceTier }, ext)
+  const wire = spell({ ...head, choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }, ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }
@@ -197,6 +197,13 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
     created: createdAt ?? options.now ?? 0,
     model: model ?? asked ?? '',
   }
+}
+
+/** The tier of an answer under its name here; other providers have some that this one has not. */
+export function tierOf(tier: string | undefined, verbatim: boolean, report: ChatReport): string | undefined {
+  if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
+  report.once('tier.nearest', '', 'serviceTier')
+  return 'default'
 }
 
 export function failedBy(finish: Finish | undefined) {

@@ -16,7 +16,7 @@ import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, merge, own } from './own.ts'
 import { addToPart, correct } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
-import { blockedText, encodeHead, failedBy, noteFinish, refusalText } from './response.ts'
+import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from './response.ts'
 import { encodeReasoningDetails, notePhases, storeProofs } from './stream-signatures.ts'
 import { type Choice, choiceOf, held, isLaned, type PartOut, reportOf, type State, write, writeDelta } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
@@ -67,7 +67,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
         return
       case 'update':
         if (event.promptBlocked) state.blocked = event.promptBlocked
-        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: event.serviceTier }
+        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: tierOf(event.serviceTier, state.own, reportOf(state)) }
         if (event.completedAt !== undefined) reportOf(state).add('field.unsupported', '', 'completedAt')
         takeFields(state, event.ext)
         return
@@ -128,7 +128,7 @@ function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract
     object: 'chat.completion.chunk',
     created: createdAt ?? spare.created,
     model: model ?? spare.model,
-    service_tier: serviceTier,
+    service_tier: tierOf(serviceTier, state.own, reportOf(state)),
   })
   takeFields(state, ext)
 }

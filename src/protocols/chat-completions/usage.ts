@@ -76,6 +76,8 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   return { usage: { ...usage, ...kept(fields, { raw }) }, repaired }
 }
 
+const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))
+
 /** A count of nothing is no loss where it has no place. */
 function telling(counts: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null && value !== 0))
@@ -101,7 +103,7 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   const { raw } = formOf(ext)
   if (isObject(raw) && same(decodeUsage(raw)?.usage, usage)) return raw
   const { input, output, cacheRead, cacheWrite, reasoning, inputAudio, outputAudio, acceptedPrediction, rejectedPrediction, ext: _, ...rest } = usage
-  for (const [key, value] of Object.entries(rest)) if (value !== undefined) report.add('usage.unknown', '', `usage.${key}`)
+  for (const [key, value] of Object.entries(rest)) if (!isNothing(value)) report.add('usage.unknown', '', `usage.${key}`)
   report.ext(ext, '/usage')
   const written = defined({
     prompt_tokens: input,

@@ -139,6 +139,9 @@ export const errorKinds = new Map<string, ErrorKind>([
   ['cancelled', 'cancelled'],
 ])
 
+/** Further codes of this wire. They say nothing of the kind. */
+export const plainCodes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'invalid_value', 'string_above_max_length'])
+
 export function kindOfStatus(status: number): ErrorKind {
   switch (status) {
     case 401:

@@ -72,6 +72,8 @@ const kindsByWord = new Map<string, ErrorKind>([
   ['invalid_request', 'invalid_request'],
   ['invalid_request_error', 'invalid_request'],
   ['invalid_encrypted_content', 'invalid_request'],
+  ['invalid_value', 'invalid_request'],
+  ['string_above_max_length', 'invalid_request'],
   ['data_residency_mismatch', 'invalid_request'],
   ['invalid_image', 'invalid_request'],
   ['invalid_image_format', 'invalid_request'],
@@ -206,7 +208,12 @@ function noteError({ kind, code, details, protocol: of, at = '/error', ext }: Ca
   report.ext(ext, '')
   if (of === protocol) return
   if (details !== undefined) report.add('error.details', undefined, 'error.details')
-  if (typeof code === 'string' && code !== rows[kind].code) report.add('field.unsupported', at, 'code')
+  if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
+}
+
+/** Other wires share many codes with this one: they are written where they mean the same here. */
+function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
+  return typeof code === 'string' && kindsByWord.get(code) === kind ? code : rows[kind].code
 }
 
 /** The same for an error inside an answer or a stream. `only`: it stands in the failed answer alone, which knows no more than code and message. */
@@ -230,7 +237,7 @@ function statusOf({ kind, status }: CanonicalError): number {
 function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
   const row = rows[kind]
   const own = of === protocol
-  return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: own && code !== undefined ? code : row.code }
+  return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: own && code !== undefined ? code : codeOf(kind, code) }
 }
 
 /** The payload of an `error` event. */

@@ -132,6 +132,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'limit.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'user.hashed': fromBlocks(blocks.request({ metadata: { user_id: 'u'.repeat(65) } })),
   'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), { fastIsSpeed: true }),
+  'tier.nearest': blocksReply(blocks.reply([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
   'tier.unsupported': fromBlocks(blocks.request({ service_tier: 'fancy' })),
   'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
