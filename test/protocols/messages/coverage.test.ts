@@ -114,11 +114,12 @@ describe('a stream with everything in it', () => {
 
   /** All is noted as of the whole reply; what belongs to a block that is lost, as that block. */
   const placeOf = (path: string, event: unknown) => {
-    const { index, delta } = event as { index?: number; delta?: { type?: string } }
+    const { type, index, delta } = event as { type: string; index?: number; delta?: { type?: string } }
     const block = `/content/${index}`
     if (delta?.type === 'citations_delta') return `${block}/citations`
     if (path.startsWith('/content_block')) return path.replace('/content_block', block)
-    return delta?.type === 'compaction_delta' ? block : path.replace(/^\/(message|delta(?=$|\/container))/, '')
+    if (type === 'content_block_delta' && path === '/delta') return block
+    return path.replace(/^\/(message|delta(?=$|\/container))/, '')
   }
 
   test.each(targets)('loses no key that nobody knows on its way to $name without a note', ({ name }) => {
