@@ -8,8 +8,9 @@ import { pointer } from './path.ts'
  */
 export function check<S extends z.ZodType>(protocol: string, schema: S, wire: unknown): z.output<S> {
   const result = schema.safeParse(wire)
-  if (result.success) return result.data
-  const { path, message } = deepest(result.error.issues, [])
+  const lost = result.success && lostKey(wire, result.data)
+  if (result.success && !lost) return result.data
+  const { path, message } = lost || deepest(result.error?.issues ?? [], [])
   throw new TranslationError({ code: 'malformed', protocol, path: pointer(path) }, message)
 }
 
@@ -31,6 +32,17 @@ function isKnownType(issue: z.core.$ZodIssue): boolean {
 }
 
 type Fault = { path: PropertyKey[]; message: string }
+
+/** Of all keys, zod leaves out one in silence: it would set the prototype. What it does not look into is the same value. */
+function lostKey(wire: unknown, read: unknown): Fault | undefined {
+  if (wire === read || typeof wire !== 'object' || wire === null || typeof read !== 'object' || read === null) return undefined
+  if (Object.hasOwn(wire, '__proto__')) return { path: ['__proto__'], message: 'no protocol has a key of this name' }
+  for (const key in wire) {
+    const fault = lostKey(wire[key as never], read[key as never])
+    if (fault) return { ...fault, path: [key, ...fault.path] }
+  }
+  return undefined
+}
 
 function deepest(issues: readonly z.core.$ZodIssue[], above: PropertyKey[]): Fault {
   let best: Fault | undefined

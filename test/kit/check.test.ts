@@ -38,10 +38,20 @@ describe('a wire value against its schema', () => {
     ['a body of another shape', 5, 'malformed '],
   ])('%s', (_, wire, expected) => expect(faultOf(wire)).toBe(expected))
 
-  test('keys of the prototype are plain keys', () => {
-    const wire: unknown = JSON.parse('{"content":"a","__proto__":{"polluted":true},"constructor":1}')
-    const read = check('p', Body, wire) as Record<string, unknown>
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
-    expect(read['polluted']).toBeUndefined()
+  test('keys that every object inherits are plain keys', () => {
+    const wire: unknown = JSON.parse('{"content":"a","constructor":1,"toString":2}')
+    expect(check('p', Body, wire)).toEqual(wire)
+  })
+
+  test.each([
+    ['in the body', '{"content":"a","__proto__":{"polluted":true}}', 'malformed /__proto__'],
+    ['in a part', '{"content":[{"type":"text","text":"a","__proto__":[]}]}', 'malformed /content/0/__proto__'],
+    ['in a part of a kind that nobody knows', '{"content":[{"type":"novelty","__proto__":1}]}', 'malformed /content/0/__proto__'],
+  ])('a key that would be lost in silence is refused: %s', (_, text, expected) => expect(faultOf(JSON.parse(text))).toBe(expected))
+
+  test('where anything may stand, such a key is a key', () => {
+    const wire: unknown = JSON.parse('{"content":"a","x":{"__proto__":{"polluted":true}}}')
+    expect(JSON.stringify(check('p', Body, wire))).toBe(JSON.stringify(wire))
+    expect('polluted' in {}).toBe(false)
   })
 })

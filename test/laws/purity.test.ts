@@ -1,9 +1,9 @@
-import fc from 'fast-check'
+import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { json, runs } from '../support/arbitrary.ts'
 import { cleanEvents, cutEvents } from '../support/events.ts'
 import { deepFreeze } from '../support/json.ts'
-import { encodeStream, run } from '../support/run.ts'
+import { decodeStream, encodeStream, run } from '../support/run.ts'
 import { all, attempt, canonicalRequest, canonicalResponse, wiresOf } from '../support/wires.ts'
 
 describe.each(all)('$name changes nothing that it is given', protocol => {
@@ -57,7 +57,8 @@ describe.each(all)('$name changes nothing that it is given', protocol => {
 
 describe.each(all)('$name and keys that are names of built-in properties', protocol => {
   const wires = wiresOf(protocol)
-  const poisoned = (right: typeof wires.request) => fc.tuple(right, fc.nat({ max: 3 })).map(([value, every]) => poison(value, every + 1))
+  const poisoned = <T>(right: Arbitrary<T>) =>
+    fc.tuple(right, fc.nat({ max: 3 }), fc.constantFrom(bad, inherited)).map(([value, ...how]) => poison(value, ...how))
 
   test('none of them reaches a prototype', () => {
     fc.assert(
@@ -75,19 +76,34 @@ describe.each(all)('$name and keys that are names of built-in properties', proto
       runs(1000),
     )
   })
+
+  test('and none of those in a stream', () => {
+    const stream = poisoned(cleanEvents.map(events => encodeStream(protocol, events).wires))
+    fc.assert(
+      fc.property(stream, fc.constantFrom(...all), (wires, target) => {
+        const events = attempt(() => decodeStream(protocol, wires as unknown[])) ?? []
+        expect(strangers(events)).toEqual([])
+        expect(strangers(attempt(() => encodeStream(target, events)))).toEqual([])
+        expect('polluted' in {}).toBe(false)
+      }),
+      runs(1000),
+    )
+  })
 })
 
-const bad = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'prototype'] as const
+const inherited = ['constructor', 'toString', 'hasOwnProperty', 'prototype']
+/** With the one that whole bodies are refused for, except where anything may stand. */
+const bad = ['__proto__', ...inherited]
 
 /** A copy in which every n-th object has own keys of those names. */
-function poison(value: unknown, every: number): unknown {
+function poison(value: unknown, every: number, keys: string[]): unknown {
   let count = 0
   const copy = (one: unknown): unknown => {
     if (Array.isArray(one)) return one.map(copy)
     if (typeof one !== 'object' || one === null) return one
     const made = Object.fromEntries(Object.entries(one).map(([key, item]) => [key, copy(item)]))
     if (count++ % every === 0)
-      for (const key of bad) Object.defineProperty(made, key, { value: { polluted: true, type: 'x' }, enumerable: true, configurable: true, writable: true })
+      for (const key of keys) Object.defineProperty(made, key, { value: { polluted: true, type: 'x' }, enumerable: true, configurable: true, writable: true })
     return made
   }
   return copy(value)
