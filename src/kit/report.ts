@@ -22,6 +22,8 @@ export type Report<Table extends NoteTable> = {
   add(code: keyof Table & string, at: string | undefined, field?: string): void
   /** As `add`, but the code is reported one time only for each field. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void
+  /** As `add`, for an object whose keys stand among those of its node where the source has no place of its own for it: then one note for each. */
+  addKeys(code: keyof Table & string, at: string | undefined, field: string, value: unknown): void
   /** As `once`, for each key that is there. */
   onceEach(code: keyof Table & string, at: string | undefined, fields: object): void
   /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
@@ -80,6 +82,11 @@ export function createReport<Table extends NoteTable>(
       pending = []
     },
     once,
+    addKeys(code, at = '', field, value) {
+      const path = pathOf(at, field, fieldNames)
+      if (path !== at || !isObject(value)) pushAt(code, path, true)
+      else for (const key of Object.keys(value)) pushAt(code, path + step(key), true)
+    },
     onceEach(code, at, fields) {
       for (const [key, value] of Object.entries(fields)) if (value !== undefined) once(code, at, key)
     },

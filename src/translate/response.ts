@@ -1,7 +1,8 @@
+import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import { noteUntold } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
-import type { Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
+import type { CodecOptions, Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, refuseIfStrict, type Settings } from './settings.ts'
@@ -26,7 +27,7 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
   const named = model ?? restored.model ?? request?.model
   const encoding = { ...options, fieldNames: from.fieldNames }
   const encoded = restored.error
-    ? bodyOf(to.encodeError(restored.error, encoding))
+    ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
   const report = createReport(to.name, translateNotes, from.fieldNames)
   if (restored.error) noteUntold(restored, report)
@@ -48,4 +49,11 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, {
   return { ...encoded.wire, notes: all }
 }
 
-const bodyOf = ({ wire, notes }: { wire: WireError; notes: Note[] }): Encoded<unknown> => ({ wire: wire.body, notes })
+/** The error's body alone: the id of the request is lost where the target tells it in a header. */
+function encodeFailure(error: CanonicalError, to: Protocol, options: CodecOptions): Encoded<unknown> {
+  const { wire, notes } = to.encodeError(error, options)
+  const report = createReport(to.name, translateNotes, options.fieldNames, notes)
+  const { requestId } = to.decodeError({ ...wire, headers: {} }).value
+  if (requestId !== error.requestId) report.add('field.unsupported', error.at ?? '/error', 'requestId')
+  return { wire: wire.body, notes }
+}

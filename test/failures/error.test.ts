@@ -167,7 +167,7 @@ test.each(pairs)('what an error of $from says beside its message, and $to has no
   const { notes } = translateError({ status: from === 'messages' ? 529 : 503, body: bodies[from] }, { from, to })
   const status = from === 'messages' || to === 'messages' ? ['approximated /status error.status'] : []
   const words = from !== 'messages' && to === 'messages' ? ['dropped /error/param field.unsupported', 'dropped /error/code field.unsupported'] : []
-  expect(new Set(told(notes))).toEqual(new Set([...status, ...words, `dropped ${from === 'messages' ? '/error/details' : '/error'} error.details`]))
+  expect(new Set(told(notes))).toEqual(new Set([...status, ...words, `dropped /error/${from === 'messages' ? 'details' : 'hint'} error.details`]))
 })
 
 describe.each(hosts)('through %s', (_, start) => {

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { createStreamTranslator, type ProtocolName, translateError, translateResponse } from '../../src/index.ts'
+import { messages } from '../../src/protocols/messages/index.ts'
 
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
@@ -22,14 +24,14 @@ describe('what an error says and the target cannot is noted where it stood', () 
       'responses',
       'messages',
       { type: 'error', error: openaiError },
-      ['error.details /error', 'field.unsupported /error/code', 'field.unsupported /error/param'],
+      ['error.details /error/misalignment', 'field.unsupported /error/code', 'field.unsupported /error/param'],
     ],
     [
       'a code and what nobody knows, toward chat',
       'responses',
       'chat-completions',
       { type: 'error', error: openaiError },
-      ['error.details /error', 'field.unsupported /error/code'],
+      ['error.details /error/misalignment', 'field.unsupported /error/code'],
     ],
     [
       'a parameter and a code of a flat event',
@@ -43,7 +45,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
       'chat-completions',
       'messages',
       { error: openaiError },
-      ['error.details /error', 'field.unsupported /error/code', 'field.unsupported /error/param'],
+      ['error.details /error/misalignment', 'field.unsupported /error/code', 'field.unsupported /error/param'],
     ],
     [
       'details, keys that nobody knows and the id of the request, toward chat',
@@ -66,6 +68,21 @@ describe('what an error says and the target cannot is noted where it stood', () 
     expect(asBody(from, to, event)).toEqual(lost.filter(note => !note.endsWith('/request_id')))
   })
 
+  test.each<ProtocolName>(['chat-completions', 'responses'])('the id of the request has no header in a whole reply, toward %s', to => {
+    const { notes } = translateResponse(anthropicError, { from: 'messages', to })
+    expect(tell(notes)).toContain('field.unsupported /request_id')
+  })
+
+  test.each<ProtocolName>(['messages', 'responses'])('keys that nobody knows of an error without an envelope, toward %s', to => {
+    const body = { message: 'No.', type: 'server_error', code: 'odd_code', odd: 1, more: { x: 1 } }
+    expect(asBody('chat-completions', to, body)).toEqual(['error.details /more', 'error.details /odd', 'field.unsupported /code'])
+  })
+
+  test.each<ProtocolName>(['messages', 'responses'])('faults that a server lists are a field of their own, toward %s', to => {
+    const { notes } = translateError({ status: 422, headers: {}, body: { detail: [{ loc: ['body'], msg: 'No.' }] } }, { from: 'chat-completions', to })
+    expect(tell(notes)).toEqual(['error.details /detail'])
+  })
+
   test('a stream that fails in its last event alone loses the parameter, and a kind without a code', () => {
     const error = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'invalid_api_key' }
     const notes = inStream('chat-completions', 'responses', { error }, { rsMidStreamError: 'failed-only' })
@@ -81,5 +98,44 @@ describe('an answer that failed half-way', () => {
   test.each<ProtocolName>(['chat-completions', 'messages'])('is told as an error to %s, and what it had said is noted', to => {
     const { notes } = translateResponse(failed, { from: 'responses', to })
     expect(tell(notes)).toEqual(expect.arrayContaining(['field.unknown /odd', 'field.unsupported /output/0', 'field.unsupported /usage']))
+  })
+})
+
+describe('counts that were told before a stream failed', () => {
+  const start = (usage: object) => ({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage } })
+  const chunk = { id: 'c', model: 'm', choices: [{ index: 0, delta: { content: 'So far' } }], usage: { prompt_tokens: 5, completion_tokens: 1 } }
+  const created = { type: 'response.created', response: { id: 'resp_1', model: 'm', created_at: 1, status: 'in_progress', output: [] } }
+  const failed = {
+    type: 'response.failed',
+    response: { ...created.response, status: 'failed', usage: { input_tokens: 5, output_tokens: 1 }, error: { message: 'No.' } },
+  }
+  const error = { error: { message: 'No.' } }
+
+  test.each<[string, ProtocolName, ProtocolName, object[], string[]]>([
+    ['have no place in chat', 'messages', 'chat-completions', [start({ input_tokens: 5, output_tokens: 1 }), { type: 'error', ...error }], ['/usage']],
+    ['of a failed response have none in chat', 'responses', 'chat-completions', [created, failed], ['/usage']],
+    ['have no place in messages after the start', 'chat-completions', 'messages', [chunk, error], ['/usage']],
+    ['stand in the last event of responses', 'chat-completions', 'responses', [chunk, error], []],
+    ['have no place when the stream was cut off', 'chat-completions', 'messages', [chunk], ['/usage']],
+  ])('%s', (_, from, to, events, lost) => {
+    const translator = createStreamTranslator({ from, to })
+    const text = events.map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`)).join('') + translator.end()
+    expect(translator.notes.filter(({ code, path }) => code === 'field.unsupported' && path.startsWith('/usage')).map(({ path }) => path)).toEqual(lost)
+    expect(text.includes('"total_tokens":6')).toBe(lost.length === 0)
+  })
+
+  test('are noted one by one where the start has told the others', () => {
+    const counts = { input: 5, output: 1, cacheRead: 0, cacheWrite: 0 }
+    const state = messages.streamEncoder.initial()
+    const out: unknown[] = []
+    const emit = (wire: unknown) => out.push(wire)
+    const step = (event: CanonicalEvent) => messages.streamEncoder.step(state, event, emit)
+    step({ type: 'start', id: 'msg_1', model: 'm' })
+    step({ type: 'usage', usage: counts })
+    step({ type: 'message.start', candidate: 0, message: 0, role: 'assistant' })
+    step({ type: 'usage', usage: { output: 9, reasoning: 4 } })
+    step({ type: 'error', error: { status: 500, kind: 'internal', message: 'No.' } })
+    expect(JSON.stringify(out[0])).toContain('"input_tokens":5')
+    expect(tell(state.notes)).toEqual(['field.unsupported /usage/output', 'field.unsupported /usage/reasoning'])
   })
 })

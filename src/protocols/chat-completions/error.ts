@@ -23,6 +23,8 @@ type Said = {
   status?: number | undefined
   param?: string | null | undefined
   details?: unknown
+  /** Where it stood, when not under `error`. */
+  at?: string
 }
 
 /** Total: any body of any upstream becomes an error that keeps its status. */
@@ -50,8 +52,8 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const said = readBody(body)
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(said, outer ?? said.status)
-  const { message, type, code, param, details } = said
-  return defined({ status: outer ?? said.status ?? errorWords[kind].status, kind, message, type, code, param, details, protocol: protocolName, raw: body })
+  const { message, type, code, param, details, at } = said
+  return defined({ status: outer ?? said.status ?? errorWords[kind].status, kind, message, type, code, param, details, protocol: protocolName, raw: body, at })
 }
 
 function kindOf({ type, code, message }: Said, status: number | undefined): ErrorKind {
@@ -80,8 +82,8 @@ function readBody(body: unknown): Said {
   if (isObject(error)) return readError(error)
   if (typeof error === 'string' && error) return { message: clip(error) }
   if (typeof detail === 'string') return { message: clip(detail) }
-  if (Array.isArray(detail) || isObject(detail)) return { message: clip(JSON.stringify(detail)), details: detail }
-  if (typeof message === 'string') return readError(body)
+  if (Array.isArray(detail) || isObject(detail)) return { message: clip(JSON.stringify(detail)), details: detail, at: '/detail' }
+  if (typeof message === 'string') return { ...readError(body), at: '' }
   return { message: clip(JSON.stringify(body)) }
 }
 
@@ -159,7 +161,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const shown = ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : words.code
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, '')
-  if (details !== undefined && !ours && !source) report.add('error.details', undefined, 'error.details')
+  if (details !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', details)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown }
   return { error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }

@@ -1,6 +1,8 @@
 /** Where a canonical field stands on this wire. */
 export const fieldNames: Record<string, string> = {
   'error.details': 'error',
+  // Keys of the error itself that nobody knows.
+  details: '',
   candidateCount: 'n',
   candidates: 'choices',
   maxOutputTokens: 'max_completion_tokens',

@@ -340,6 +340,8 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
 
 function fail(state: State, error: CanonicalError, emit: Emit<unknown>): void {
   state.phase = 'over'
+  // Counts stand at the end, which does not come.
+  if (state.usage && state.writeUsage) reportOf(state).rest({ usage: state.usage }, '')
   emit(encodeBareError(error, reportOf(state), state.settings))
 }
 

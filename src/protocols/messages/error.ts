@@ -158,7 +158,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 export function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
   report.ext(ext, '')
   if (protocol === name) return
-  if (details !== undefined) report.add('error.details', undefined, 'error.details')
+  if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
   if (param !== undefined && param !== null && !(kind === 'unsupported' && param === '/thread')) report.add('field.unsupported', at, 'param')
   if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', at, 'code')

@@ -38,6 +38,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     finish: undefined,
     finishAt: undefined,
     usage: undefined,
+    toldUsage: undefined,
     promptBlocked: undefined,
     ext: undefined,
   }),
@@ -146,6 +147,7 @@ function begin(state: EncoderState, emit: Emitting): void {
   const early = state.usage?.input !== undefined
   if (!early) report(state).add('usage.late', '/message/usage')
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.usage ?? {}) : {}
+  if (early) state.toldUsage = { input, output, cacheRead, cacheWrite }
   emit({
     type: 'message_start',
     message: {

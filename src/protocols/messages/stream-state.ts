@@ -56,6 +56,8 @@ export type EncoderState = MachineState & {
   finish: Finish | undefined
   finishAt: string | undefined
   usage: Usage | undefined
+  /** What the start has told of it. */
+  toldUsage: Usage | undefined
   promptBlocked: CanonicalResponse['promptBlocked']
   ext: ExtMap | undefined
 }
@@ -75,7 +77,18 @@ export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
   state.phase = 'done'
   noteError(error, report(state))
+  noteUsage(state)
   emit(encodeErrorBody(error))
+}
+
+/** Counts of the end, which does not come. */
+function noteUsage(state: EncoderState): void {
+  const { usage, toldUsage } = state
+  if (!usage) return
+  const told = new Map<string, unknown>(Object.entries(toldUsage ?? {}))
+  const untold = Object.fromEntries(Object.entries(usage).filter(([key, value]) => told.get(key) !== value))
+  if (toldUsage) report(state).rest(untold, '', 'usage.')
+  else report(state).rest({ usage }, '')
 }
 
 export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'

@@ -58,9 +58,7 @@ export function encodeTools(
     ),
   )
   const mcpServers: JsonObject[] = []
-  const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers }
   const merges = options.amToolAddition !== 'block'
-  if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   // A tool that is there already needs no second entry, and a server takes none.
   const all = [...(tools ?? [])]
   for (const { part, tools: told } of late) {
@@ -72,6 +70,10 @@ export function encodeTools(
     all.push(...added)
   }
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
+  const searches = all.filter(isSearch)
+  const isFound = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
+  const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers, loads: searches.length > 0 && !isFound }
+  if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const server: number[] = []
   const wires: JsonObject[] = []
   for (const tool of all) {
@@ -97,6 +99,8 @@ export function encodeTools(
 function onlyElsewhere(path: string, { report }: RequestWriting): TranslationError {
   return new TranslationError({ code: 'inexpressible', protocol: name, path, notes: report.notes }, 'the only tools are ones that another provider runs')
 }
+
+const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'
 
 /** Several tools of another provider may be mapped to one. */
 const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== name

@@ -90,6 +90,8 @@ export type ToolWriting = {
   marks: Mark[]
   /** Where the tools of a written toolset are. */
   mcpServers: JsonObject[]
+  /** What a search was to find is there from the start, because the search is left out. */
+  loads: boolean
 }
 
 /** A tool → its definition here; undefined: it has none. */
@@ -140,7 +142,7 @@ function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonO
 /** Code that the provider runs, as a caller. */
 const codeCaller = 'code_execution_20250825'
 
-function encodeFunction(tool: FunctionTool, { report, options, toolName, marks }: ToolWriting, wrapped = false): JsonObject {
+function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, loads }: ToolWriting, wrapped = false): JsonObject {
   const {
     type: _,
     name: called,
@@ -161,6 +163,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks }
   } = tool
   report.rest({ ...rest, ...defined({ output, async: async || undefined }) }, at)
   report.ext(ext, at)
+  if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const form = ownForm(tool)
   const spelled = form?.['type']
   const own = form !== undefined
@@ -176,7 +179,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks }
       description,
       input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, at),
       strict: strict === true || (own && strict === false) ? strict : undefined,
-      defer_loading: deferLoading,
+      defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: callers?.length === 0 && !own ? undefined : callers,
       input_examples: examples,
       eager_input_streaming: eagerStreaming,

@@ -207,7 +207,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
 function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
   report.ext(ext, '')
   if (of === protocol) return
-  if (details !== undefined) report.add('error.details', undefined, 'error.details')
+  if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
 }
 

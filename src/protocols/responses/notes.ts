@@ -22,6 +22,7 @@ export const responsesNotes = {
     reason: 'the name has characters or a length that are not allowed here; the answer gets its own name back',
     source: '2.7',
   },
+  'tool.loaded': { kind: 'approximated', reason: 'the tool is there from the start, because the search that would find it is left out', source: '2.5' },
   'tool.server': { kind: 'dropped', reason: 'a tool that another provider runs', source: '2.5' },
   'tool.expanded': { kind: 'approximated', reason: 'a tool that the client runs is told as a function with its documented input', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'the nearest tool of this provider, whose results differ', source: '2.5' },
@@ -83,6 +84,8 @@ export const responsesNotes = {
 /** Where this wire has a canonical field. */
 export const fieldNames: FieldNames = {
   'error.details': 'error',
+  // Keys of the error itself that nobody knows.
+  details: '',
   toolChoice: 'tool_choice',
   'toolChoice.raw': 'tool_choice',
   redacted: 'encrypted_content',

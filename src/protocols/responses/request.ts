@@ -12,7 +12,7 @@ import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf, wor
 import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
-import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts'
+import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isSearchLost } from './tools.ts'
 import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
@@ -218,6 +218,7 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   if (stop && stop.length > 0) report.rest({ stop }, '')
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
   if (prediction) report.rest({ prediction }, '')
+  w.loads = isSearchLost(tools, w)
   const inner = tools && encodeTools(tools, w)
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && w.target === 'input' && w.options.onUnresolvable !== 'note')

@@ -175,9 +175,9 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
     case 'function':
       return encodeFunction(tool, w)
     case 'freeform': {
-      const { type: _, name, description, format, deferLoading, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
+      const { type: _, name, description, format, deferLoading: _defer, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
       report.rest(withoutNamespace(rest, tool), tool.at)
-      const known = { description, format, defer_loading: deferLoading, allowed_callers: encodeCallers(allowedCallers, tool, w), async }
+      const known = { description, format, defer_loading: encodeDefer(tool, w), allowed_callers: encodeCallers(allowedCallers, tool, w), async }
       return wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool)
     }
     case 'server':
@@ -192,16 +192,29 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
 }
 
 function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
-  const { type: _, name, description, parameters, strict, output, deferLoading, allowedCallers, async, cache, at, ext: _ext, ...rest } = tool
+  const { type: _, name, description, parameters, strict, output, deferLoading: _defer, allowedCallers, async, cache, at, ext: _ext, ...rest } = tool
   const { report } = w
   report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
   const form = ownForm(tool)
   const callers = encodeCallers(allowedCallers, tool, w)
-  const known = { description, defer_loading: deferLoading, allowed_callers: callers, async, output_schema: output }
+  const known = { description, defer_loading: encodeDefer(tool, w), allowed_callers: callers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
   return wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool)
+}
+
+/** Undefined for what a search would have found, when the search is left out: otherwise no model would ever see it. */
+function encodeDefer({ deferLoading, at }: FunctionTool | FreeformTool, { loads, report }: Writing): boolean | undefined {
+  if (!loads || !deferLoading) return deferLoading
+  report.add('tool.loaded', at, 'deferLoading')
+  return undefined
+}
+
+/** Is there a search for tools among them, and none that can be written? */
+export function isSearchLost(tools: readonly Tool[] = [], { options }: Writing): boolean {
+  const searches = tools.filter(tool => tool.type === 'server' && tool.tool === 'tool_search')
+  return searches.length > 0 && options.serverTools !== 'map' && searches.every(tool => tool.type === 'server' && tool.protocol !== protocol)
 }
 
 /** Who may call a tool beside the model; other providers have other words for the programs of theirs. */

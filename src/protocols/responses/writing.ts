@@ -21,6 +21,8 @@ export type Writing = {
   itemId?: (wanted: string | undefined, prefix: string, own?: Message) => string | undefined
   /** Nothing is stored of the request and its answer, so that an id alone leads nowhere. */
   storeless?: boolean
+  /** What a search was to find is there from the start, because the search is left out. */
+  loads?: boolean
   /** Cache breakpoints that stood on what is around their part: where. */
   moved: Map<Part, string | undefined>
   /** Cache breakpoints beyond the allowed number. */

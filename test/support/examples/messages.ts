@@ -86,6 +86,7 @@ export const messagesExamples: Record<string, Example> = {
   'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
   'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
+  'tool.loaded': fromItems(items.request({ tools: [items.tool('look', { defer_loading: true }), { type: 'tool_search' }] }), {}, ['tool.server']),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { serverTools: 'map' }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),

@@ -60,6 +60,11 @@ export const responsesExamples: Record<string, Example> = {
   ),
   'tool.renamed': fromChat(chatAsks({ tools: [chat.tool('my tool')] })),
   'tool.server': fromBlocks(blocks.request({ tools: [blocks.tool('look'), { type: 'web_search_20250305', name: 'web_search' }] }), {}, stateless),
+  'tool.loaded': fromBlocks(
+    blocks.request({ tools: [blocks.tool('look', { defer_loading: true }), { type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' }] }),
+    {},
+    [...stateless, 'tool.server'],
+  ),
   'tool.server-mapped': fromBlocks(blocks.request({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), { serverTools: 'map' }, stateless),
   'tool.expanded': fromBlocks(
     blocks.request({ tools: [{ type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' }] }),

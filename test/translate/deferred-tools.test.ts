@@ -1,0 +1,77 @@
+import { describe, expect, test } from 'vitest'
+import { type MappingOptions, type ProtocolName, translateRequest } from '../../src/index.ts'
+
+const later = { defer_loading: true }
+const bodies = {
+  messages: {
+    search: { type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' },
+    body: (...tools: object[]) => ({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools }),
+    tool: (name: string, more: object) => ({ name, input_schema: { type: 'object' }, ...more }),
+  },
+  responses: {
+    search: { type: 'tool_search' },
+    body: (...tools: object[]) => ({ model: 'm', max_output_tokens: 16, input: 'hi', tools }),
+    tool: (name: string, more: object) => ({ type: 'function', name, parameters: { type: 'object' }, strict: false, ...more }),
+  },
+}
+type Told = [name: unknown, deferred: unknown]
+
+describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
+  ['messages', 'responses'],
+  ['responses', 'messages'],
+])('tools that wait to be found, from %s to %s', (from, to) => {
+  const { search, body, tool } = bodies[from]
+  const crossed = (wire: object, options: MappingOptions = {}) => {
+    const { body: there, notes } = translateRequest(wire, { from, to, ...options })
+    const { tools } = there as { tools: { type?: string; name?: string; defer_loading?: boolean }[] }
+    const told = tools.map(({ name, type, defer_loading }): Told => [name ?? type, defer_loading])
+    return { told, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
+  }
+
+  test('are there from the start when the search for them is left out', () => {
+    expect(crossed(body(tool('a', later), tool('b', {}), search))).toEqual({
+      told: [
+        ['a', undefined],
+        ['b', undefined],
+      ],
+      notes: ['tool.loaded /tools/0/defer_loading', 'tool.server /tools/2'].sort(),
+    })
+  })
+
+  test('wait for a search that is mapped', () => {
+    const { told, notes } = crossed(body(tool('a', later), search), { serverTools: 'map' })
+    expect(told[0]).toEqual(['a', true])
+    expect(notes).toEqual(['tool.server-mapped /tools/1'])
+  })
+
+  test('wait where nobody searched for them before', () => {
+    expect(crossed(body(tool('a', later), tool('b', {})))).toEqual({
+      told: [
+        ['a', true],
+        ['b', undefined],
+      ],
+      notes: [],
+    })
+  })
+})
+
+test('what another search has found is there', () => {
+  const input = [
+    { role: 'user', content: 'hi' },
+    { type: 'tool_search_call', call_id: null, execution: 'server', arguments: {}, status: 'completed' },
+    { type: 'tool_search_output', call_id: null, execution: 'server', status: 'completed', tools: [bodies.responses.tool('found', later)] },
+  ]
+  const { body, notes } = translateRequest({ model: 'm', input, tools: [bodies.responses.search] }, { from: 'responses', to: 'messages' })
+  expect(body).toMatchObject({ tools: [{ name: 'found' }] })
+  expect(JSON.stringify(body)).not.toContain('defer_loading')
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /input/2/tools/0/defer_loading')
+})
+
+test('a search that is not among the allowed tools finds nothing', () => {
+  const { tool, search, body } = bodies.responses
+  const asked = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }
+  const { body: there, notes } = translateRequest(asked, { from: 'responses', to: 'messages', serverTools: 'map' })
+  expect(there).toMatchObject({ tools: [{ name: 'a' }] })
+  expect(JSON.stringify(there)).not.toContain('defer_loading')
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /tools/0/defer_loading')
+})
