@@ -29,10 +29,16 @@ export function wrapSignature({ signature, id, lengths, kinds, attach }: Envelop
   )
 }
 
+/** The same for a field whose text has to be base64. */
+export function wrapSignatureInBase64(envelope: Envelope): string {
+  return btoa(wrapSignature(envelope))
+}
+
 /** Undefined: not one of ours, or damaged. */
-export function unwrapSignature(text: string): Envelope | undefined {
-  if (!text.startsWith(prefix)) return undefined
+export function unwrapSignature(given: string): Envelope | undefined {
+  if (!isEnvelope(given)) return undefined
   try {
+    const text = given.startsWith(prefix) ? given : atob(given.replaceAll('-', '+').replaceAll('_', '/'))
     const wire: unknown = JSON.parse(fromBase64Url(text.slice(prefix.length)))
     if (!isObject(wire)) return undefined
     const { i: issuer, m: model, f: form, id, s: lengths, k: kinds, a: attach, v: value } = wire
@@ -52,7 +58,7 @@ export function unwrapSignature(text: string): Envelope | undefined {
 
 /** Does any text inside the value claim to be an envelope? Looks at every string, so only where it matters. */
 export function holdsEnvelope(value: unknown): boolean {
-  if (typeof value === 'string') return value.startsWith(prefix) || (value.includes(mark) && splitId(value).signature !== undefined)
+  if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
   return typeof value === 'object' && value !== null && Object.values(value).some(holdsEnvelope)
 }
 
@@ -63,7 +69,7 @@ export function mayHoldEnvelope(json: string): boolean {
 
 /** Does the text claim to be an envelope, damaged or not? */
 export function isEnvelope(text: string): boolean {
-  return text.startsWith(prefix)
+  return text.startsWith(prefix) || text.startsWith(prefixInBase64)
 }
 
 /** Between an id and the signature that it carries, for clients that keep nothing else. */

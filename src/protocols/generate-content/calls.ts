@@ -1,0 +1,205 @@
+import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { wrapInput } from '../../kit/freeform.ts'
+import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { decodeMedia } from './media.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
+import { decodeSignature, nothingOfSignature, sign } from './reasoning.ts'
+import { type GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
+import { name } from './vocabulary.ts'
+import type { Reading, Writing } from './writing.ts'
+
+/** Calls of the client's own functions, and their results. */
+
+// ---- wire → canonical
+
+export function decodeCall({ functionCall, thoughtSignature, ...fields }: GeminiPartOf<'functionCall'>, at: string, reading: Reading): ToolCallPart {
+  const { id, name: called, args, ...rest } = functionCall
+  const spelled = args === undefined ? 'absent' : args === null ? 'null' : undefined
+  return {
+    type: 'tool-call',
+    id: id || reading.callId(at),
+    idOrigin: id ? 'wire' : 'synthesized',
+    name: called ?? '',
+    kind: 'function',
+    input: args ? JSON.stringify(args) : '',
+    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
+    at,
+    ...keep(
+      { ...fields, ...under(rest) },
+      { ...nothingOfSignature(thoughtSignature), functionCall: { ...nulls({ id, name: called }), ...(id === '' && { id }) } },
+      defined({ args: spelled, name: called === undefined ? 'absent' : undefined }),
+    ),
+  }
+}
+
+const under = (rest: JsonObject): JsonObject => (Object.keys(rest).length > 0 ? { functionCall: rest } : {})
+
+export function decodeResult(
+  { functionResponse, thoughtSignature, ...fields }: GeminiPartOf<'functionResponse'>,
+  at: string,
+  reading: Reading,
+): ToolResultPart {
+  const { id, name: called, response, parts, ...rest } = functionResponse
+  const told = readResponse(response, `${at}/functionResponse/response`)
+  const inside = reading.place(`${at}/functionResponse`)
+  const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`))
+  return {
+    type: 'tool-result',
+    callId: reading.answered?.({ id: id || undefined, name: called ?? undefined }, at) ?? id ?? '',
+    ...defined({ name: called ?? undefined }),
+    kind: 'function',
+    content: [...told.content, ...media],
+    ...(response && { structured: response }),
+    ...(told.isError && { isError: true }),
+    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
+    at,
+    ...keep(
+      { ...fields, ...(Object.keys(rest).length > 0 && { functionResponse: rest }) },
+      { ...nothingOfSignature(thoughtSignature), functionResponse: { ...nulls({ id, name: called, response, parts }), ...(parts?.length === 0 && { parts }) } },
+      { id: id ? id : 'absent' },
+    ),
+  }
+}
+
+function decodeInside(part: GeminiPart, at: string): Part {
+  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at)
+  return { type: 'opaque', protocol: name, raw: part, at }
+}
+
+/** What the model is told: the text of a sole `output` or `result`, or of an `error`; else the whole object. */
+function readResponse(response: JsonObject | null | undefined, at: string): { content: TextPart[]; isError?: boolean } {
+  if (!response) return { content: [] }
+  const [only, ...others] = Object.entries(response)
+  const text = (value: unknown): TextPart[] => (value === '' ? [] : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }])
+  if (only && others.length === 0) {
+    const [key, value] = only
+    if ((key === 'output' || key === 'result') && typeof value === 'string') return { content: text(value) }
+    if (key === 'error') return { content: text(value), isError: true }
+  }
+  return { content: text(response) }
+}
+
+// ---- canonical → wire
+
+export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
+  const { report } = writing
+  const {
+    type: _,
+    id,
+    idOrigin: __,
+    itemId,
+    name: called,
+    namespace,
+    kind,
+    input,
+    caller,
+    async,
+    toolset,
+    status,
+    cache,
+    signature: ___,
+    at,
+    ext,
+    ...rest
+  } = part
+  report.rest({ ...rest, ...defined({ caller, async, toolset, cache }) }, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  const form = ownForm(part)
+  const args = form?.['args'] !== undefined && !input ? (form['args'] === 'null' ? { args: null } : {}) : { args: encodeInput(part, kind, report) }
+  const { functionCall: own, ...keys } = ownKeys(part)
+  const spelled = ownUnder(part, 'functionCall')
+  return {
+    ...keys,
+    functionCall: {
+      ...(isObject(own) && own),
+      ...spelled,
+      ...(!(form?.['name'] === 'absent' && !called) && { name: writing.toolName(called, namespace, at) }),
+      ...args,
+      ...defined({ id: writing.callId(id, part) }),
+    },
+    ...sign(part, writing),
+  }
+}
+
+/** Arguments as the object that this wire demands. */
+export function encodeInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], report: Writing['report']): JsonObject {
+  if (kind === 'freeform') {
+    report.add('freeform.wrapped', at)
+    return parseObject(wrapInput(input)) ?? {}
+  }
+  if (!input.trim()) return {}
+  const object = parseObject(input)
+  if (object) return object
+  report.add('tool-call.input', at, 'input')
+  // Some models say `null` for no arguments.
+  return input.trim() === 'null' ? {} : { __raw: input }
+}
+
+type WriteParts = (parts: readonly Part[]) => GeminiPart[]
+
+export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart {
+  const { report } = writing
+  const {
+    type: _,
+    callId,
+    name: called,
+    namespace: __,
+    kind: ___,
+    content,
+    structured,
+    isError,
+    itemId,
+    caller,
+    toolset,
+    status,
+    cache,
+    signature: ____,
+    at,
+    ext,
+    ...rest
+  } = part
+  report.rest({ ...rest, ...defined({ caller, toolset, cache }) }, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  const inside = content.filter(({ type }) => type === 'media' || type === 'opaque')
+  const told = content.filter(({ type }) => type !== 'media' && type !== 'opaque')
+  const parts = write(inside)
+  const form = ownForm(part)
+  const { functionResponse: own, ...keys } = ownKeys(part)
+  const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
+  const functionResponse: JsonObject = { ...(isObject(own) && own), ...ownUnder(part, 'functionResponse') }
+  const call = writing.callOf?.(part)
+  const asked = called ?? call?.name
+  if (asked !== undefined) functionResponse['name'] = writing.toolName(asked, part.namespace ?? call?.namespace, at)
+  else if (!form) {
+    functionResponse['name'] = 'unknown_function'
+    report.addMade('tool-result.name', functionResponse, '/name')
+  }
+  const response = encodeResponse(told, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson }, part, { report, write })
+  if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
+  if (id !== undefined) functionResponse['id'] = id
+  if (parts.length > 0) functionResponse['parts'] = parts
+  return { ...keys, functionResponse, ...sign(part, writing) }
+}
+
+/** The object that a result is here: as it came while it still says the same, else its text under one key. */
+function encodeResponse(
+  told: readonly Part[],
+  { structured, isError, parseJson }: { structured: JsonObject | undefined; isError: boolean | undefined; parseJson: boolean },
+  { at }: ToolResultPart,
+  { report, write }: { report: Writing['report']; write: WriteParts },
+): JsonObject {
+  const texts = write(told).flatMap(part => (typeof part['text'] === 'string' ? [part['text']] : []))
+  const text = texts.join('\n')
+  if (structured && readText(structured) === text) return structured
+  if (texts.length > 1) report.add('tool-result.joined', at)
+  if (isError) return { error: text }
+  return (parseJson && parseObject(text)) || { output: text }
+}
+
+const readText = (response: JsonObject) =>
+  readResponse(response, '')
+    .content.map(({ text }) => text)
+    .join('')

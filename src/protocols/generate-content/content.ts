@@ -1,0 +1,154 @@
+import type { OpaquePart, Part, RefusalPart, SearchResultPart, ServerToolPart, TextPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject } from '../../kit/json.ts'
+import { serverToolText } from '../../kit/server-tools.ts'
+import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
+import { decodeMedia, encodeMedia } from './media.ts'
+import { keep, ownForm, ownKeys } from './own.ts'
+import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, nothingOfSignature, rejoin, sign } from './reasoning.ts'
+import { type GeminiPart, isPartOf } from './schema.ts'
+import { name, serverParts, serverToolOfType } from './vocabulary.ts'
+import type { Reading, Writing } from './writing.ts'
+
+// ---- wire → canonical
+
+/** Parts of one content or of a run of them. `before`: those that were read already, to which a thought may belong. */
+export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
+  parts.forEach((wire, index) => {
+    const part = decodePart(wire, `${at}/${index}`, reading)
+    before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
+  })
+  return before
+}
+
+/** A part that `GeminiPart` has checked. */
+export function decodePart(part: GeminiPart, at: string, reading: Reading): Part {
+  if (isPartOf(part, 'functionCall')) return decodeCall(part, at, reading)
+  if (isPartOf(part, 'functionResponse')) return decodeResult(part, at, reading)
+  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at)
+  for (const [key, { phase, tool }] of Object.entries(serverParts)) {
+    const told = part[key]
+    if (isObject(told)) return decodeServerTool(part, told, { phase, tool: tool ?? serverToolOfType(told['toolType']) }, at)
+  }
+  // Some servers say something else than text beside the mark of a thought, which nobody has modelled.
+  const isEmpty = Object.keys(part).every(key => key === 'thought' || key === 'thoughtSignature')
+  if (part.thought === true && (isPartOf(part, 'text') || (isEmpty && part.thoughtSignature))) return decodeThought(part, at)
+  if (isPartOf(part, 'text')) return decodeHidden(part, at) ?? decodeText(part, at)
+  if (isEmpty && part.thoughtSignature) return decodeText(part, at)
+  return { type: 'opaque', protocol: name, raw: part, at }
+}
+
+/** A signature may stand on nothing at all, which is an empty text. */
+function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): TextPart {
+  return {
+    type: 'text',
+    text: typeof text === 'string' ? text : '',
+    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
+    at,
+    ...keep(fieldsOf(fields), { ...nothingOfSignature(thoughtSignature), ...silenceOf(fields) }, text === undefined ? { text: 'absent' } : {}),
+  }
+}
+
+/** `thought: false` says what holds without it. */
+const silenceOf = ({ thought }: GeminiPart) => (thought === false ? { thought } : {})
+const fieldsOf = ({ thought, ...fields }: GeminiPart) => (thought === false ? fields : { ...fields, ...defined({ thought }) })
+
+function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: string): ServerToolPart {
+  return { type: 'server-tool', phase, tool, id: typeof told['id'] === 'string' ? told['id'] : '', protocol: name, raw, at }
+}
+
+// ---- canonical → wire
+
+/** Parts of one message. Text without content vanishes, unless it stood so on this wire or bears a signature. */
+export function encodeParts(parts: readonly Part[], writing: Writing): GeminiPart[] {
+  return parts.flatMap(part => encodePart(part, writing))
+}
+
+export function encodePart(part: Part, writing: Writing): GeminiPart[] {
+  const { report } = writing
+  const write = (parts: readonly Part[]) => encodeParts(parts, writing)
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, writing)
+    case 'refusal':
+      return encodeRefusal(part, writing)
+    case 'reasoning':
+      return encodeReasoning(part, writing)
+    case 'tool-call':
+      return [encodeCall(part, writing)]
+    case 'tool-result':
+      return [encodeResult(part, writing, { parseJson: writing.parseJson === true, write })]
+    case 'media':
+      return encodeMedia(part, writing, write)
+    case 'search-result':
+      return encodeSearchResult(part, writing, write)
+    case 'server-tool':
+      return encodeServerTool(part, writing)
+    case 'control':
+      if (part.protocol === name && isObject(part.raw)) return [part.raw]
+      if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
+      else if (!(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      return []
+    case 'opaque':
+      return encodeOpaque(part, writing)
+    default:
+      return part satisfies never
+  }
+}
+
+function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
+  const { report, native, beside } = writing
+  const { type: _, text, citations, logprobs, cache, signature, at, ext, ...rest } = part
+  report.rest({ ...rest, ...defined({ cache, logprobs: beside ? undefined : logprobs }) }, at)
+  report.ext(ext, at)
+  if (!beside) for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
+  const signed = sign(part, writing)
+  if (!text && !native && !signed.thoughtSignature) {
+    if (cache && !signature) report.add('text.empty', at)
+    return []
+  }
+  const absent = ownForm(part)?.['text'] === 'absent' && !text
+  const written: GeminiPart = { ...ownKeys(part), ...(!absent && { text }), ...signed }
+  beside?.(part, written)
+  return [written]
+}
+
+function encodeRefusal(part: RefusalPart, writing: Writing): GeminiPart[] {
+  const { report } = writing
+  const { type: _, text, logprobs, cache, signature: __, at, ext, ...rest } = part
+  report.rest({ ...rest, ...defined({ cache, logprobs }) }, at)
+  report.ext(ext, at)
+  if (!text) return []
+  report.add('refusal.as-text', at)
+  return [{ text, ...sign(part, writing) }]
+}
+
+function encodeSearchResult(
+  { type: _, source, title, parts, signature: __, at, ext, ...rest }: SearchResultPart,
+  { report }: Writing,
+  write: (parts: readonly Part[]) => GeminiPart[],
+): GeminiPart[] {
+  report.rest(rest, at)
+  report.ext(ext, at)
+  report.add('search-result.as-text', at)
+  const inside = write(parts)
+  const head = title === source || !title ? source : `${title} (${source})`
+  const [first, ...others] = inside
+  return typeof first?.['text'] === 'string' ? [{ ...first, text: `${head}\n${first['text']}` }, ...others] : [{ text: head }, ...inside]
+}
+
+function encodeServerTool(part: ServerToolPart, { report, serverToolHistory }: Writing): GeminiPart[] {
+  if (part.protocol === name && isObject(part.raw)) return [part.raw]
+  if (serverToolHistory !== 'text') {
+    report.add('server-tool.dropped', part.at)
+    return []
+  }
+  report.add('server-tool.as-text', part.at)
+  return [{ text: serverToolText(part) }]
+}
+
+function encodeOpaque({ protocol, raw, at }: OpaquePart, { report }: Writing): GeminiPart[] {
+  if (protocol === name && isObject(raw)) return [raw]
+  report.add('part.unknown', at)
+  return []
+}

@@ -1,0 +1,192 @@
+import type { MediaPart, Part } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { keep, nulls, ownKeys, ownUnder } from './own.ts'
+import { decodeSignature, nothingOfSignature, sign } from './reasoning.ts'
+import type { GeminiPart, GeminiPartOf } from './schema.ts'
+import { kindOfMime, name, resolution } from './vocabulary.ts'
+import type { Writing } from './writing.ts'
+
+/** Media inside a part, and media that it refers to. */
+
+// ---- wire → canonical
+
+export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: string): MediaPart {
+  const { thoughtSignature, videoMetadata, mediaResolution, ...others } = part
+  const { source, unknown, nothing, fields } = decodeSource(others)
+  const { startOffset, endOffset, fps, ...ofVideo } = videoMetadata ?? {}
+  const video = defined({ startOffset: startOffset ?? undefined, endOffset: endOffset ?? undefined, fps: fps ?? undefined })
+  const { level, ...ofResolution } = mediaResolution ?? {}
+  const detail = level == null ? undefined : resolution.toOurs(level)
+  const { filename, mime, ...held } = source
+  return {
+    type: 'media',
+    kind: kindOf(mime, held),
+    source: held.source,
+    ...defined({ filename, detail }),
+    ...(videoMetadata && { video }),
+    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
+    at,
+    ...keep(
+      {
+        ...fields,
+        ...unknown,
+        ...under('videoMetadata', ofVideo),
+        ...under('mediaResolution', { ...ofResolution, ...(detail === undefined && level != null && { level }) }),
+      },
+      {
+        ...nothing,
+        ...nothingOfSignature(thoughtSignature),
+        ...nulls({ videoMetadata, mediaResolution }),
+        ...under('videoMetadata', nulls({ startOffset, endOffset, fps })),
+        ...(mediaResolution && { mediaResolution: nulls({ level }) }),
+      },
+    ),
+  }
+}
+
+const under = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {})
+
+type Held = { source: MediaPart['source']; mime?: string; filename?: string }
+
+function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData'>['inlineData']; fileData?: GeminiPartOf<'fileData'>['fileData'] }): {
+  source: Held
+  unknown: JsonObject
+  nothing: JsonObject
+  fields: JsonObject
+} {
+  if (part.inlineData) {
+    const { inlineData, ...fields } = part
+    const { mimeType, data, displayName, ...rest } = inlineData
+    const mime = mimeType || undefined
+    return {
+      source: { source: { type: 'base64', data, ...defined({ mime }) }, ...defined({ mime, filename: displayName ?? undefined }) },
+      unknown: under('inlineData', rest),
+      nothing: under('inlineData', { ...nulls({ mimeType, displayName }), ...(mimeType === '' && { mimeType }) }),
+      fields,
+    }
+  }
+  const { fileData, ...fields } = part
+  const { fileUri = '', mimeType, displayName, ...rest } = fileData ?? {}
+  const mime = mimeType || undefined
+  return {
+    source: {
+      source: isPublic(fileUri) ? { type: 'url', url: fileUri, ...defined({ mime }) } : { type: 'file-id', id: fileUri, issuer: name },
+      ...defined({ mime, filename: displayName ?? undefined }),
+    },
+    unknown: under('fileData', { ...rest, ...(mime !== undefined && !isPublic(fileUri) && { mimeType: mime }) }),
+    nothing: under('fileData', { ...nulls({ mimeType, displayName }), ...(mimeType === '' && { mimeType }) }),
+    fields,
+  }
+}
+
+/** Anyone can fetch it; the address of a stored file means something to its provider alone. */
+function isPublic(uri: string): boolean {
+  return /^https?:\/\//i.test(uri) && !/^https:\/\/[\w.-]*googleapis\.com\/(?:upload\/)?v\d\w*\/files\//i.test(uri)
+}
+
+const byExtension = new Map([
+  ['png', 'image/png'],
+  ['jpg', 'image/jpeg'],
+  ['jpeg', 'image/jpeg'],
+  ['webp', 'image/webp'],
+  ['gif', 'image/gif'],
+  ['heic', 'image/heic'],
+  ['pdf', 'application/pdf'],
+  ['txt', 'text/plain'],
+  ['mp3', 'audio/mp3'],
+  ['wav', 'audio/wav'],
+  ['mp4', 'video/mp4'],
+  ['webm', 'video/webm'],
+])
+
+function mimeOfUrl(url: string): string | undefined {
+  return byExtension.get(/\.(\w+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? '')
+}
+
+function kindOf(mime: string | undefined, { source }: Held): MediaPart['kind'] {
+  if (mime !== undefined) return kindOfMime(mime)
+  const address = source.type === 'url' ? source.url : ''
+  if (/^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//i.test(address)) return 'video'
+  return kindOfMime(mimeOfUrl(address))
+}
+
+// ---- canonical → wire
+
+type WriteParts = (parts: readonly Part[]) => GeminiPart[]
+
+export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts): GeminiPart[] {
+  const { report, native } = writing
+  const { type: _, kind: __, source, filename, title, context, detail, citations, transcript, expiresAt, video, cache, signature: ___, at, ext, ...rest } = part
+  if (source.type === 'parts') {
+    report.add('media.flattened', at)
+    report.rest({ ...rest, ...defined({ filename, title, context, citations, cache }) }, at)
+    report.ext(ext, at)
+    return write(source.parts)
+  }
+  if (source.type === 'reference') {
+    report.add(transcript ? 'media.transcript' : 'media.unsupported', at)
+    return transcript ? [{ text: transcript }] : []
+  }
+  const written = encodeSource(part, writing)
+  if (!written) return []
+  // The name of a file is taken by some hosts of this protocol alone.
+  const named = native ? {} : defined({ filename })
+  report.rest({ ...rest, ...named, ...defined({ title, context, citations, transcript, expiresAt, cache }) }, at)
+  report.ext(ext, at)
+  const level = detail === undefined || detail === 'auto' ? undefined : detail === 'original' ? 'MEDIA_RESOLUTION_ULTRA_HIGH' : resolution.toWire(detail)
+  if (detail === 'original') report.add('media.detail', at, 'detail')
+  const ownResolution = ownUnder(part, 'mediaResolution')
+  const ownVideo = ownUnder(part, 'videoMetadata')
+  return [
+    {
+      ...ownKeys(part),
+      ...written,
+      ...((level !== undefined || ownResolution) && { mediaResolution: { ...ownResolution, ...defined({ level }) } }),
+      ...((video || ownVideo) && { videoMetadata: { ...ownVideo, ...video } }),
+      ...sign(part, writing),
+    },
+  ]
+}
+
+/** The part without its common fields. */
+function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
+  const { source, filename, at } = part
+  const displayName = native && filename !== undefined ? { displayName: filename } : {}
+  const own = part.ext?.[name] !== undefined || native
+  switch (source.type) {
+    case 'base64': {
+      const extra = ownUnder(part, 'inlineData')
+      const { mime, data } = source
+      const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : 'application/pdf') }), data, ...displayName }
+      if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
+      return { inlineData }
+    }
+    case 'text':
+      return { inlineData: { ...ownUnder(part, 'inlineData'), mimeType: source.mime, data: toBase64(source.text), ...displayName } }
+    case 'url': {
+      if (/^data:/i.test(source.url)) {
+        report.add('media.unsupported', at)
+        return undefined
+      }
+      if (!own) report.add('media.url', at)
+      const mimeType = source.mime ?? (own ? undefined : mimeOfUrl(source.url))
+      return { fileData: { ...ownUnder(part, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...displayName } }
+    }
+    case 'file-id':
+      if (source.issuer === name) return { fileData: { ...ownUnder(part, 'fileData'), fileUri: source.id, ...displayName } }
+      unresolvable(part)
+      return undefined
+    case 'parts':
+    case 'reference':
+      return undefined
+    default:
+      return source satisfies never
+  }
+}
+
+function toBase64(text: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}

@@ -1,0 +1,135 @@
+import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { type Envelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { keep, ownForm, ownKeys } from './own.ts'
+import type { GeminiPart } from './schema.ts'
+import { name } from './vocabulary.ts'
+import type { Writing } from './writing.ts'
+
+/** Parts of thought, and the signatures that stand on parts of any kind. */
+
+/** What the server takes for a signature that did not survive. */
+const placeholder = 'skip_thought_signature_validator'
+
+// ---- wire → canonical
+
+/** The signature of a part of any kind, and what an envelope holds beside it. */
+export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
+  if (!value) return {}
+  const envelope = unwrapSignature(value)
+  return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: name, form: 'thought' } }
+}
+
+/** How a signature that is no signature was spelled. */
+export function nothingOfSignature(value: string | null | undefined): JsonObject {
+  return value === '' || value === null ? { thoughtSignature: value } : {}
+}
+
+export function decodeThought(part: GeminiPart & { text?: unknown }, at: string): ReasoningPart {
+  const { text, thought: _, thoughtSignature, ...fields } = part
+  const { signature, envelope } = decodeSignature(thoughtSignature)
+  const told = typeof text === 'string' ? text : ''
+  return {
+    type: 'reasoning',
+    segments: told ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text: told }] : [],
+    ...defined({ signature, id: envelope?.id }),
+    at,
+    ...keep(fields, nothingOfSignature(thoughtSignature), { ...(!told && { text: text === '' ? 'empty' : 'absent' }) }),
+  }
+}
+
+/** An empty text that another protocol's reasoning stands on, of which there is nothing to see. Undefined: it is no such part. */
+export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
+  const { signature, envelope } = decodeSignature(thoughtSignature)
+  if (text !== '' || !envelope || !signature || signature.issuer === name || envelope.attach !== undefined) return undefined
+  return {
+    type: 'reasoning',
+    segments: [],
+    ...(signature.form !== 'thinking' && { redacted: true }),
+    signature,
+    ...defined({ id: envelope.id }),
+    at,
+    ...keep(fields, {}, { hidden: true }),
+  }
+}
+
+/**
+ * A thought that was written in pieces, by segment or by the frames of a stream, is one again where its envelope tells the
+ * lengths and they fit. Changes the list of parts before it.
+ */
+export function rejoin(part: ReasoningPart, value: string | null | undefined, before: Part[]): ReasoningPart {
+  const envelope = value ? unwrapSignature(value) : undefined
+  const lengths = envelope?.lengths
+  if (!envelope || !lengths) return part
+  const wanted = lengths.reduce((sum, length) => sum + length, 0)
+  const pieces = part.segments.map(({ text }) => text)
+  let from = before.length
+  while (pieces.join('').length < wanted) {
+    const earlier = before[from - 1]
+    if (earlier?.type !== 'reasoning' || earlier.signature || earlier.ext?.[name]?.fields) break
+    pieces.unshift(...earlier.segments.map(({ text }) => text))
+    from--
+  }
+  const text = pieces.join('')
+  if (text.length !== wanted) return part
+  before.splice(from)
+  let start = 0
+  const segments = lengths.map((length, nth) => {
+    const piece = text.slice(start, start + length)
+    start += length
+    return { kind: envelope.kinds?.[nth] ?? ('summary' as const), text: piece }
+  })
+  return { ...part, segments }
+}
+
+// ---- canonical → wire
+
+/** The signature as a part bears it: bare for its own provider, in an envelope for a client, nothing for any other provider. */
+export function sign(part: Part, { report, to, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
+  const { signature, at } = part
+  if (signature?.issuer === name) {
+    if (to === 'provider' && isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
+    const bare = beside.id === undefined && beside.lengths === undefined
+    return { thoughtSignature: to === 'provider' || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }) }
+  }
+  if (signature && to === 'client') return { thoughtSignature: wrapSignatureInBase64({ signature, ...beside }) }
+  if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+  return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
+}
+
+/** One part for each segment; the signature stands on the last. */
+export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPart[] {
+  const { report, to, native } = writing
+  const { type: _, segments, redacted: __, id, signature, cache, at, ext, ...rest } = part
+  report.rest({ ...rest, ...(cache && { cache }) }, at)
+  report.ext(ext, at)
+  const told = segments.filter(({ text }) => text)
+  const carried = to === 'client' && signature !== undefined
+  if (!carried) report.onceEach('message.envelope', at, { itemId: id })
+  const form = ownForm(part)
+  const kinds = segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
+  if (kinds && !carried) report.add('reasoning.kind', at)
+  const foreign = signature?.issuer !== name
+  const beside = carried ? defined({ id, lengths: foreign && told.length > 0 ? told.map(({ text }) => text.length) : undefined, kinds }) : {}
+  const signed = sign(part, writing, beside)
+  const last = told.at(-1)
+  if (!last) {
+    const says = native && form !== undefined && form['hidden'] !== true
+    if (!signed.thoughtSignature && !says) return []
+    // Clients that keep no thoughts keep what is signed.
+    const thought = says || signature?.issuer === name
+    return [{ ...ownKeys(part), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
+  }
+  return told.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part)), text, thought: true, ...(nth === told.length - 1 && signed) }))
+}
+
+/** `gemini-3-pro` of `gemini-3-pro-preview-11-2025`. */
+function isOtherFamily(signer: string | undefined, reader: string | undefined): boolean {
+  if (signer === undefined || reader === undefined) return false
+  return familyOf(signer) !== familyOf(reader)
+}
+
+function familyOf(model: string): string {
+  return /^(?:models\/)?(gemini-[\d.]+-[a-z]+)/.exec(model)?.[1] ?? model
+}

@@ -1,0 +1,98 @@
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
+
+/**
+ * Servers of this protocol read field names in camelCase and in snake_case, and clients send either. Codecs know the first
+ * only: a body is respelled before it is read. `snake`: where the other spelling stood, as pointers in camelCase.
+ */
+export type Spelling = { wire: unknown; snake: string[] }
+
+/** Fields of two words and more, as both spellings are read. */
+const fields = `
+  systemInstruction toolConfig safetySettings generationConfig cachedContent serviceTier continuationToken
+  functionCall functionResponse inlineData fileData executableCode codeExecutionResult toolCall toolResponse thoughtSignature
+  videoMetadata mediaResolution partMetadata audioTranscription mediaProcessing speechMetadata mimeType fileUri displayName
+  startOffset endOffset toolType willContinue partialArgs functionDeclarations parametersJsonSchema responseJsonSchema
+  googleSearch googleSearchRetrieval enterpriseWebSearch exaAiSearch parallelAiSearch urlContext codeExecution fileSearch googleMaps
+  computerUse mcpServers functionCallingConfig allowedFunctionNames retrievalConfig latLng languageCode
+  includeServerSideToolInvocations streamFunctionCallArguments topP topK candidateCount maxOutputTokens stopSequences
+  presencePenalty frequencyPenalty responseLogprobs responseMimeType responseSchema responseFormat responseModalities speechConfig
+  imageConfig thinkingConfig includeThoughts thinkingBudget thinkingLevel anyOf minItems maxItems minLength maxLength minProperties
+  maxProperties propertyOrdering voiceConfig prebuiltVoiceConfig voiceName aspectRatio imageSize
+  promptFeedback usageMetadata modelVersion responseId createTime blockReason blockReasonMessage safetyRatings finishReason
+  finishMessage tokenCount avgLogprobs logprobsResult citationMetadata groundingMetadata urlContextMetadata chosenCandidates
+  topCandidates logProbability tokenId webSearchQueries searchEntryPoint groundingChunks groundingSupports groundingChunkIndices
+  partIndex startIndex endIndex promptTokenCount cachedContentTokenCount candidatesTokenCount thoughtsTokenCount
+  toolUsePromptTokenCount totalTokenCount promptTokensDetails candidatesTokensDetails cacheTokensDetails renderedContent
+`
+const camel = new Map(fields.split(/\s+/).flatMap(field => (field ? [[snakeOf(field), field] as const] : [])))
+
+function snakeOf(field: string): string {
+  return field.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+}
+
+/** Below these keys names are the caller's own. */
+const ownNames = new Set(['args', 'partMetadata', 'labels', 'parametersJsonSchema', 'responseJsonSchema', '_responseJsonSchema', 'default', 'example'])
+
+/** Their keys are the caller's own, and each holds something with fields again. */
+const ownKeys = new Set(['properties', 'defs', '$defs'])
+
+export function inCamelCase(wire: unknown): Spelling {
+  const snake: string[] = []
+  return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
+}
+
+function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown, index) => respelled(item, `${at}/${index}`, walk))
+  if (!isObject(value)) return value
+  const written: JsonObject = {}
+  for (const [key, inner] of Object.entries(value)) {
+    const known = walk.hasOwnKeys ? undefined : camel.get(key)
+    // Said in both spellings, it is said in the first.
+    const field = known !== undefined && !Object.hasOwn(value, known) ? known : key
+    const place = at + step(field)
+    if (field !== key) walk.snake.push(place)
+    const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
+    // What a function answered is the caller's own; what a declared one answers is a schema.
+    const isOwn = !walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))
+    set(written, field, isOwn ? inner : respelled(inner, place, { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }))
+  }
+  return written
+}
+
+/** Own keys stay own keys, whatever their names. */
+function set(object: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+/** Pointers in camelCase → pointers into the body as it came. */
+export function placesOf({ snake }: Spelling): (pointer: string) => string {
+  if (snake.length === 0) return pointer => pointer
+  const known = new Set(snake)
+  return pointer => {
+    let place = ''
+    let written = ''
+    for (const key of pointer.split('/').slice(1)) {
+      place += `/${key}`
+      written += `/${known.has(place) ? snakeOf(key) : key}`
+    }
+    return written
+  }
+}
+
+/** A written body with the spelling that it came in; places that are gone are passed over. */
+export function asItCame(wire: JsonObject, snake: unknown): JsonObject {
+  if (!Array.isArray(snake) || snake.length === 0) return wire
+  return restored(wire, '', new Set(snake)) as JsonObject
+}
+
+function restored(value: unknown, at: string, snake: ReadonlySet<unknown>): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown, index) => restored(item, `${at}/${index}`, snake))
+  if (!isObject(value)) return value
+  const written: JsonObject = {}
+  for (const [key, inner] of Object.entries(value)) {
+    const place = at + step(key)
+    set(written, snake.has(place) ? snakeOf(key) : key, restored(inner, place, snake))
+  }
+  return written
+}

@@ -1,0 +1,113 @@
+import type { MediaPart, ServerToolKind } from '../../canonical/message.ts'
+import type { FinishReason } from '../../canonical/response.ts'
+import { twoWay } from '../../kit/two-way.ts'
+
+/** The name of this protocol, as users see it. */
+export const name = 'generate-content'
+
+/** `finishReason`. There is none for tool calls: a reply that calls ends with `STOP`. */
+export const finishReason = twoWay<string, FinishReason>([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['RECITATION', 'recitation'],
+  ['IMAGE_RECITATION', 'recitation'],
+  ['MALFORMED_FUNCTION_CALL', 'malformed_tool_call'],
+  ['UNEXPECTED_TOOL_CALL', 'malformed_tool_call'],
+  ['TOO_MANY_TOOL_CALLS', 'malformed_tool_call'],
+  ['MISSING_THOUGHT_SIGNATURE', 'malformed_tool_call'],
+  ['CONTINUATION', 'pause'],
+  ['OTHER', 'other'],
+])
+
+/** The nearest `finishReason` of meanings that have no word here, or whose word promises more than is there. */
+export const nearestFinishReason: Partial<Record<FinishReason, string>> = {
+  stop_sequence: 'STOP',
+  context_window: 'MAX_TOKENS',
+  tool_calls: 'STOP',
+  refusal: 'SAFETY',
+  pause: 'OTHER',
+  compaction: 'OTHER',
+  cancelled: 'OTHER',
+}
+
+/** `serviceTier`, in requests and in counts of tokens. */
+export const tierWords = twoWay<string, string>([
+  ['standard', 'default'],
+  ['flex', 'flex'],
+  ['priority', 'priority'],
+  ['unspecified', 'auto'],
+])
+
+/** `thinkingLevel`, by the effort it means. */
+export const thinkingLevel = twoWay<string, string>([
+  ['MINIMAL', 'minimal'],
+  ['LOW', 'low'],
+  ['MEDIUM', 'medium'],
+  ['HIGH', 'high'],
+])
+
+/** `mediaResolution.level` of a part. */
+export const resolution = twoWay<string, NonNullable<MediaPart['detail']>>([
+  ['MEDIA_RESOLUTION_LOW', 'low'],
+  ['MEDIA_RESOLUTION_HIGH', 'high'],
+  ['MEDIA_RESOLUTION_ULTRA_HIGH', 'ultra_high'],
+])
+
+/** Parts that only a provider writes, by what they are of. `toolCall` and `toolResponse` tell their tool themselves. */
+export const serverParts = {
+  executableCode: { phase: 'call', tool: 'code_execution' },
+  codeExecutionResult: { phase: 'result', tool: 'code_execution' },
+  toolCall: { phase: 'call', tool: undefined },
+  toolResponse: { phase: 'result', tool: undefined },
+} as const satisfies Record<string, { phase: 'call' | 'result'; tool: ServerToolKind | undefined }>
+
+const toolTypes = new Map<string, ServerToolKind>([
+  ['GOOGLE_SEARCH_WEB', 'web_search'],
+  ['GOOGLE_SEARCH_IMAGE', 'web_search'],
+  ['URL_CONTEXT', 'url_context'],
+  ['GOOGLE_MAPS', 'maps'],
+  ['FILE_SEARCH', 'file_search'],
+])
+
+/** `toolType` of a part. */
+export function serverToolOfType(word: unknown): ServerToolKind {
+  return (typeof word === 'string' && toolTypes.get(word)) || 'other'
+}
+
+/** Members of `tools` other than functions, by the key that says which tool it is. */
+export const serverTools = new Map<string, ServerToolKind>([
+  ['googleSearch', 'web_search'],
+  ['googleSearchRetrieval', 'web_search'],
+  ['enterpriseWebSearch', 'web_search'],
+  ['exaAiSearch', 'web_search'],
+  ['parallelAiSearch', 'web_search'],
+  ['urlContext', 'url_context'],
+  ['codeExecution', 'code_execution'],
+  ['fileSearch', 'file_search'],
+  ['retrieval', 'file_search'],
+  ['googleMaps', 'maps'],
+  ['computerUse', 'computer'],
+  ['mcpServers', 'mcp'],
+])
+
+/** What another provider's tool is called here, with `serverTools: 'map'`. */
+export const nearestServerTool: Partial<Record<ServerToolKind, string>> = {
+  web_search: 'googleSearch',
+  web_fetch: 'urlContext',
+  url_context: 'urlContext',
+  code_execution: 'codeExecution',
+  maps: 'googleMaps',
+}
+
+/** What media of a type are. */
+export function kindOfMime(mime: string | undefined): MediaPart['kind'] {
+  const family = mime?.slice(0, mime.indexOf('/')).toLowerCase()
+  if (family === 'image' || family === 'audio' || family === 'video') return family
+  return mime === undefined ? 'file' : 'document'
+}
