@@ -41,6 +41,23 @@ export const notes = {
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'a call demands a result, and the conversation has none', source: '2.2' },
   'tool-result.orphan': { kind: 'dropped', reason: 'a result without its call is left out, as asked', source: '2.2' },
+  'finish.approximated': { kind: 'approximated', reason: 'the nearest finish reason is written', source: '2.17' },
+  'finish.details': { kind: 'approximated', reason: 'a finish reason has no details beside a message', source: '2.17' },
+  'finish.truncated-as-length': { kind: 'approximated', reason: 'the reply stopped early and is told as if it had reached its limit, as asked', source: '3.8' },
+  'citation.rounded': { kind: 'approximated', reason: 'a cited span begins or ends inside a character, and is taken from its beginning', source: '2.15' },
+  'citation.approximated': { kind: 'approximated', reason: 'grounding tells the source and the span of a citation, and nothing else of it', source: '2.15' },
+  'citation.unsupported': { kind: 'dropped', reason: 'grounding has no sources of this kind', source: '2.15' },
+  'logprobs.bytes': { kind: 'dropped', reason: 'tokens have no bytes beside their text here', source: '2.10' },
+  'tool.namespace': { kind: 'approximated', reason: 'tools have no namespaces here; it becomes a part of the name', source: '2.4' },
+  'tier.nearest': { kind: 'approximated', reason: 'the nearest service tier is written', source: '2.12' },
+  'usage.overlap': { kind: 'approximated', reason: 'a part of the tokens is told to be larger than the whole', source: '2.18' },
+  'reasoning.joined': { kind: 'approximated', reason: 'a stream does not tell where one thought ends and the next begins', source: '2.8' },
+  'stream.stray-call': { kind: 'dropped', reason: 'arguments of a call that nobody has begun', source: '3.2' },
+  'stream.partial-path': { kind: 'dropped', reason: 'a piece of arguments at a place that cannot be read', source: '3.2' },
+  'stream.trailing-arguments': { kind: 'dropped', reason: 'more arguments came after those of the call were whole', source: '3.4' },
+  'stream.final-differs': { kind: 'approximated', reason: 'the end of a part tells other content than was streamed already', source: '3.1' },
+  'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
+  'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },
 } as const satisfies NoteTable
 
 export type GeminiReport = Report<typeof notes & typeof commonNotes>

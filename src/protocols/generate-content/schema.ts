@@ -139,7 +139,7 @@ export type GeminiRequest = z.infer<typeof GeminiRequest>
 
 // ---- replies
 
-const details = z.array(z.looseObject({ modality: word, tokenCount: count })).nullish()
+const details = z.array(z.looseObject({ tokenCount: count })).nullish()
 
 export const GeminiUsage = z.looseObject({
   promptTokenCount: count,
@@ -158,7 +158,8 @@ const logprob = z.looseObject({ token: z.string().optional(), tokenId: count, lo
 
 export const GeminiCandidate = z.looseObject({
   content: GeminiContent.nullish(),
-  finishReason: word,
+  /** Some hosts write words as their numbers when asked to. */
+  finishReason: z.union([z.string(), z.number()]).nullish(),
   finishMessage: word,
   index: count,
   tokenCount: count,

@@ -15,6 +15,7 @@ export const finishReason = twoWay<string, FinishReason>([
   ['SPII', 'content_filter'],
   ['IMAGE_SAFETY', 'content_filter'],
   ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
   ['RECITATION', 'recitation'],
   ['IMAGE_RECITATION', 'recitation'],
   ['MALFORMED_FUNCTION_CALL', 'malformed_tool_call'],
@@ -24,6 +25,15 @@ export const finishReason = twoWay<string, FinishReason>([
   ['CONTINUATION', 'pause'],
   ['OTHER', 'other'],
 ])
+
+/** Words by the number that some hosts write for them; the others mean one thing here and another there. */
+const numbered = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
+
+/** The word of a `finishReason`; undefined: there is none yet. */
+export function finishWord(raw: unknown): string | undefined {
+  if (typeof raw === 'number') return numbered[raw] ?? String(raw)
+  return typeof raw === 'string' && raw !== '' ? raw : undefined
+}
 
 /** The nearest `finishReason` of meanings that have no word here, or whose word promises more than is there. */
 export const nearestFinishReason: Partial<Record<FinishReason, string>> = {

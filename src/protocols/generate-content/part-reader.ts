@@ -1,0 +1,215 @@
+import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import { takeApart } from '../../canonical/explode.ts'
+import type { Part } from '../../canonical/message.ts'
+import type { Note } from '../../canonical/note.ts'
+import { TranslationError } from '../../errors.ts'
+import { check } from '../../kit/check.ts'
+import { unwrapSignature } from '../../kit/envelope.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { Emit } from '../../protocol.ts'
+import type { Answer } from './citations.ts'
+import { decodePart } from './content.ts'
+import { type GeminiReport, notes } from './notes.ts'
+import { rejoin } from './reasoning.ts'
+import { callId, signedBy } from './response.ts'
+import { GeminiPart } from './schema.ts'
+import { addPieces, type StreamedCall } from './streamed-call.ts'
+import { name } from './vocabulary.ts'
+import type { Reading } from './writing.ts'
+
+/** The parts of one candidate of a stream: text goes on where it stopped, and all else comes whole. */
+
+export type Open = {
+  part: number
+  kind: 'text' | 'thought'
+  /** What came so far, which citations count in and segments of thoughts are cut from. */
+  text: string
+  /** Nothing follows a signature. */
+  signed: boolean
+}
+
+export type Answering = {
+  candidate: number
+  /** Where it stands in the whole reply. */
+  at: string
+  begun: boolean
+  nextPart: number
+  /** Calls that came without an id. */
+  unnamed: number
+  called: boolean
+  open: Open | undefined
+  call: StreamedCall | undefined
+  /** Texts that are over, in order; the open one is not among them. */
+  answers: Answer[]
+  raw: string | undefined
+  message: string | undefined
+  /** What the model has no place for, the latest of each. */
+  fields: JsonObject
+  grounding: { wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
+  /** All of them, as they came. */
+  logprobs: JsonObject | undefined
+}
+
+export type Around = { notes: Note[]; id: string | undefined; model: string | undefined }
+type Emitting = Emit<CanonicalEvent>
+
+export const report = (into: Note[]): GeminiReport => createReport(name, notes, {}, into)
+
+export function startAnswering(candidate: number, place: number): Answering {
+  return {
+    candidate,
+    at: `/candidates/${place}`,
+    begun: false,
+    nextPart: 0,
+    unnamed: 0,
+    called: false,
+    open: undefined,
+    call: undefined,
+    answers: [],
+    raw: undefined,
+    message: undefined,
+    fields: {},
+    grounding: undefined,
+    logprobs: undefined,
+  }
+}
+
+export function begin(answering: Answering, emit: Emitting): void {
+  if (answering.begun) return
+  answering.begun = true
+  const { candidate, at } = answering
+  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: `${at}/content` })
+}
+
+export function takePart(answering: Answering, wire: unknown, path: string, around: Around, emit: Emitting): void {
+  if (isPlainText(wire)) {
+    takeText(answering, wire, around, emit)
+    return
+  }
+  if (isObject(wire) && isObject(wire['functionCall']) && takePieces(answering, wire, path, around, emit)) return
+  const part = checkPart(wire, path)
+  const whole = readWhole(answering, part, around)
+  closeParts(answering, emit)
+  startPart(answering, whole, emit)
+  emit({ type: 'part.end', candidate: answering.candidate, part: answering.nextPart - 1 })
+}
+
+/** What nearly all parts of a stream are. An empty text that another protocol's reasoning stands on is none. */
+function isPlainText(wire: unknown): wire is { text: string; thought?: boolean; thoughtSignature?: string } {
+  if (!isObject(wire) || typeof wire['text'] !== 'string') return false
+  for (const key in wire) {
+    const value = wire[key]
+    if (key === 'text') continue
+    if (key === 'thought' ? typeof value !== 'boolean' : key !== 'thoughtSignature' || typeof value !== 'string') return false
+  }
+  return true
+}
+
+/** As `check`, for a value that stands inside an event. */
+function checkPart(wire: unknown, path: string): GeminiPart {
+  try {
+    return check(name, GeminiPart, wire)
+  } catch (error) {
+    if (TranslationError.is(error)) throw new TranslationError({ code: 'malformed', protocol: name, path: path + error.path }, 'not what the protocol says')
+    throw error
+  }
+}
+
+function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '', model }: Around): Part {
+  const reading: Reading = { report: report(into), place: pointer => pointer, callId: () => callId(id, answering.candidate, answering.unnamed++) }
+  const whole = decodePart(part, `${answering.at}/content/parts/${answering.nextPart}`, reading)
+  signedBy(model, whole)
+  answering.called ||= whole.type === 'tool-call'
+  return whole
+}
+
+function startPart(answering: Answering, whole: Part, emit: Emitting): number {
+  const { candidate } = answering
+  const part = answering.nextPart++
+  const { head, deltas } = takeApart(whole)
+  emit({ type: 'part.start', candidate, message: 0, part, head })
+  for (const delta of deltas) emit({ type: 'part.delta', candidate, part, delta })
+  return part
+}
+
+type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
+
+function takeText(answering: Answering, wire: PlainText, around: Around, emit: Emitting): void {
+  const { text, thought, thoughtSignature } = wire
+  const kind = thought === true ? 'thought' : 'text'
+  if (!text && !thoughtSignature) return
+  const { open } = answering
+  const goesOn = open?.kind === kind && !open.signed
+  const signed = thoughtSignature ? readWhole(answering, wire, around) : undefined
+  // What is signed with another protocol's reasoning is that reasoning, and no text.
+  if (!goesOn || (signed && signed.type !== (kind === 'thought' ? 'reasoning' : 'text'))) {
+    closeParts(answering, emit)
+    const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(answering, wire, around))
+    const part = startPart(answering, whole, emit)
+    answering.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', text, signed: signed !== undefined }
+    return
+  }
+  const tell = (delta: Delta) => emit({ type: 'part.delta', candidate: answering.candidate, part: open.part, delta })
+  open.text += text
+  if (text) tell(kind === 'thought' ? { kind: 'reasoning', segment: 0, of: 'summary', text } : { kind: 'text', text })
+  if (!signed?.signature) return
+  tell({ kind: 'signature', signature: signed.signature })
+  open.signed = true
+  if (signed.type === 'reasoning') closeThought(answering, open, { whole: signed, value: thoughtSignature }, emit)
+}
+
+/** A thought whose envelope tells of what segments it was made. */
+function closeThought(
+  answering: Answering,
+  { part, text }: Open,
+  { whole, value }: { whole: Extract<Part, { type: 'reasoning' }>; value: string | undefined },
+  emit: Emitting,
+): void {
+  if (!value || !unwrapSignature(value)) return
+  const segments = text ? [{ kind: whole.segments[0]?.kind ?? ('summary' as const), text }] : []
+  const final = rejoin({ ...whole, segments, at: `${answering.at}/content/parts/${part}` }, value, [])
+  answering.open = undefined
+  emit({ type: 'part.end', candidate: answering.candidate, part, final })
+}
+
+/** Arguments in pieces: a call with a name begins, those without go on, and the one that does not go on ends. */
+function takePieces(answering: Answering, wire: JsonObject, path: string, around: Around, emit: Emitting): boolean {
+  const call = wire['functionCall'] as JsonObject
+  const { partialArgs: pieces, willContinue, ...head } = call
+  const continues = willContinue === true
+  const isNamed = typeof head['name'] === 'string' && head['name'] !== ''
+  if (isNamed && !continues && pieces === undefined) return false
+  if (isNamed) {
+    const whole = readWhole(answering, checkPart({ ...wire, functionCall: head }, path), around)
+    closeParts(answering, emit)
+    if (whole.type !== 'tool-call') return false
+    const args = isObject(head['args']) ? structuredClone(head['args']) : {}
+    answering.call = { part: startPart(answering, { ...whole, input: '' }, emit), args }
+  } else if (!answering.call) {
+    if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
+    report(around.notes).once('stream.stray-call', path)
+    return true
+  }
+  const { call: open } = answering
+  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) report(around.notes).once('stream.partial-path', `${path}/functionCall/partialArgs`)
+  if (!continues) closeCall(answering, emit)
+  return true
+}
+
+function closeCall(answering: Answering, emit: Emitting): void {
+  const { call, candidate } = answering
+  if (!call) return
+  answering.call = undefined
+  emit({ type: 'part.delta', candidate, part: call.part, delta: { kind: 'input', text: JSON.stringify(call.args) } })
+  emit({ type: 'part.end', candidate, part: call.part })
+}
+
+export function closeParts(answering: Answering, emit: Emitting): void {
+  closeCall(answering, emit)
+  const { open, candidate } = answering
+  if (!open) return
+  answering.open = undefined
+  if (open.kind === 'text') answering.answers.push({ text: open.text, place: open.part })
+  emit({ type: 'part.end', candidate, part: open.part })
+}

@@ -1,0 +1,124 @@
+import { addDelta } from '../../canonical/collect.ts'
+import type { Delta } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { encodeGrounding } from './citations.ts'
+import { encodePart } from './content.ts'
+import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
+import { ownKeys } from './own.ts'
+import { sign } from './reasoning.ts'
+import { replyWriting } from './response.ts'
+import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './stream-state.ts'
+import { name } from './vocabulary.ts'
+
+/** The parts of one candidate in a stream: texts and thoughts go out as they come, all else whole. */
+
+export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: Emitting): void {
+  // A part begins once.
+  if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
+  lane.called ||= head.type === 'tool-call'
+  const pending: Pending = { key, part: structuredClone(head), sent: 0, ended: false }
+  if (lane.open) {
+    lane.queue.push(pending)
+    return
+  }
+  open(state, lane, pending, emit)
+}
+
+export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: Emitting): void {
+  const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
+  if (!pending) return
+  addDelta(pending.part, delta)
+  if (pending === lane.open) flush(state, lane, pending, emit)
+}
+
+/** `final`: the part as its source gave it at its end. */
+export function endPart(state: EncoderState, lane: Lane, key: string, final: Part | undefined, emit: Emitting): void {
+  const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
+  if (!pending) return
+  if (final) settle(state, pending, final)
+  pending.ended = true
+  if (pending !== lane.open) return
+  close(state, lane, pending, emit)
+  for (let next = lane.queue.shift(); next; next = lane.queue.shift()) {
+    open(state, lane, next, emit)
+    if (!next.ended) return
+    close(state, lane, next, emit)
+  }
+}
+
+function open(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
+  lane.open = pending
+  flush(state, lane, pending, emit)
+}
+
+const told = (part: Part): string =>
+  part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : ''
+
+/** What of a text is not written yet. */
+function flush(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
+  const { part, sent } = pending
+  const text = told(part).slice(sent)
+  if (!text) return
+  payOwed(state, lane, emit)
+  pending.sent += text.length
+  const own = sent === 0 ? ownKeys(part) : {}
+  writeParts(state, lane, [{ ...own, text, ...(part.type === 'reasoning' && { thought: true }) }], {}, emit)
+}
+
+/** What is said already stays said. */
+function settle(state: EncoderState, pending: Pending, final: Part): void {
+  const { part, sent } = pending
+  const before = told(part).slice(0, sent)
+  if (final.type === part.type && told(final).startsWith(before)) pending.part = structuredClone(final)
+  else if (sent > 0) report(state).add('stream.final-differs', part.at)
+  else pending.part = structuredClone(final)
+  // What only the deltas told.
+  if (part.signature && !pending.part.signature) pending.part.signature = part.signature
+}
+
+function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
+  flush(state, lane, pending, emit)
+  lane.open = undefined
+  const { part, sent } = pending
+  const log = report(state)
+  const writing = replyWriting(log, state.start.ext?.[name] !== undefined, text => lane.texts.push(text))
+  const written = encodePart(part, writing)
+  if (sent === 0) {
+    payOwed(state, lane, emit)
+    writeParts(state, lane, written, {}, emit)
+    return
+  }
+  if (part.type === 'reasoning') {
+    const { thoughtSignature } = written.at(-1) ?? {}
+    if (thoughtSignature) writeParts(state, lane, [{ text: '', thought: true, thoughtSignature }], {}, emit)
+    else if (part.segments.filter(({ text }) => text).length > 1) log.add('reasoning.joined', part.at)
+    return
+  }
+  const signed = sign(part, writing, { attach: 'prev' })
+  const beside = part.type === 'text' ? besideText(state, lane, part) : {}
+  if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed = { part: { text: '', ...signed }, beside }
+}
+
+/** The odds of a text's tokens, and the sources that it cites. */
+function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): JsonObject {
+  const log = report(state)
+  const lost = (_: number, loss: 'some' | 'all') => log.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
+  const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
+  const chunks = grounding?.['groundingChunks']
+  lane.told = {
+    bytes: lane.told.bytes + new TextEncoder().encode(text).length,
+    chunks: lane.told.chunks + (Array.isArray(chunks) ? chunks.length : 0),
+  }
+  if (logprobs && hasOwnBytes(logprobs)) log.add('logprobs.bytes', at, 'logprobs')
+  return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
+}
+
+/** What follows a text goes out before the next part. */
+export function payOwed(state: EncoderState, lane: Lane, emit: Emitting): void {
+  const { owed } = lane
+  if (!owed) return
+  lane.owed = undefined
+  writeParts(state, lane, [owed.part], owed.beside, emit)
+}

@@ -1,0 +1,296 @@
+import type { Message, Part, TextPart, TokenLogprob } from '../../canonical/message.ts'
+import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
+import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashId } from '../../kit/ids.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { Decoded, Encoded } from '../../protocol.ts'
+import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
+import { decodeParts, encodeParts } from './content.ts'
+import { decodeError, encodeErrorBody, isErrorBody } from './error.ts'
+import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
+import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
+import { type GeminiReport, notes } from './notes.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
+import { asItCame, inCamelCase, placesOf } from './spelling.ts'
+import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
+import { finishWord, name } from './vocabulary.ts'
+import type { Options, Reading, Writing } from './writing.ts'
+
+/** @throws TranslationError `malformed` when the body is no reply of this protocol. An error body is a reply with `error`. */
+export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<CanonicalResponse> {
+  if (isErrorBody(wire)) return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
+  const report = createReport(name, notes)
+  const spelling = inCamelCase(wire)
+  const body = check(name, GeminiResponse, spelling.wire)
+  const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
+  const blocked = decodeBlocked(promptFeedback)
+  const createdAt = readTime(createTime)
+  const reading = { report, place: placesOf(spelling), ...readingCalls(responseId ?? '') }
+  const taken = new Set<number>()
+  const value: CanonicalResponse = {
+    ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
+    candidates: (candidates ?? []).map((candidate, place) => decodeCandidate(candidate, indexOf(candidate.index, place, taken), place, reading)),
+    ...(usageMetadata && { usage: decodeUsage(usageMetadata) }),
+    ...(blocked && { promptBlocked: blocked }),
+    ...keep(
+      { ...fields, ...(promptFeedback && !blocked && { promptFeedback }), ...(createTime && createdAt === undefined && { createTime }) },
+      { ...nulls({ candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime }), ...emptied({ modelVersion, responseId, createTime }) },
+      {
+        native: true,
+        ...(candidates?.length === 0 && { candidates: 'empty' }),
+        ...(createdAt !== undefined && { createTime }),
+        ...(spelling.snake.length > 0 && { snake: spelling.snake }),
+      },
+    ),
+  }
+  for (const { messages } of value.candidates) for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
+  return { value, notes: report.notes }
+}
+
+/** Who made a signature, which a later request has to know. Changes the part. */
+export function signedBy(model: string | undefined, part: Part): void {
+  if (model !== undefined && part.signature?.issuer === name && part.signature.model === undefined) part.signature = { ...part.signature, model }
+}
+
+const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
+
+/** Unix seconds of a time as this wire has it; fractions are left to `form`. */
+export function readTime(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined
+  const seconds = Math.floor(Date.parse(text) / 1000)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+export function writeTime(createdAt: number | undefined): string | undefined {
+  const time = createdAt === undefined ? undefined : new Date(createdAt * 1000)
+  return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
+}
+
+/** Servers leave 0 out, and some leave out all of them: then places count. */
+function indexOf(told: unknown, place: number, taken: Set<number>): number {
+  const isCount = Number.isSafeInteger(told) && (told as number) >= 0
+  const wanted = isCount && !taken.has(told as number) ? (told as number) : place
+  let index = wanted
+  while (taken.has(index)) index++
+  taken.add(index)
+  return index
+}
+
+/** Ids of calls that came without: the same reply gives the same ids. */
+export function readingCalls(responseId: string): Pick<Reading, 'callId'> & { next(candidate: number): void } {
+  let candidate = 0
+  let ordinal = 0
+  return {
+    next(index) {
+      candidate = index
+      ordinal = 0
+    },
+    callId: () => callId(responseId, candidate, ordinal++),
+  }
+}
+
+export function callId(responseId: string, candidate: number, ordinal: number): string {
+  return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
+}
+
+function decodeCandidate(wire: GeminiCandidate, index: number, place: number, reading: Reading & ReturnType<typeof readingCalls>): Candidate {
+  const { content, finishReason, finishMessage, index: told, logprobsResult, groundingMetadata, ...fields } = wire
+  const at = `/candidates/${place}`
+  reading.next(index)
+  const parts = decodeParts(content?.parts ?? [], `${at}/content/parts`, reading)
+  const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
+  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => reading.report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
+  const hasCalls = parts.some(({ type }) => type === 'tool-call')
+  const finish = decodeFinish(finishReason, finishMessage, hasCalls)
+  return {
+    index,
+    at,
+    messages: content ? [messageOf(content, parts, `${at}/content`)] : [],
+    ...defined({ finish, logprobs: odds.loose }),
+    ...keep(
+      {
+        ...fields,
+        ...(!finish && finishMessage != null && { finishMessage }),
+        ...(odds.left && { logprobsResult: odds.left }),
+        ...(Object.keys(left).length > 0 && { groundingMetadata: left }),
+      },
+      { ...nulls({ content, finishReason, logprobsResult, groundingMetadata, ...(finish && { finishMessage }) }), ...emptied({ finishReason }) },
+      {
+        native: true,
+        ...(typeof finishReason === 'number' && { finish: finishReason }),
+        ...(told !== index && { index: told === undefined ? 'absent' : told }),
+        ...(logprobsResult && { logprobs: logprobsResult }),
+        ...(groundingMetadata && { grounding: groundingMetadata }),
+      },
+    ),
+  }
+}
+
+function messageOf({ role, parts: wire, ...fields }: NonNullable<GeminiCandidate['content']>, parts: Part[], at: string): Message {
+  const form = {
+    native: true,
+    ...(role !== 'model' && { role: role === undefined ? 'absent' : role }),
+    ...(wire === undefined ? { parts: 'absent' } : wire === null ? { parts: 'null' } : {}),
+  }
+  return { role: 'assistant', origin: 'message', parts, at, ...keep(fields, {}, form) }
+}
+
+/** Probabilities go to the text that they are of, where there is one. Changes the part. */
+function attachLogprobs(parts: readonly Part[], result: JsonObject): { loose?: TokenLogprob[]; left?: JsonObject } {
+  const { tokens, left } = decodeLogprobs(result)
+  const text = parts.find(part => part.type === 'text' && part.text !== '')
+  if (text?.type === 'text' && tokens.length > 0) text.logprobs = tokens
+  return { ...(!text && tokens.length > 0 && { loose: tokens }), ...(left && { left }) }
+}
+
+/** The texts of an answer that grounding counts in. */
+export const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
+  parts.flatMap((part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
+
+/** Thoughts may have become one: a part knows best where it stood. */
+const placeIn = (at: string | undefined) => (at === undefined ? undefined : Number(/\d+$/.exec(at)?.[0]))
+
+/** Changes the texts. Gives what no citation holds. */
+function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {
+  const answers = answersIn(parts)
+  const { found, left, rounded: isRounded } = decodeGrounding(grounding, answers)
+  if (isRounded) rounded()
+  for (const { answer, citation } of found) {
+    const part = answers[answer]?.part
+    if (part) part.citations = [...(part.citations ?? []), citation]
+  }
+  return left
+}
+
+/**
+ * All candidates as a reply.
+ * @throws TranslationError `truncated` for a reply that does not say how it ended
+ */
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+  const report = createReport(name, notes, options.fieldNames)
+  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
+  if (error) return { wire: encodeErrorBody(error), notes: [] }
+  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.ext(ext, undefined)
+  const form = ownForm(response)
+  const native = form?.['native'] === true
+  const failed = candidates.find(({ finish }) => finish?.reason === 'error')?.finish
+  if (failed) return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
+  if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
+  const written = candidates.map(candidate => encodeCandidate(candidate, { native, options, report }))
+  const createTime = native && readTime(form['createTime']) === createdAt ? form['createTime'] : writeTime(createdAt)
+  const wire: JsonObject = {
+    ...ownKeys(response),
+    ...((written.length > 0 || form?.['candidates'] === 'empty') && { candidates: written }),
+    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
+    ...defined({ usageMetadata: encodeUsage(usage, serviceTier, report), modelVersion: model, responseId: id, createTime }),
+  }
+  report.settle(wire)
+  return { wire: asItCame(wire, form?.['snake']), notes: report.notes }
+}
+
+type Around = { native: boolean; options: Options; report: GeminiReport }
+
+function encodeCandidate(candidate: Candidate, { native, options, report }: Around): JsonObject {
+  const { index, at, messages, finish, logprobs, ext, ...rest } = candidate
+  report.rest(rest, at)
+  report.ext(ext, at)
+  const form = ownForm(candidate)
+  const own = native && form?.['native'] === true
+  const texts: TextPart[] = []
+  const writing = replyWriting(report, own, part => texts.push(part))
+  const contents = messages.map(message => encodeMessage(message, writing))
+  const parts = contents.flatMap(content => content.parts)
+  const odds = [...(logprobs ?? []), ...texts.flatMap(part => part.logprobs ?? [])]
+  const hasCalls = messages.some(message => message.parts.some(({ type }) => type === 'tool-call'))
+  const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
+  if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
+  const { groundingMetadata: _, logprobsResult: __, ...keys } = ownKeys(candidate)
+  const told = form?.['index']
+  const [content] = contents
+  return {
+    ...keys,
+    ...(told === 'absent' ? {} : { index: told ?? index }),
+    ...(own
+      ? content && contentOf(content.around, parts)
+      : { content: { ...content?.around, role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] } }),
+    ...ending,
+    ...defined({
+      logprobsResult: writeLogprobs(odds, form?.['logprobs'], at, report),
+      groundingMetadata: writeGrounding(texts, form?.['grounding'], report),
+    }),
+  }
+}
+
+/** What stands beside the parts of a content, and how all of it was spelled. */
+type Content = { around: JsonObject; parts: GeminiPart[] }
+
+function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
+  const { role, parts: spelled, ...keys } = around
+  return {
+    content: {
+      ...keys,
+      ...(role === 'absent' ? {} : { role: role === undefined ? 'model' : role }),
+      ...(parts.length > 0 || spelled === undefined ? { parts } : spelled === 'null' ? { parts: null } : {}),
+    },
+  }
+}
+
+function encodeMessage(message: Message, writing: Writing): Content {
+  const { report } = writing
+  const { role: _, parts, origin: __, id, status, phase, name: participant, at, ext, ...rest } = message
+  report.rest({ ...rest, ...defined({ name: participant }), ...(phase && { phase }) }, at)
+  report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
+  report.ext(ext, at)
+  const { native: ___, nothing: ____, ...form } = ownForm(message) ?? {}
+  return { around: { ...ownKeys(message), ...form }, parts: encodeParts(parts, writing) }
+}
+
+/** How parts of a reply are written. */
+export function replyWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiPart) => void): Writing {
+  return {
+    report,
+    to: 'client',
+    native,
+    toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
+    callId: (id, part) => (part.type === 'tool-call' && part.idOrigin === 'synthesized' ? undefined : id),
+    unresolvable: part => report.add('state.unresolvable', part.at),
+    beside,
+  }
+}
+
+function replyToolName(called: string, namespace: string | undefined, at: string | undefined, report: GeminiReport): string {
+  if (namespace === undefined) return called
+  report.add('tool.namespace', at, 'namespace')
+  return `${namespace}__${called}`
+}
+
+/** As it came, where it came from this protocol and still says the same. */
+export function writeLogprobs(tokens: readonly TokenLogprob[], came: unknown, at: string | undefined, report: GeminiReport): JsonObject | undefined {
+  if (isObject(came) && same(decodeLogprobs(came).tokens, tokens)) return came
+  if (tokens.length === 0) return undefined
+  if (hasOwnBytes(tokens)) report.add('logprobs.bytes', at, 'logprobs')
+  return encodeLogprobs(tokens)
+}
+
+function writeGrounding(texts: readonly TextPart[], came: unknown, report: GeminiReport): JsonObject | undefined {
+  const again = isObject(came) ? groundingAsItCame(texts, came) : undefined
+  if (again) return again
+  const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
+  return encodeGrounding(cited, (text, loss) => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'))
+}
+
+/** Undefined: the citations are others now. */
+export function groundingAsItCame(texts: readonly TextPart[], came: JsonObject): JsonObject | undefined {
+  return same(placed(decodeGrounding(came, answersIn(texts)).found), placed(standing(texts))) ? came : undefined
+}
+
+const standing = (texts: readonly TextPart[]): Found[] => texts.flatMap(({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
+
+/** In the order of the texts. */
+const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -1,0 +1,246 @@
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
+import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import { decodeGrounding, listIn } from './citations.ts'
+import { decodeError, isErrorBody } from './error.ts'
+import { decodeBlocked, decodeFinish } from './finish.ts'
+import { decodeLogprobs } from './logprobs.ts'
+import type { GeminiOptions } from './options.ts'
+import { keep } from './own.ts'
+import { type Answering, begin, closeParts, report, startAnswering, takePart } from './part-reader.ts'
+import { readTime } from './response.ts'
+import { inCamelCase } from './spelling.ts'
+import { decodeTier, decodeUsage } from './usage.ts'
+import { finishWord, name } from './vocabulary.ts'
+
+export type DecoderState = MachineState & {
+  phase: 'before' | 'inside' | 'ended'
+  id: string | undefined
+  model: string | undefined
+  /** By index. */
+  candidates: Record<string, Answering>
+  blocked: boolean
+  /** The counts that came last and were not told yet. */
+  usage: JsonObject | undefined
+  countsTold: boolean
+  serviceTier: string | undefined
+  /** Unknown keys of events, by what they held when that was told. */
+  told: Record<string, string>
+}
+
+type Options = CodecOptions & GeminiOptions
+type Emitting = Emit<CanonicalEvent>
+
+/**
+ * Wire events → canonical events. Every event is a piece of a reply, and holds what is new in each candidate:
+ *
+ *     { candidates: [{ index, content: { parts }, finishReason? }], usageMetadata, modelVersion, responseId }
+ *
+ * Nothing ends the stream but its end. It was cut off unless every candidate has said how it ended, or the prompt was
+ * refused. Servers go on after a finish reason, with metadata or with another one: so all is held open until the end.
+ *
+ * @throws TranslationError `malformed` for an event that cannot be read
+ */
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, GeminiOptions> = {
+  initial: (_options: Options = {}) => ({
+    notes: [],
+    phase: 'before',
+    id: undefined,
+    model: undefined,
+    candidates: {},
+    blocked: false,
+    usage: undefined,
+    countsTold: false,
+    serviceTier: undefined,
+    told: {},
+  }),
+
+  step(state, wire, emit) {
+    if (state.phase === 'ended' || wire === '[DONE]') return
+    try {
+      // Without `alt=sse` the stream is one list of the same objects.
+      for (const event of Array.isArray(wire) ? (wire as unknown[]) : [wire]) take(state, event, emit)
+    } catch (error) {
+      // Whoever reports the fault does it inside a stream that has begun.
+      start(state, {}, emit)
+      throw error
+    }
+  },
+
+  end(state, emit) {
+    if (state.phase === 'ended') return
+    start(state, {}, emit)
+    state.phase = 'ended'
+    const all = Object.values(state.candidates)
+    const clean = all.every(({ raw }) => raw !== undefined) && (all.length > 0 || state.blocked)
+    if (clean) {
+      for (const answering of all) close(answering, emit)
+      for (const answering of all) finish(answering, emit)
+    }
+    tellUsage(state, emit)
+    emit({ type: 'end', clean })
+  },
+}
+
+const fault = (path: string, message: string) => new TranslationError({ code: 'malformed', protocol: name, path }, message)
+
+function take(state: DecoderState, given: unknown, emit: Emitting): void {
+  if (state.phase === 'ended') return
+  if (!isObject(given)) throw fault('', 'expected an event')
+  const wire = isSnake(given) ? (inCamelCase(given).wire as JsonObject) : given
+  if (isErrorBody(wire)) {
+    fail(state, wire, emit)
+    return
+  }
+  const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
+  start(state, { modelVersion, responseId, createTime }, emit)
+  if (candidates !== undefined && candidates !== null) {
+    if (!Array.isArray(candidates)) throw fault('/candidates', 'expected the candidates')
+    for (const [place, candidate] of (candidates as unknown[]).entries()) takeCandidate(state, candidate, place, emit)
+  }
+  if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
+  if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
+  tellFields(state, fields, emit)
+}
+
+/** Some servers between spell their fields in the other way. */
+function isSnake(wire: JsonObject): boolean {
+  for (const key in wire) if (key.includes('_')) return true
+  const first: unknown = Array.isArray(wire['candidates']) ? wire['candidates'][0] : undefined
+  if (isObject(first)) for (const key in first) if (key.includes('_')) return true
+  return false
+}
+
+function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: Emitting): void {
+  if (state.phase !== 'before') return
+  state.phase = 'inside'
+  state.id = textOf(responseId)
+  state.model = textOf(modelVersion)
+  emit({ type: 'start', ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }) })
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+function takeCandidate(state: DecoderState, wire: unknown, place: number, emit: Emitting): void {
+  const path = `/candidates/${place}`
+  if (!isObject(wire)) throw fault(path, 'expected a candidate')
+  const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
+  const number = Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : place
+  const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
+  const answering = known ?? startAnswering(number, Object.keys(state.candidates).length)
+  state.candidates[number] = answering
+  if (content !== undefined && content !== null) takeContent(state, answering, content, `${path}/content`, emit)
+  answering.raw = finishWord(finishReason) ?? answering.raw
+  if (typeof finishMessage === 'string') answering.message = finishMessage
+  for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value
+  if (isObject(logprobsResult)) takeLogprobs(answering, logprobsResult, emit)
+  if (isObject(groundingMetadata)) takeGrounding(state, answering, groundingMetadata, emit)
+}
+
+function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: Emitting): void {
+  if (!isObject(content)) throw fault(path, 'expected the content')
+  const { parts, role: _, ...fields } = content
+  begin(answering, emit)
+  for (const [key, value] of Object.entries(fields)) if (value !== null) report(state.notes).once('field.unknown', `${answering.at}/content${step(key)}`)
+  if (parts === undefined || parts === null) return
+  if (!Array.isArray(parts)) throw fault(`${path}/parts`, 'expected the parts')
+  for (const [place, part] of (parts as unknown[]).entries()) takePart(answering, part, `${path}/parts/${place}`, state, emit)
+}
+
+/** Odds of tokens belong to the text that is open. */
+function takeLogprobs(answering: Answering, wire: JsonObject, emit: Emitting): void {
+  const { tokens, left } = decodeLogprobs(wire)
+  const { open, candidate } = answering
+  const isHeard = open?.kind === 'text'
+  if (isHeard && tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
+  const unheard = isHeard || tokens.length === 0 ? left : wire
+  if (unheard) answering.fields['logprobsResult'] = unheard
+  answering.logprobs = joined(answering.logprobs, wire, ['chosenCandidates', 'topCandidates'])
+}
+
+/** Sources come bit by bit and are counted through; a citation of a text that is over has come too late. */
+function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: Emitting): void {
+  const { open, answers, grounding, candidate, at } = answering
+  if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
+  const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
+  const texts = open?.kind === 'text' ? [...answers, { text: open.text, place: open.part }] : answers
+  const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
+  const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
+  if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
+  if (isHeard && rounded) report(state.notes).once('citation.rounded', `${at}/groundingMetadata`)
+  answering.grounding = {
+    wire: joined(grounding?.wire, wire, groundingLists),
+    left: joined(grounding?.left, isHeard ? left : wire, groundingLists),
+    last: wire,
+  }
+}
+
+const groundingLists = ['groundingChunks', 'groundingSupports']
+
+/** What came in pieces; these lists go on. */
+function joined(earlier: JsonObject | undefined, later: JsonObject, lists: readonly string[]): JsonObject {
+  if (!earlier) return later
+  const both: JsonObject = { ...earlier, ...later }
+  for (const key of lists)
+    if (Array.isArray(earlier[key]) && Array.isArray(later[key])) both[key] = [...(earlier[key] as unknown[]), ...(later[key] as unknown[])]
+  return both
+}
+
+function takeFeedback(state: DecoderState, feedback: JsonObject, emit: Emitting): void {
+  const promptBlocked = decodeBlocked(feedback)
+  if (!promptBlocked) tellFields(state, { promptFeedback: feedback }, emit)
+  else if (!state.blocked) emit({ type: 'update', promptBlocked })
+  state.blocked ||= promptBlocked !== undefined
+}
+
+/** Counts are of all that came so far, so only the first and the last of them are told. */
+function takeUsage(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+  const tier = decodeTier(wire)
+  if (tier !== undefined && tier !== state.serviceTier) emit({ type: 'update', serviceTier: tier })
+  state.serviceTier = tier ?? state.serviceTier
+  state.usage = wire
+  if (!state.countsTold) tellUsage(state, emit)
+}
+
+function tellUsage(state: DecoderState, emit: Emitting): void {
+  if (!state.usage) return
+  emit({ type: 'usage', usage: decodeUsage(state.usage) })
+  state.usage = undefined
+  state.countsTold = true
+}
+
+function tellFields(state: DecoderState, fields: JsonObject, emit: Emitting): void {
+  const news: JsonObject = {}
+  for (const [key, value] of Object.entries(fields)) {
+    const text = JSON.stringify(value)
+    if (value === null || (Object.hasOwn(state.told, key) && state.told[key] === text)) continue
+    Object.defineProperty(state.told, key, { value: text, enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(news, key, { value, enumerable: true, configurable: true, writable: true })
+  }
+  const { ext } = keep(news, {})
+  if (ext) emit({ type: 'update', ext })
+}
+
+function close(answering: Answering, emit: Emitting): void {
+  begin(answering, emit)
+  closeParts(answering, emit)
+  emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
+}
+
+function finish({ candidate, at, raw, message, called, fields, grounding, logprobs }: Answering, emit: Emitting): void {
+  const told = decodeFinish(raw, message, called)
+  if (!told) return
+  const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
+  emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, defined({ grounding: grounding?.wire, logprobs })) })
+}
+
+function fail(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+  start(state, {}, emit)
+  tellUsage(state, emit)
+  state.phase = 'ended'
+  emit({ type: 'error', error: decodeError({ status: 0, headers: {}, body: wire }).value })
+  emit({ type: 'end', clean: false })
+}

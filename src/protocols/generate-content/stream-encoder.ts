@@ -1,0 +1,163 @@
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import { mergeUsage } from '../../canonical/response.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { CodecOptions, StreamMachine } from '../../protocol.ts'
+import { encodeBlocked, encodeFinish } from './finish.ts'
+import type { GeminiOptions } from './options.ts'
+import { ownForm, ownKeys } from './own.ts'
+import { endPart, startPart, takeDelta } from './part-writer.ts'
+import { groundingAsItCame, writeLogprobs } from './response.ts'
+import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, report } from './stream-state.ts'
+import { encodeUsage } from './usage.ts'
+import { name } from './vocabulary.ts'
+
+type Options = CodecOptions & GeminiOptions
+
+/**
+ * Canonical events → wire events, each a piece of a reply. Calls are written whole. The last event ends all candidates and
+ * tells the counts; it holds parts, for without them clients forget the whole turn. A reply that fails ends in an error.
+ */
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, GeminiOptions> = {
+  initial: (options: Options = {}) => ({
+    notes: [],
+    fieldNames: options.fieldNames ?? {},
+    truncated: options.truncated ?? 'error',
+    done: false,
+    begun: false,
+    start: {},
+    lanes: {},
+    usage: undefined,
+    promptBlocked: undefined,
+    ext: undefined,
+  }),
+
+  step(state, event, emit) {
+    if (state.done) return
+    switch (event.type) {
+      case 'start': {
+        const { type: _, ...start } = event
+        state.start = start
+        report(state).ext(start.ext, '')
+        return
+      }
+      case 'message.start': {
+        const { type: _, candidate, message: __, role: ___, origin: ____, id, phase, at, ext, ...rest } = event
+        report(state).rest({ ...rest, ...(phase && { phase }) }, at)
+        report(state).ext(ext, at)
+        report(state).onceEach('message.envelope', at, { itemId: id })
+        laneOf(state, candidate)
+        return
+      }
+      case 'part.start':
+        startPart(state, laneOf(state, event.candidate), `${event.part}`, event.head, emit)
+        return
+      case 'part.delta':
+        takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
+        return
+      case 'part.end':
+        endPart(state, laneOf(state, event.candidate), `${event.part}`, event.final, emit)
+        return
+      case 'message.end':
+        if (event.status !== 'completed') report(state).onceEach('message.envelope', event.at, { status: event.status })
+        return
+      case 'finish': {
+        const lane = laneOf(state, event.candidate)
+        lane.finish = event.finish
+        lane.finishAt = event.at
+        lane.ext = event.ext
+        report(state).ext(event.ext, event.at)
+        return
+      }
+      case 'usage':
+        state.usage = mergeUsage(state.usage, event.usage)
+        return
+      case 'update': {
+        const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
+        report(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
+        report(state).ext(ext, '')
+        if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
+        if (promptBlocked) state.promptBlocked = promptBlocked
+        if (ext) state.ext = { ...state.ext, ...ext }
+        return
+      }
+      case 'ping':
+        return
+      case 'opaque':
+        report(state).once('event.unknown', undefined)
+        return
+      case 'error':
+        fail(state, event.error, emit)
+        return
+      case 'end':
+        if (event.clean) close(state, emit)
+        else cutOff(state, emit)
+        return
+      default:
+        event satisfies never
+    }
+  },
+
+  end(state, emit) {
+    if (!state.done) cutOff(state, emit)
+  },
+}
+
+function close(state: EncoderState, emit: Emitting): void {
+  const lanes = Object.values(state.lanes)
+  const failed = lanes.find(({ finish }) => finish?.reason === 'error')?.finish
+  if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
+  // Whoever never said that a part had ended has not come to the end of it.
+  else if (lanes.some(isOpen) || lanes.some(({ finish }) => !finish) || (lanes.length === 0 && !state.promptBlocked)) cutOff(state, emit)
+  else finish(state, lanes, emit)
+}
+
+const isOpen = ({ open }: Lane) => open !== undefined
+
+/** The source stopped without saying that it had ended. What was cut off in the middle of arguments is no call. */
+function cutOff(state: EncoderState, emit: Emitting): void {
+  const lanes = Object.values(state.lanes)
+  const isCut = lanes.some(({ open, queue }) => [...(open ? [open] : []), ...queue].some(({ part, ended }) => part.type === 'tool-call' && !ended))
+  if (state.truncated === 'error' || isCut || !state.begun) {
+    fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
+    return
+  }
+  for (const lane of lanes) while (lane.open) endPart(state, lane, lane.open.key, undefined, emit)
+  finish(state, lanes, emit)
+}
+
+/** One event, so that either all of it is there or the stream was cut off. */
+function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): void {
+  const { start, promptBlocked, ext } = state
+  const log = report(state)
+  const candidates = lanes.map(lane => lastOf(state, lane))
+  const native = start.ext?.[name] !== undefined
+  state.done = true
+  const usage = encodeUsage(state.usage, start.serviceTier, log)
+  emit({
+    ...ownKeys(start),
+    ...ownKeys(ext ? { ext } : {}),
+    ...(candidates.length > 0 && { candidates }),
+    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
+    ...defined({ usageMetadata: usage }),
+    ...headOf(state),
+  })
+}
+
+function lastOf(state: EncoderState, { candidate, owed, called, texts, told, finish: ending, finishAt: at, ext }: Lane): JsonObject {
+  const log = report(state)
+  const node = ext ? { ext } : {}
+  const { groundingMetadata: _, logprobsResult: __, ...keys } = ownKeys(node)
+  const { grounding: came, logprobs } = ownForm(node) ?? {}
+  const isTold = told.chunks > 0 && owed?.beside['groundingMetadata'] === undefined
+  const grounding = isObject(came) && !isTold ? groundingAsItCame(texts, came) : undefined
+  const tokens = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts.flatMap(text => text.logprobs ?? []) : []
+  return {
+    ...keys,
+    index: candidate,
+    content: { role: 'model', parts: [owed?.part ?? { text: '' }] },
+    ...owed?.beside,
+    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(tokens, logprobs, at, log) }),
+    ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, log),
+  }
+}

@@ -1,0 +1,95 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { ExtMap, Part, TextPart } from '../../canonical/message.ts'
+import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
+import { defined } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import { encodeErrorBody } from './error.ts'
+import { type GeminiReport, notes } from './notes.ts'
+import { writeTime } from './response.ts'
+import { name } from './vocabulary.ts'
+
+/** What the files of the stream encoder share: its state, and how an event is written. */
+
+/** A part with all that came of it so far. */
+export type Pending = {
+  key: string
+  part: Part
+  /** Of text and thoughts: how much of it is written, in UTF-16 units. */
+  sent: number
+  ended: boolean
+}
+
+/** One candidate: its parts are written one after the other, whatever the order of their deltas. */
+export type Lane = {
+  candidate: number
+  open: Pending | undefined
+  queue: Pending[]
+  called: boolean
+  /** What follows a text: it waits for the finish, which needs a part to stand beside. */
+  owed: { part: JsonObject; beside: JsonObject } | undefined
+  /** Texts that are written, and what of their citations is told. */
+  texts: TextPart[]
+  told: { bytes: number; chunks: number }
+  finish: Finish | undefined
+  finishAt: string | undefined
+  ext: ExtMap | undefined
+}
+
+export type EncoderState = MachineState & {
+  fieldNames: FieldNames
+  truncated: 'error' | 'length'
+  done: boolean
+  /** Something of the reply is written. */
+  begun: boolean
+  start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
+  /** By candidate. */
+  lanes: Record<string, Lane>
+  usage: Usage | undefined
+  promptBlocked: CanonicalResponse['promptBlocked']
+  ext: ExtMap | undefined
+}
+
+export type Emitting = Emit<unknown>
+
+export function report({ notes: into, fieldNames }: EncoderState): GeminiReport {
+  return createReport(name, notes, fieldNames, into)
+}
+
+export function laneOf(state: EncoderState, candidate: number): Lane {
+  const known = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
+  if (known) return known
+  const lane: Lane = {
+    candidate,
+    open: undefined,
+    queue: [],
+    called: false,
+    owed: undefined,
+    texts: [],
+    told: { bytes: 0, chunks: 0 },
+    finish: undefined,
+    finishAt: undefined,
+    ext: undefined,
+  }
+  state.lanes[candidate] = lane
+  return lane
+}
+
+/** What every event says of the reply. */
+export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonObject {
+  return defined({ modelVersion: model, responseId: id, createTime: writeTime(createdAt) })
+}
+
+/** Parts of one candidate. `beside`: what else is said of it. */
+export function writeParts(state: EncoderState, { candidate }: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: Emitting): void {
+  if (parts.length === 0) return
+  state.begun = true
+  emit({ candidates: [{ index: candidate, content: { role: 'model', parts }, ...beside }], ...headOf(state) })
+}
+
+export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
+  state.done = true
+  emit(encodeErrorBody(error))
+}

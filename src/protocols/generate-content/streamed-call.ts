@@ -1,0 +1,67 @@
+import { isObject, type JsonObject } from '../../kit/json.ts'
+
+/** A call whose arguments come in pieces, each with the path of the value that it belongs to. Plain data. */
+export type StreamedCall = { part: number; args: JsonObject /** The path of the text that goes on. */; continues?: string }
+
+/** Adds the pieces of one event. False: one of them could not be placed. Changes the call. */
+export function addPieces(call: StreamedCall, pieces: readonly unknown[]): boolean {
+  let placed = true
+  for (const piece of pieces) {
+    const keys = isObject(piece) && typeof piece['jsonPath'] === 'string' ? keysOf(piece['jsonPath']) : undefined
+    const value = isObject(piece) ? valueOf(piece) : undefined
+    if (!isObject(piece) || !keys || value === undefined || !put(call, { keys, path: String(piece['jsonPath']), value })) {
+      placed = false
+      continue
+    }
+    if (piece['willContinue'] === true) call.continues = String(piece['jsonPath'])
+    else delete call.continues
+  }
+  return placed
+}
+
+function valueOf(piece: JsonObject): unknown {
+  for (const key of ['stringValue', 'numberValue', 'boolValue']) if (piece[key] !== undefined) return piece[key]
+  return 'nullValue' in piece ? null : undefined
+}
+
+type Place = { keys: (string | number)[]; path: string; value: unknown }
+
+function put(call: StreamedCall, { keys, path, value }: Place): boolean {
+  let holder: unknown = call.args
+  for (const [depth, key] of keys.slice(0, -1).entries()) {
+    if (valueAt(holder, key) === undefined) set(holder, key, typeof keys[depth + 1] === 'number' ? [] : {})
+    holder = valueAt(holder, key)
+  }
+  const last = keys.at(-1)
+  if (last === undefined || typeof holder !== 'object' || holder === null) return false
+  const before = valueAt(holder, last)
+  set(holder, last, call.continues === path && typeof before === 'string' && typeof value === 'string' ? before + value : value)
+  return valueAt(holder, last) !== undefined
+}
+
+function valueAt(holder: unknown, key: string | number): unknown {
+  return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key) ? (holder as JsonObject)[key] : undefined
+}
+
+/** No list grows by more than one at a time, and own keys stay own keys. */
+function set(holder: unknown, key: string | number, value: unknown): void {
+  if (Array.isArray(holder)) {
+    if (typeof key === 'number' && key <= holder.length) holder[key] = value
+  } else if (isObject(holder)) Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+const step = /\.([^.[\]]+)|\[(\d+)\]|\[(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\]/y
+
+/** `$.a[0]['b c']`; undefined: no such path. */
+function keysOf(path: string): (string | number)[] | undefined {
+  if (!path.startsWith('$')) return undefined
+  const keys: (string | number)[] = []
+  step.lastIndex = 1
+  for (let at = 1; at < path.length; at = step.lastIndex) {
+    const found = step.exec(path)
+    if (!found) return undefined
+    const [, name, index, double, single] = found
+    keys.push(index === undefined ? (name ?? (double ?? single ?? '').replaceAll(/\\(.)/g, '$1')) : Number(index))
+  }
+  return keys.length > 0 ? keys : undefined
+}
