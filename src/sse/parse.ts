@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { createArrayParser } from './array.ts'
 
 export type Frame = { event?: string; data: string }
 
@@ -11,7 +12,8 @@ export type FrameParser = {
 
 /**
  * text/event-stream → frames: CR, LF and CRLF, comments, several `data:` lines, a byte order mark, UTF-8 cut anywhere.
- * Some servers put an error into a field named `error`; it is given as a frame.
+ * Some servers put an error into a field named `error`; it is given as a frame. A stream may also be one JSON list, which no
+ * frame begins as: its items are given as frames.
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
  */
 export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
@@ -27,11 +29,19 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
       if (error.type === 'unknown-field' && error.field === 'error' && error.value !== undefined) onFrame({ event: 'error', data: `{"error":${error.value}}` })
     },
   })
+  let feedArray: ((text: string) => void) | undefined
   const feed = (text: string) => {
     pending += text.length
     if (pending > maxLength) throw new RangeError(`a frame is longer than ${maxLength}`)
-    parser.feed(!begun && text.startsWith('\uFEFF') ? text.slice(1) : text)
-    begun ||= text !== ''
+    const told = !begun && text.startsWith('\uFEFF') ? text.slice(1) : text
+    if (!begun && told.trimStart().startsWith('['))
+      feedArray = createArrayParser(data => {
+        pending = 0
+        onFrame({ data })
+      })
+    if (feedArray) feedArray(told)
+    else parser.feed(told)
+    begun ||= told.trim() !== ''
   }
   return {
     push: chunk => feed(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),

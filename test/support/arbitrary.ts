@@ -50,6 +50,18 @@ const words: Record<string, readonly unknown[]> = {
   syntax: ['lark', 'regex'],
   object: ['response', 'chat.completion'],
   reason: ['max_output_tokens', 'content_filter'],
+  finishReason: ['STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'BLOCKLIST', 'MALFORMED_FUNCTION_CALL', 'OTHER'],
+  blockReason: ['SAFETY', 'OTHER'],
+  mimeType: ['image/png', 'application/pdf', 'audio/wav', 'text/plain'],
+  fileUri: ['https://example.org/a.png', 'https://generativelanguage.googleapis.com/v1beta/files/abc', 'gs://bucket/a.mp4'],
+  thoughtSignature: ['c2lnbmF0dXJl'],
+  serviceTier: ['standard', 'flex', 'priority'],
+  thinkingLevel: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
+  responseMimeType: ['text/plain', 'application/json', 'text/x.enum'],
+  modality: ['TEXT', 'AUDIO', 'IMAGE'],
+  createTime: ['2026-08-11T15:32:56.290994Z', '2026-08-11T15:32:56Z'],
+  toolType: ['GOOGLE_SEARCH_WEB', 'URL_CONTEXT'],
+  outcome: ['OUTCOME_OK', 'OUTCOME_FAILED'],
 }
 
 /** Where a schema says nothing of a value, what usually stands there. */
@@ -220,6 +232,9 @@ const usual = new Set([
   'arguments',
   'input_schema',
   'parameters',
+  'candidates',
+  'finishReason',
+  'parts',
 ])
 
 /** Other optional keys are there one time in three; a loose object sometimes holds keys that nobody declared. */

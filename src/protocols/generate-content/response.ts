@@ -208,12 +208,12 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const hasCalls = messages.some(message => message.parts.some(({ type }) => type === 'tool-call'))
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
   if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
-  const { groundingMetadata: _, logprobsResult: __, ...keys } = ownKeys(candidate)
+  const keys = withoutLeft(ownKeys(candidate))
   const told = form?.['index']
   const [content] = contents
   return {
     ...keys,
-    ...(told === 'absent' ? {} : { index: told ?? index }),
+    ...(told === 'absent' ? {} : { index: told === undefined ? index : told }),
     ...(own
       ? content && contentOf(content.around, parts)
       : { content: { ...content?.around, role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] } }),
@@ -223,6 +223,11 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
       groundingMetadata: writeGrounding(texts, form?.['grounding'], report),
     }),
   }
+}
+
+/** What was left of grounding and odds is for notes: they are written whole. */
+export function withoutLeft(keys: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(keys).filter(([key, value]) => value === null || (key !== 'groundingMetadata' && key !== 'logprobsResult')))
 }
 
 /** What stands beside the parts of a content, and how all of it was spelled. */

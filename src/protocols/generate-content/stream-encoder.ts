@@ -7,7 +7,7 @@ import { encodeBlocked, encodeFinish } from './finish.ts'
 import type { GeminiOptions } from './options.ts'
 import { ownForm, ownKeys } from './own.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
-import { groundingAsItCame, writeLogprobs } from './response.ts'
+import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
 import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, report } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
@@ -147,13 +147,12 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
 function lastOf(state: EncoderState, { candidate, owed, called, texts, told, finish: ending, finishAt: at, ext }: Lane): JsonObject {
   const log = report(state)
   const node = ext ? { ext } : {}
-  const { groundingMetadata: _, logprobsResult: __, ...keys } = ownKeys(node)
   const { grounding: came, logprobs } = ownForm(node) ?? {}
   const isTold = told.chunks > 0 && owed?.beside['groundingMetadata'] === undefined
   const grounding = isObject(came) && !isTold ? groundingAsItCame(texts, came) : undefined
   const tokens = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts.flatMap(text => text.logprobs ?? []) : []
   return {
-    ...keys,
+    ...withoutLeft(ownKeys(node)),
     index: candidate,
     content: { role: 'model', parts: [owed?.part ?? { text: '' }] },
     ...owed?.beside,

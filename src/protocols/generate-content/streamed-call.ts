@@ -8,7 +8,7 @@ export function addPieces(call: StreamedCall, pieces: readonly unknown[]): boole
   let placed = true
   for (const piece of pieces) {
     const keys = isObject(piece) && typeof piece['jsonPath'] === 'string' ? keysOf(piece['jsonPath']) : undefined
-    const value = isObject(piece) ? valueOf(piece) : undefined
+    const value = isObject(piece) ? toldBy(piece) : undefined
     if (!isObject(piece) || !keys || value === undefined || !put(call, { keys, path: String(piece['jsonPath']), value })) {
       placed = false
       continue
@@ -19,7 +19,7 @@ export function addPieces(call: StreamedCall, pieces: readonly unknown[]): boole
   return placed
 }
 
-function valueOf(piece: JsonObject): unknown {
+function toldBy(piece: JsonObject): unknown {
   for (const key of ['stringValue', 'numberValue', 'boolValue']) if (piece[key] !== undefined) return piece[key]
   return 'nullValue' in piece ? null : undefined
 }

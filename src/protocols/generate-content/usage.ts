@@ -91,7 +91,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, '/usageMetadata')
   // A count of nothing is no loss.
-  report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), undefined, 'usage.')
+  for (const [key, count] of Object.entries(rest)) if (count !== undefined && count !== 0) report.once('usage.unsupported', undefined, `usage.${key}`)
   if (output !== undefined && (reasoning ?? 0) > output) report.once('usage.overlap', undefined, 'usage.reasoning')
   if (input !== undefined && (toolPrompt ?? 0) > input) report.once('usage.overlap', undefined, 'usage.toolPrompt')
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))

@@ -20,7 +20,8 @@ export type Failure = { status: number; type: string; message: string; retryAfte
 
 /** How one protocol writes a script; written by hand, for the library must not be its own judge. */
 export type Wire = {
-  path: string
+  /** Undefined: no such path. `stream`: where the path tells it, and the body does not. */
+  serves(url: string): { stream?: boolean } | undefined
   answer(script: Script): unknown
   /** Frames of the stream. */
   stream(script: Script): string[]
@@ -81,7 +82,7 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
   const wire = wires.get(protocol)
   if (!wire) throw new Error(`write test/support/upstreams/${protocol}.ts`)
-  const { path, answer, stream, failure } = wire
+  const { serves, answer, stream, failure } = wire
   const strict = strictOf(protocol)
   const requests: unknown[] = []
   const server = createServer(async (req, res) => {
@@ -91,14 +92,15 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       res
         .writeHead(what.status, { 'content-type': 'application/json', ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
         .end(JSON.stringify(failure(what)))
-    if (req.method !== 'POST' || req.url?.split('?')[0] !== path) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
+    const served = req.method === 'POST' ? serves(req.url ?? '') : undefined
+    if (!served) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
     const body = JSON.parse(Buffer.concat(chunks).toString()) as { stream?: boolean }
     requests.push(body)
     const faults = strict.checkRequest(body)
     if (faults.length > 0) return fail({ status: 400, type: 'invalid_request_error', message: `not legal: ${faults.join('; ')}` })
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
-    if (!body.stream) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script)))
+    if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script)))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     // Cut in odd places, as networks do.
     const text = Buffer.from(stream(script).join(''))
@@ -117,6 +119,9 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       }),
   }
 }
+
+/** A protocol that has one path, whatever is asked. */
+export const at = (path: string) => (url: string) => (url.split('?')[0] === path ? {} : undefined)
 
 /** A text in a few pieces, none empty. */
 export const pieces = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []

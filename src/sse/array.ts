@@ -1,0 +1,32 @@
+/**
+ * A stream that is one JSON list instead of frames → the text of each of its items, cut anywhere. What stands between and
+ * behind the items is passed over.
+ */
+export function createArrayParser(onItem: (json: string) => void): (text: string) => void {
+  let depth = 0
+  let inString = false
+  let escaped = false
+  let item = ''
+  return text => {
+    // Items stand inside the list, so they begin at the second bracket.
+    let start = depth > 1 ? 0 : -1
+    for (let i = 0; i < text.length; i++) {
+      const char = text.charCodeAt(i)
+      if (inString) {
+        if (escaped) escaped = false
+        else if (char === 0x5c) escaped = true
+        else if (char === 0x22) inString = false
+      } else if (char === 0x22) inString = depth > 1
+      else if (char === 0x7b || char === 0x5b) {
+        if (depth++ === 1) start = i
+      } else if (char === 0x7d || char === 0x5d) {
+        if (--depth !== 1) continue
+        const whole = item + text.slice(start, i + 1)
+        item = ''
+        start = -1
+        onItem(whole)
+      }
+    }
+    if (start >= 0) item += text.slice(start)
+  }
+}

@@ -1,0 +1,108 @@
+import { type Content, type GenerateContentConfig, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
+import { answering, type Body, type Client, type Heard } from './index.ts'
+
+const refusals = ['SAFETY', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'RECITATION']
+
+/** A reply, or the pieces of a streamed one. */
+function heard(pieces: GenerateContentResponse[]): Heard {
+  let text = ''
+  let stop: string | undefined
+  const calls: Heard['calls'] = []
+  for (const { candidates = [], promptFeedback } of pieces) {
+    if (promptFeedback?.blockReason) stop = 'SAFETY'
+    for (const { index = 0, content, finishReason } of candidates) {
+      if (index !== 0) continue
+      stop = finishReason ?? stop
+      for (const { text: said, thought, functionCall } of content?.parts ?? []) {
+        if (said !== undefined && !thought) text += said
+        if (functionCall) calls.push({ id: functionCall.id ?? '', name: functionCall.name ?? '', input: functionCall.args ?? {} })
+      }
+    }
+  }
+  return { text, calls, stop, refused: refusals.includes(stop ?? '') }
+}
+
+const connect = (base: string, fetch?: typeof globalThis.fetch) =>
+  new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })
+
+async function all(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
+  const pieces: GenerateContentResponse[] = []
+  for await (const piece of stream) pieces.push(piece)
+  return pieces
+}
+
+/** Parts go on where the one before stopped, unless a signature stands between. */
+function joined(parts: Part[]): Part[] {
+  const out: Part[] = []
+  for (const part of parts) {
+    const last = out.at(-1)
+    const goesOn = last?.text !== undefined && part.text !== undefined && last.thought === part.thought && !last.thoughtSignature
+    if (goesOn) out.splice(-1, 1, { ...last, ...part, text: `${last.text}${part.text}` })
+    else out.push(part)
+  }
+  return out
+}
+
+/** There is no official accumulator but the history of a chat, which keeps every piece as a content of its own. */
+async function foldStream(text: string): Promise<unknown> {
+  const ai = connect('http://test', answering(text, 'text/event-stream'))
+  const pieces = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))
+  const indexes = [...new Set(pieces.flatMap(({ candidates = [] }) => candidates.map(({ index = 0 }) => index)))]
+  const whole: Record<string, unknown> = {}
+  for (const { candidates: _, sdkHttpResponse: __, ...head } of pieces) for (const [key, value] of Object.entries(head)) if (value !== undefined) whole[key] = value
+  const candidates = indexes.map(index => {
+    const own = pieces.flatMap(({ candidates: some = [] }) => some.filter(one => (one.index ?? 0) === index))
+    const beside = Object.assign({}, ...own.map(({ content: _, ...rest }) => rest)) as object
+    return { ...beside, index, content: { role: 'model', parts: joined(own.flatMap(({ content }) => content?.parts ?? [])) } }
+  })
+  return JSON.parse(JSON.stringify({ ...whole, ...(candidates.length > 0 && { candidates }) }))
+}
+
+export const client: Client = {
+  async converse(base, { model, ask, tools, schema, stream }, runTool) {
+    const config: GenerateContentConfig = {
+      ...(tools && { tools: [{ functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({ name, parametersJsonSchema })) }] }),
+      ...(schema && { responseMimeType: 'application/json', responseJsonSchema: schema }),
+    }
+    const chat = connect(base).chats.create({ model, config })
+    let message: string | Part[] = ask
+    for (let rounds = 1; ; rounds++) {
+      const pieces = stream ? await all(await chat.sendMessageStream({ message })) : [await chat.sendMessage({ message })]
+      const said = heard(pieces)
+      if (said.calls.length === 0 || !runTool) return { ...said, rounds }
+      message = said.calls.map(({ id, name, input }) => ({ functionResponse: { ...(id && { id }), name, response: { output: runTool(name, input) } } }))
+    }
+  },
+  async readStream(text) {
+    const ai = connect('http://test', answering(text, 'text/event-stream'))
+    return heard(await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' })))
+  },
+  foldStream,
+  async readResponse(body) {
+    const ai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
+    return heard([await ai.models.generateContent({ model: 'm', contents: 'hi' })])
+  },
+  open: ({ model, ask, tools = [] }) => ({
+    model,
+    contents: [{ role: 'user', parts: [{ text: ask }] }],
+    tools: [{ functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({ name, parametersJsonSchema })) }],
+  }),
+  async receive(reply) {
+    const [body, type] = 'text' in reply ? [reply.text, 'text/event-stream'] : [JSON.stringify(reply.body), 'application/json']
+    const chat = connect('http://test', answering(body, type)).chats.create({ model: 'm' })
+    if ('text' in reply) await all(await chat.sendMessageStream({ message: 'hi' }))
+    else await chat.sendMessage({ message: 'hi' })
+    return chat.getHistory(true).slice(1)
+  },
+  goOn({ contents, ...rest }, received, { runTool, ask }) {
+    const said = received as Content[]
+    const results = said.flatMap(({ parts = [] }) =>
+      parts.flatMap(({ functionCall: call }) =>
+        call ? [{ functionResponse: { ...(call.id && { id: call.id }), name: call.name, response: { output: runTool(call.name ?? '') } } }] : [],
+      ),
+    )
+    const next = { role: 'user', parts: results.length > 0 ? results : [{ text: ask }] }
+    // As it goes over the wire.
+    return JSON.parse(JSON.stringify({ ...rest, contents: [...(contents as unknown[]), ...said, next] })) as Body
+  },
+}
