@@ -101,6 +101,8 @@ export type CodecOptions = {
   newId?: (prefix: string) => string
   /** What `translateRequest` learned of the request that is being answered. Absent: tools keep the names that the upstream knows. */
   context?: TranslationContext
+  /** Of a request: the path it was sent to, for wires where that says the model, or whether to stream. */
+  path?: string
   /** The source protocol's field names, and over them those of the decoded body. Absent: notes use canonical names. */
   fieldNames?: FieldNames
   /** What to do about references that only the source's provider can resolve. Default `throw`. */
@@ -113,6 +115,8 @@ export type CodecOptions = {
 export type EncodingContext = {
   /** Headers that the body relies on, in lower case. Their values are lists: what is sent under the same name anyway stands before them, with a comma. */
   headers?: Headers
+  /** Where the body is sent to, on wires whose path says the model, or whether to stream. */
+  path?: string
   /**
    * By the name written on the target's wire. `wrapped`: a freeform tool told as a function; `freeform`: one told as what it
    * is, so that a call of it that comes as a function is a freeform call all the same.

@@ -10,6 +10,7 @@ type Sayable = Exclude<keyof (Settings & CodecOptions), 'newId' | 'context' | 'f
 const common: Record<Sayable, OptionWords | 'list'> = {
   strict: 'list',
   model: 'text',
+  path: 'text',
   maxEventLength: 'number',
   now: 'number',
   onUnresolvable: ['throw', 'note'],

@@ -1,15 +1,19 @@
 import type { OptionTable, OptionWords, Protocol } from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
+import { type GeminiOptions, generateContent } from './generate-content/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
 /** Every protocol this library speaks. A new one is one folder beside these, and one line here. */
-export const protocols = { 'chat-completions': chatCompletions, responses, messages } as const satisfies Record<string, Protocol>
+export const protocols = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } as const satisfies Record<
+  string,
+  Protocol
+>
 
 export type ProtocolName = keyof typeof protocols
 
 /** The mapping options of all protocols; each is documented where its protocol declares it. */
-export type MappingOptions = ChatCompletionsOptions & ResponsesOptions & MessagesOptions
+export type MappingOptions = ChatCompletionsOptions & ResponsesOptions & MessagesOptions & GeminiOptions
 
 /** Those of them that can be written down in a configuration. */
 export type WrittenOptions = Pick<MappingOptions, keyof OptionTable<MappingOptions>>

@@ -97,14 +97,14 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
 }
 
 function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
-  const { report, native, beside } = writing
+  const { report, native, beside, instructs } = writing
   const { type: _, text, citations, logprobs, cache, signature, at, ext, ...rest } = part
   report.rest({ ...rest, ...defined({ cache, logprobs: beside ? undefined : logprobs }) }, at)
   report.ext(ext, at)
   if (!beside) for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
   const signed = sign(part, writing)
   if (!text && !native && !signed.thoughtSignature) {
-    if (cache && !signature) report.add('text.empty', at)
+    if ((cache || instructs) && !signature) report.add('text.empty', at)
     return []
   }
   const absent = ownForm(part)?.['text'] === 'absent' && !text

@@ -125,7 +125,8 @@ export const GeminiRequest = z.looseObject({
   model: word,
   contents: z.array(GeminiContent),
   systemInstruction: GeminiContent.nullish(),
-  tools: z.array(GeminiTool).nullish(),
+  /** Servers read a lone entry as a list of it. */
+  tools: z.union([z.array(GeminiTool), GeminiTool]).nullish(),
   toolConfig: toolConfig.nullish(),
   safetySettings: z.array(z.looseObject({ category: word, threshold: word })).nullish(),
   generationConfig: GeminiGenerationConfig.nullish(),

@@ -1,8 +1,13 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import type { CodecOptions } from '../../protocol.ts'
-import type { GeminiReport } from './notes.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import { TranslationError } from '../../errors.ts'
+import { defined } from '../../kit/defined.ts'
+import { hashHex, mapName } from '../../kit/ids.ts'
+import type { CodecOptions, EncodingContext } from '../../protocol.ts'
+import { type GeminiReport, notes } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 import type { GeminiPart } from './schema.ts'
+import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & GeminiOptions
 
@@ -31,6 +36,8 @@ export type Writing = {
   callOf?(result: ToolResultPart): ToolCallPart | undefined
   /** Calls that are written with the documented placeholder, for want of a signature. */
   unsigned?: ReadonlySet<Part>
+  /** Are these the instructions, where nothing vanishes unsaid? */
+  instructs?: boolean
   /** Who will read it. */
   model?: string | undefined
   /** Is a result whose text is a JSON object written as that object? */
@@ -39,4 +46,73 @@ export type Writing = {
   unresolvable(part: Part): void
   /** Takes what of a text stands elsewhere in a reply: its citations and the odds of its tokens. Absent: there is no such place. */
   beside?(part: TextPart, written: GeminiPart): void
+}
+
+// ---- for requests
+
+export type RequestWriting = Writing & {
+  renamed: NonNullable<EncodingContext['tools']>
+  nameTool(called: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+}
+
+export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
+  const renamed: NonNullable<EncodingContext['tools']> = {}
+  const written = new Map<string, string>()
+  const taken = new Set<string>()
+  const late = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' ? (part.tools ?? []) : [])))
+  const freeform = new Set([...(tools ?? []), ...late].flatMap(tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
+  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(keyOf(called, namespace))): string => {
+    const key = keyOf(called, namespace)
+    const known = written.get(key)
+    if (known !== undefined) return known
+    const flat = namespace === undefined ? called : `${namespace}__${called}`
+    const fitting = native && namespace === undefined ? called : asName(flat)
+    const wire = taken.has(fitting) && !native ? `${fitting.slice(0, nameLimit - 9)}_${hashHex(key, 8)}` : fitting
+    if (namespace !== undefined) report.add('tool.namespace', at, 'namespace')
+    if (wire !== flat) report.add('tool.renamed', at, 'name')
+    taken.add(wire)
+    written.set(key, wire)
+    if (wire !== called || namespace !== undefined || wrapped)
+      Object.defineProperty(renamed, wire, {
+        value: { name: called, ...defined({ namespace, wrapped: wrapped || undefined }) },
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    return wire
+  }
+  return {
+    report,
+    to: 'provider',
+    native,
+    toolName: (called, namespace, at) => nameTool(called, namespace, at),
+    nameTool,
+    callId(id, part) {
+      if (options.gcIds !== 'never') return part.type === 'tool-call' && part.idOrigin === 'synthesized' && native ? undefined : id
+      report.once('tool-call.id', part.at, part.type === 'tool-call' ? 'id' : 'callId')
+      return undefined
+    },
+    renamed,
+    model,
+    parseJson: options.gcParseJson === 'object',
+    serverToolHistory: options.serverToolHistory ?? 'drop',
+    unresolvable: part => refuse(part.at ?? '', options, report),
+  }
+}
+
+const nameLimit = 128
+
+/** A name that this wire accepts: it begins with a letter or an underscore, and may hold dots and colons. */
+function asName(called: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(called)) return called
+  const mapped = mapName(called, nameLimit)
+  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
+}
+
+const keyOf = (called: string, namespace: string | undefined) => JSON.stringify([namespace ?? null, called])
+
+/** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
+export function refuse(path: string, { onUnresolvable }: Options, report: GeminiReport): void {
+  if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['state.unresolvable'].reason)
+  report.add('state.unresolvable', path)
 }

@@ -1,0 +1,87 @@
+import { defined } from '../../kit/defined.ts'
+import type { Address, Headers, ModelInfo } from '../../protocol.ts'
+
+/** Calls are words behind the model, which stands in the path. */
+const call = /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+):(\w+)$/
+const operations = new Map([
+  ['generateContent', { operation: 'generate', stream: false }],
+  ['streamGenerateContent', { operation: 'generate', stream: true }],
+  ['countTokens', { operation: 'count-tokens', stream: false }],
+] as const)
+
+const version = 'v1beta'
+
+/** What a POST to this path asks for. */
+export function match(asked: string): ReturnType<Address['match']> {
+  const [, kind, written = '', word = ''] = call.exec(asked.replace(/\?.*$/s, '').replace(/(?<=.)\/+$/, '')) ?? []
+  const known = operations.get(word as 'generateContent')
+  if (!known || !written) return undefined
+  const model = kind === 'models' ? decoded(written) : `${kind}/${decoded(written)}`
+  return known.operation === 'generate' ? { operation: 'generate', model, stream: known.stream } : { operation: 'count-tokens', model }
+}
+
+function decoded(model: string): string {
+  try {
+    return decodeURIComponent(model)
+  } catch {
+    return model
+  }
+}
+
+/** Path and query of a call. */
+export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
+  // Models of one's own stand beside those of the provider.
+  const owner = /^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/'
+  const place = `/${api}/${owner}${model.split('/').map(encodeURIComponent).join('/')}`
+  if (operation === 'count-tokens') return `${place}:countTokens`
+  return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
+}
+
+export const address: Address = {
+  path: '/v1beta/models/{model}:generateContent',
+
+  match,
+
+  target: asked => target(asked),
+
+  credentialOf(headers, query) {
+    const key = headers['x-goog-api-key'] ?? query.get('key')
+    if (key) return key
+    return /^bearer\s+(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim()
+  },
+
+  upstreamHeaders(apiKey, client) {
+    const headers: Headers = {}
+    if (apiKey !== undefined) headers['x-goog-api-key'] = apiKey
+    for (const name of ['x-goog-user-project', 'x-goog-api-client']) {
+      const value = client?.[name]
+      if (value !== undefined) headers[name] = value
+    }
+    return headers
+  },
+
+  requestIdHeader: 'x-request-id',
+
+  listingClaim(asked, headers, query) {
+    if (/^\/v1(?:beta\d*|alpha)\/(?:models|tunedModels)(?:[/?]|$)/.test(asked)) return 3
+    if (!/^\/v1\/models(?:[/?]|$)/.test(asked)) return 0
+    return headers['x-goog-api-key'] !== undefined || query.has('key') ? 3 : 0
+  },
+
+  list: models => ({ models: models.map(describe) }),
+
+  describe,
+
+  tokenCount: inputTokens => ({ totalTokens: inputTokens }),
+}
+
+function describe({ id, displayName, contextTokens, maxOutputTokens }: ModelInfo) {
+  return defined({
+    name: id.startsWith('models/') ? id : `models/${id}`,
+    version: '001',
+    displayName: displayName ?? id,
+    inputTokenLimit: contextTokens,
+    outputTokenLimit: maxOutputTokens,
+    supportedGenerationMethods: ['generateContent', 'countTokens'],
+  })
+}

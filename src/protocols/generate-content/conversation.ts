@@ -1,0 +1,263 @@
+import type { Message, Part, TextPart, ToolCallPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeParts, encodeParts } from './content.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import type { GeminiContent, GeminiPart } from './schema.ts'
+import { groupTurns, type Turn } from './turns.ts'
+import { name } from './vocabulary.ts'
+import type { Options, Reading, RequestWriting } from './writing.ts'
+
+// ---- wire → canonical
+
+export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
+  const at = reading.place('/systemInstruction')
+  const { role, parts, ...fields } = wire
+  return {
+    role: 'system',
+    origin: 'instructions',
+    parts: decodeParts(parts ?? [], `${at}/parts`, reading),
+    at,
+    ...keep(fields, nulls({ parts }), { role: role === undefined ? 'absent' : role, ...(parts === undefined && { parts: 'absent' }) }),
+  }
+}
+
+/**
+ * Contents → messages. Clients that keep a stream's frames as they came send an answer in many contents of the model: such a
+ * run is one message, in which a text goes on from piece to piece.
+ */
+export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
+  const messages: Message[] = []
+  const answered = pairing()
+  let run: { message: Message; counts: number[] } | undefined
+  contents.forEach((content, index) => {
+    const at = `/contents/${index}`
+    const inside: Reading = { ...reading, callId: place => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`, answered }
+    const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
+    if (run && plain) {
+      decodeParts(content.parts ?? [], `${at}/parts`, inside, run.message.parts)
+      run.counts.push(content.parts?.length ?? 0)
+    } else {
+      const message = decodeContent(content, at, inside)
+      messages.push(message)
+      run = plain ? { message, counts: [content.parts?.length ?? 0] } : undefined
+    }
+    if (run) settle(run)
+    for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') answered.ask(part)
+    if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) answered.forget()
+  })
+  return messages
+}
+
+function settle({ message, counts }: { message: Message; counts: number[] }): void {
+  if (counts.length > 1) message.ext = { [name]: { form: { ...ownForm(message), contents: [...counts] } } }
+  message.parts = joinTexts(message.parts)
+}
+
+/** Pieces of one text, as frames of a stream bring them. A signature ends the text it stands on. */
+function joinTexts(parts: readonly Part[]): Part[] {
+  const joined: Part[] = []
+  for (const part of parts) {
+    const before = joined.at(-1)
+    if (before?.type === 'text' && part.type === 'text' && isPiece(before) && isPiece(part)) {
+      const pieces = [...piecesOf(before), ...piecesOf(part)]
+      joined[joined.length - 1] = { ...before, text: before.text + part.text, ext: { [name]: { form: { pieces } } } }
+    } else joined.push(part)
+  }
+  return joined
+}
+
+/** A text of which nothing but itself is known. */
+function isPiece({ ext, signature }: TextPart): boolean {
+  const own = ext?.[name]
+  return !signature && (own === undefined || (own.fields === undefined && Object.keys(own.form ?? {}).every(key => key === 'pieces')))
+}
+
+function piecesOf(part: TextPart): number[] {
+  const pieces = ownForm(part)?.['pieces']
+  return Array.isArray(pieces) && pieces.every(length => typeof length === 'number') ? (pieces as number[]) : [part.text.length]
+}
+
+function decodeContent({ role, parts, ...fields }: GeminiContent, at: string, reading: Reading): Message {
+  const ours = role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user'
+  return {
+    role: ours,
+    origin: 'message',
+    parts: decodeParts(parts ?? [], `${at}/parts`, reading),
+    at,
+    ...keep(fields, nulls({ parts }), {
+      native: true,
+      ...(role !== 'user' && role !== 'model' && { role: role === undefined ? 'absent' : role }),
+      ...(parts === undefined && { parts: 'absent' }),
+    }),
+  }
+}
+
+/** Results find their calls by id where both have one, else by name and order. */
+function pairing(): NonNullable<Reading['answered']> & { ask(call: ToolCallPart): void; forget(): void } {
+  let open: ToolCallPart[] = []
+  const asked = new Set<ToolCallPart>()
+  const answered = ({ id, name: called }: { id: string | undefined; name: string | undefined }, at: string): string => {
+    const call =
+      open.find(one => id !== undefined && one.id === id) ??
+      open.find(one => one.name === called && (id === undefined || one.idOrigin === 'synthesized')) ??
+      (called === undefined ? open[0] : undefined)
+    if (!call) return id ?? `call_${at.split('/')[2]}_${at.slice(at.lastIndexOf('/') + 1)}`
+    open = open.filter(one => one !== call)
+    return call.id
+  }
+  return Object.assign(answered, {
+    ask(call: ToolCallPart) {
+      if (asked.has(call)) return
+      asked.add(call)
+      open.push(call)
+    },
+    forget() {
+      open = []
+    },
+  })
+}
+
+// ---- canonical → wire
+
+export type Conversation = { systemInstruction?: JsonObject; contents: JsonObject[] }
+
+export function encodeConversation(messages: readonly Message[], native: boolean, writing: RequestWriting, options: Options): Conversation {
+  for (const message of messages) encodeEnvelope(message, writing)
+  return native ? encodeNative(messages, writing) : encodeForeign(messages, writing, options)
+}
+
+/** What stands around the parts of a message and has no place here. */
+function encodeEnvelope({ at, ext, name: participant, id, status, phase }: Message, { report }: RequestWriting): void {
+  report.ext(ext, at)
+  if (participant !== undefined) report.add('message.name', at, 'name')
+  report.onceEach('message.envelope', at, { itemId: id, status })
+  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+}
+
+function encodeNative(messages: readonly Message[], writing: RequestWriting): Conversation {
+  const [first, ...others] = messages
+  const system = first?.origin === 'instructions' ? first : undefined
+  const signed = { ...writing, native: true, unsigned: unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== name) }
+  const contents = (system ? others : messages).flatMap(message => {
+    const wires = message.parts.flatMap(part => inPieces(part, encodeParts([part], signed)))
+    return inContents(wires, message)
+  })
+  return { ...(system && { systemInstruction: contentOf(encodeParts(system.parts, signed), system, 'system') }), contents }
+}
+
+/** A text as the frames of a stream had brought it, while it still is as long. */
+function inPieces(part: Part, written: GeminiPart[]): GeminiPart[] {
+  const pieces = part.type === 'text' ? piecesOf(part) : []
+  const [only] = written
+  if (part.type !== 'text' || !only || pieces.length < 2 || pieces.reduce((sum, length) => sum + length, 0) !== part.text.length) return written
+  let start = 0
+  return pieces.map(length => {
+    const text = part.text.slice(start, start + length)
+    start += length
+    return { ...only, text }
+  })
+}
+
+/** The parts of a message in as many contents as they had come in, while they still fit. */
+function inContents(wires: GeminiPart[], message: Message): JsonObject[] {
+  const counts = ownForm(message)?.['contents']
+  const role = message.role === 'assistant' ? 'model' : message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
+  if (!Array.isArray(counts) || counts.reduce((sum: number, count) => sum + Number(count), 0) !== wires.length) return [contentOf(wires, message, role)]
+  let start = 0
+  return counts.map(count => {
+    const parts = wires.slice(start, start + Number(count))
+    start += Number(count)
+    return { role, parts }
+  })
+}
+
+function contentOf(parts: GeminiPart[], message: Message, role: string): JsonObject {
+  const form = ownForm(message)
+  const spelled = form?.['role']
+  const silent = parts.length === 0 && (form?.['parts'] === 'absent' || (isObject(form?.['nothing']) && form['nothing']['parts'] === null))
+  return { ...(spelled !== 'absent' && { role: spelled === undefined ? role : spelled }), ...ownKeys(message), ...(!silent && { parts }) }
+}
+
+/** The first call of each step, where its signature did not survive: servers of the newest models refuse it bare. */
+function unsignedCalls(messages: readonly { parts: readonly Part[] }[], lost: (call: ToolCallPart) => boolean): ReadonlySet<Part> {
+  const found = new Set<Part>()
+  for (const { parts } of messages) {
+    const first = parts.find(part => part.type === 'tool-call')
+    if (first && lost(first)) found.add(first)
+  }
+  return found
+}
+
+/** Models of earlier generations sign nothing. */
+const signsNothing = (model: string | undefined) => model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
+
+function encodeForeign(messages: readonly Message[], writing: RequestWriting, options: Options): Conversation {
+  const { report, model } = writing
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  const leading = first < 0 ? messages : messages.slice(0, first)
+  const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
+  if (developer) report.once('system.developer-role', developer.at, 'role')
+  const system = encodeInstructions(leading, writing)
+  const { turns, pairs, invented } = groupTurns(first < 0 ? [] : messages.slice(first), report, options.repairToolPairs ?? 'keep')
+  const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== name)
+  const telling: RequestWriting = { ...writing, native: false, ...defined({ unsigned }), callOf: result => pairs.get(result) }
+  const contents = encodeTurns(turns, telling, invented, options, parts => system.push(...parts))
+  report.settle(contents, '/contents')
+  return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
+}
+
+/** Instructions are text: what else stands there nobody but its own server can follow. */
+function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiPart[] {
+  const told = messages.flatMap(({ parts }) =>
+    parts.filter(part => {
+      if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
+      writing.report.add('system.not-text', part.at)
+      return false
+    }),
+  )
+  return encodeParts(told, { ...writing, native: false, instructs: true })
+}
+
+type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }
+
+function encodeTurns(
+  turns: readonly Turn[],
+  writing: RequestWriting,
+  invented: ReadonlySet<Part>,
+  { systemPlacement }: Options,
+  hoist: (parts: GeminiPart[]) => void,
+): JsonObject[] {
+  const { report } = writing
+  const wires: Wire[] = []
+  for (const { role, parts, sources } of turns) {
+    if (role === 'system') {
+      const [source] = sources
+      const told = source ? encodeInstructions([{ ...source, parts }], writing) : []
+      if (told.length === 0) continue
+      if (source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
+      report.add(systemPlacement === 'hoist' ? 'system.hoisted' : 'system.mid-conversation-as-user', source?.at)
+      if (systemPlacement === 'hoist') hoist(told)
+      else instruct(wires, told)
+      continue
+    }
+    const isResults = parts.some(({ type }) => type === 'tool-result')
+    const written = parts.flatMap(part => {
+      const one = encodeParts([part], writing)
+      if (invented.has(part)) for (const made of one) report.addMade('tool-result.synthesized', made)
+      const [first] = one
+      if (first && writing.unsigned?.has(part)) report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')
+      return one
+    })
+    if (written.length > 0) wires.push({ role: role === 'model' ? 'model' : 'user', parts: written, isResults })
+  }
+  return wires.map(({ role, parts }) => ({ role, parts }))
+}
+
+/** Instructions in mid-conversation: at the tail of the user's content before them, or in one of their own. */
+function instruct(wires: Wire[], told: GeminiPart[]): void {
+  const tagged = told.map(part => (typeof part['text'] === 'string' ? { ...part, text: `<system>${part['text']}</system>` } : part))
+  const before = wires.at(-1)
+  if (before?.role === 'user' && !before.isResults) before.parts.push(...tagged)
+  else wires.push({ role: 'user', parts: tagged, isResults: false })
+}

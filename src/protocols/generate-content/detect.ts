@@ -1,0 +1,41 @@
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Detection } from '../../protocol.ts'
+
+const ownRequestKeys = [
+  'systemInstruction',
+  'system_instruction',
+  'generationConfig',
+  'generation_config',
+  'safetySettings',
+  'safety_settings',
+  'toolConfig',
+  'tool_config',
+]
+
+/** Signs that a body can only be of this protocol. */
+export function detect(body: unknown): Detection {
+  const only: unknown = Array.isArray(body) ? body[0] : body
+  if (!isObject(only)) return { request: [], response: [], event: [] }
+  const reply = replySigns(only)
+  return { request: requestSigns(only), response: Array.isArray(body) ? [] : reply, event: [] }
+}
+
+function requestSigns(body: JsonObject): string[] {
+  const { contents, tools } = body
+  const signs: string[] = []
+  if (Array.isArray(contents) && contents.some(content => isObject(content) && Array.isArray(content['parts']))) signs.push('`contents` have `parts`')
+  if (!Array.isArray(contents)) return signs
+  for (const key of ownRequestKeys) if (key in body) signs.push(`it has \`${key}\``)
+  if (Array.isArray(tools) && tools.some(tool => isObject(tool) && ('functionDeclarations' in tool || 'function_declarations' in tool)))
+    signs.push('a tool has `functionDeclarations`')
+  return signs
+}
+
+/** Whole replies and pieces of them look alike. */
+function replySigns({ candidates, promptFeedback, usageMetadata }: JsonObject): string[] {
+  const signs: string[] = []
+  if (Array.isArray(candidates)) signs.push('it has `candidates`')
+  if (isObject(promptFeedback)) signs.push('it has `promptFeedback`')
+  if (isObject(usageMetadata)) signs.push('it has `usageMetadata`')
+  return signs
+}

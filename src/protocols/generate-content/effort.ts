@@ -1,0 +1,128 @@
+import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
+import { defined } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import type { GeminiReport } from './notes.ts'
+import type { GeminiOptions } from './options.ts'
+import { nulls, ownUnder } from './own.ts'
+import type { GeminiThinkingConfig } from './schema.ts'
+import { thinkingLevel } from './vocabulary.ts'
+
+/** How much to think, as a level or as a budget of tokens: servers refuse both together. */
+
+/** What is unknown of it, and what says nothing, stand under its name. */
+export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec; fields: JsonObject; nothing: JsonObject } {
+  const { includeThoughts, thinkingBudget, thinkingLevel: level, ...fields } = thinking
+  const effort = level == null ? undefined : thinkingLevel.toOurs(level.toUpperCase())
+  return {
+    reasoning: defined({
+      effort,
+      budgetTokens: thinkingBudget ?? undefined,
+      display: includeThoughts == null ? undefined : includeThoughts ? ('summarized' as const) : ('omitted' as const),
+    }),
+    fields: { ...fields, ...(level != null && effort === undefined && { thinkingLevel: level }) },
+    nothing: {
+      ...nulls({ includeThoughts, thinkingBudget, thinkingLevel: level }),
+      ...(effort !== undefined && level !== level?.toUpperCase() && { thinkingLevel: level }),
+    },
+  }
+}
+
+/** As this protocol's own client asked for it. */
+export function nativeThinking(request: CanonicalRequest, report: GeminiReport): JsonObject | undefined {
+  const { effort, budgetTokens, display, ...rest } = request.reasoning ?? {}
+  report.rest(rest, undefined, 'reasoning.')
+  const config = ownUnder(request, 'generationConfig')?.['thinkingConfig']
+  const kept = typeof config === 'object' && config !== null ? (config as JsonObject) : undefined
+  const told = defined({
+    includeThoughts: display === undefined ? undefined : display === 'summarized',
+    thinkingBudget: budgetTokens,
+    thinkingLevel: effort === undefined ? undefined : levelAs(kept?.['thinkingLevel'], effort),
+  })
+  return kept || Object.keys(told).length > 0 ? { ...kept, ...told } : undefined
+}
+
+/** Servers read these words in any case. */
+function levelAs(came: unknown, effort: string): string {
+  return typeof came === 'string' && thinkingLevel.toOurs(came.toUpperCase()) === effort ? came : (thinkingLevel.toWire(effort) ?? effort)
+}
+
+/** Absolute, because the same effort must not change when the caller lowers the output limit. */
+const budgets = new Map([
+  ['none', 0],
+  ['minimal', 1024],
+  ['low', 1024],
+  ['medium', 8192],
+  ['high', 24_576],
+  ['xhigh', 24_576],
+  ['max', 24_576],
+])
+
+const modes = new Set(['adaptive', 'enabled', 'disabled', 'between_tools'])
+
+/** As another protocol asked for it. */
+export function encodeThinking(
+  { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
+  model: string | undefined,
+  { gcThinking = 'auto' }: GeminiOptions,
+  report: GeminiReport,
+): JsonObject | undefined {
+  report.rest(rest, undefined, 'reasoning.')
+  if (mode !== undefined && !modes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
+  const takesLevel = gcThinking === 'auto' ? !onlyBudget(model) : gcThinking === 'level'
+  const config = { ...encodeAmount({ effort, budgetTokens, mode }, takesLevel, report), ...encodeShown({ summary, display }, report) }
+  return Object.keys(config).length > 0 ? config : undefined
+}
+
+function onlyBudget(model: string | undefined): boolean {
+  return model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
+}
+
+type Amount = { effort: string | undefined; budgetTokens: number | undefined; mode: string | undefined }
+
+function encodeAmount({ effort, budgetTokens, mode }: Amount, takesLevel: boolean, report: GeminiReport): JsonObject {
+  const off = mode === 'disabled' || mode === 'between_tools'
+  if (mode === 'between_tools') report.add('reasoning.mode', undefined, 'reasoning.mode')
+  if (off) {
+    for (const [field, value] of Object.entries({ effort, budgetTokens }))
+      if (value !== undefined && value !== 'none' && value !== 0) report.add('reasoning.off', undefined, `reasoning.${field}`)
+    return { thinkingBudget: 0 }
+  }
+  if (effort !== undefined) {
+    // What was asked for as tokens is told exactly, unless a word beside it says it too.
+    if (budgetTokens !== undefined && !takesLevel) {
+      report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
+      return { thinkingBudget: budgetTokens }
+    }
+    if (budgetTokens !== undefined) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
+    return takesLevel ? levelOf(effort, report) : budgetOf(effort, report)
+  }
+  if (budgetTokens !== undefined) return { thinkingBudget: budgetTokens }
+  return mode === 'adaptive' ? { thinkingBudget: -1 } : {}
+}
+
+function levelOf(effort: string, report: GeminiReport): JsonObject {
+  const level = thinkingLevel.toWire(effort)
+  if (level !== undefined) return { thinkingLevel: level }
+  const nearest = effort === 'none' ? 'MINIMAL' : effort === 'xhigh' || effort === 'max' ? 'HIGH' : undefined
+  report.add(nearest ? 'reasoning.effort' : 'field.unsupported', undefined, 'reasoning.effort')
+  return defined({ thinkingLevel: nearest })
+}
+
+function budgetOf(effort: string, report: GeminiReport): JsonObject {
+  const budget = budgets.get(effort)
+  report.add(budget === undefined ? 'field.unsupported' : 'reasoning.effort-as-budget', undefined, 'reasoning.effort')
+  return defined({ thinkingBudget: budget })
+}
+
+type Shown = { summary: string | undefined; display: string | undefined }
+
+function encodeShown({ summary, display }: Shown, report: GeminiReport): JsonObject {
+  if (display === 'summarized' || display === 'omitted') {
+    if (summary !== undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+    return { includeThoughts: display === 'summarized' }
+  }
+  if (display !== undefined) report.add('field.unsupported', undefined, 'reasoning.display')
+  if (summary === undefined) return {}
+  if (summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+  return { includeThoughts: summary !== 'none' }
+}

@@ -1,0 +1,166 @@
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { notes } from './notes.ts'
+import { name } from './vocabulary.ts'
+
+/** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
+const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[] = [
+  ['invalid_request', 400, 'INVALID_ARGUMENT'],
+  ['authentication', 401, 'UNAUTHENTICATED'],
+  ['permission', 403, 'PERMISSION_DENIED'],
+  ['not_found', 404, 'NOT_FOUND'],
+  ['conflict', 409, 'ABORTED'],
+  ['rate_limit', 429, 'RESOURCE_EXHAUSTED'],
+  ['cancelled', 499, 'CANCELLED'],
+  ['internal', 500, 'INTERNAL'],
+  ['unsupported', 501, 'UNIMPLEMENTED'],
+  ['unavailable', 503, 'UNAVAILABLE'],
+  ['timeout', 504, 'DEADLINE_EXCEEDED'],
+  ['billing', 402, 'FAILED_PRECONDITION'],
+  ['too_large', 413, 'INVALID_ARGUMENT'],
+  ['unprocessable', 422, 'INVALID_ARGUMENT'],
+  ['quota', 429, 'RESOURCE_EXHAUSTED'],
+  ['overloaded', 503, 'UNAVAILABLE'],
+  ['context_length', 400, 'INVALID_ARGUMENT'],
+  ['content_policy', 400, 'INVALID_ARGUMENT'],
+]
+
+/** Words that are read and never written. */
+const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
+  ['FAILED_PRECONDITION', 'invalid_request'],
+  ['OUT_OF_RANGE', 'invalid_request'],
+  ['ALREADY_EXISTS', 'conflict'],
+  ['UNKNOWN', 'internal'],
+  ['DATA_LOSS', 'internal'],
+]
+
+const byKind = new Map(rows.map(row => [row[0], row]))
+const byStatus = new Map([...rows].reverse().map(row => [row[1], row[0]]))
+const byWord = new Map<string, ErrorKind>([...[...rows].reverse().map(row => [row[2], row[0]] as const), ...otherWords])
+
+/** How this protocol's own servers word a full context, a full server and a missing payment. */
+const tooLong = /input token count.*exceeds the maximum/i
+const overload = /overload/i
+const unpaid = /\bbilling\b/i
+
+const types = 'type.googleapis.com/google.rpc.'
+
+/** An error, alone or in the list that a stream without frames is. */
+export function isErrorBody(wire: unknown): boolean {
+  const outer = Array.isArray(wire) ? wire[0] : wire
+  return isObject(outer) && isObject(outer['error'])
+}
+
+/** Total: any body becomes an error that keeps its status. */
+export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
+  const { code, message, word, details } = readBody(body)
+  const told = code !== undefined && code >= 400 && code < 600 ? code : undefined
+  const kindOfWord = word === undefined ? undefined : byWord.get(word)
+  const known = status >= 400 ? status : (told ?? byKind.get(kindOfWord ?? 'internal')?.[1] ?? 500)
+  const list = Array.isArray(details) ? details.filter(isObject) : []
+  const value: CanonicalError = defined({
+    status: known,
+    kind: kindOf(known, kindOfWord, message ?? '', list),
+    message: message || `the upstream answered with status ${status}`,
+    type: word,
+    code: asString(ofType(list, 'ErrorInfo')?.['reason']),
+    param: fieldOf(list),
+    requestId: headers['x-request-id'] ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
+    retryAfterMs: retryAfter(headers, list),
+    details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
+    protocol: name,
+    raw: body,
+  })
+  return { value, notes: [] }
+}
+
+function kindOf(status: number, byItsWord: ErrorKind | undefined, message: string, details: readonly JsonObject[]): ErrorKind {
+  if (ofType(details, 'ErrorInfo')?.['reason'] === 'API_KEY_INVALID') return 'authentication'
+  const kind = byItsWord ?? byStatus.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
+  if (kind === 'invalid_request') {
+    if (tooLong.test(message)) return 'context_length'
+    if (status === 402 || unpaid.test(message)) return 'billing'
+    return status === 413 ? 'too_large' : status === 422 ? 'unprocessable' : kind
+  }
+  // What is used up for the day is no matter of waiting.
+  if (kind === 'rate_limit') return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay') ? 'quota' : kind
+  return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
+}
+
+function readBody(body: unknown): { code?: number; message?: string; word?: string; details?: unknown } {
+  if (typeof body === 'string') return { message: body.slice(0, 2000) }
+  const outer = Array.isArray(body) ? (body[0] as unknown) : body
+  if (!isObject(outer)) return {}
+  const { error } = outer
+  if (typeof error === 'string') return { message: error }
+  const inner = isObject(error) ? error : outer
+  const { code, details } = inner
+  return defined({
+    code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,
+    message: asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']),
+    word: asString(inner['status']),
+    details,
+  })
+}
+
+const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+const ofType = (details: readonly JsonObject[], type: string): JsonObject | undefined => details.find(detail => detail['@type'] === types + type)
+
+function fieldOf(details: readonly JsonObject[]): string | undefined {
+  const violations = ofType(details, 'BadRequest')?.['fieldViolations']
+  const first: unknown = Array.isArray(violations) ? violations[0] : undefined
+  return isObject(first) ? asString(first['field']) : undefined
+}
+
+function retryAfter(headers: Record<string, string>, details: readonly JsonObject[]): number | undefined {
+  const delay = /^(\d+(?:\.\d+)?)s$/.exec(asString(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '')
+  if (delay) return Math.round(Number(delay[1]) * 1000)
+  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '')
+  if (Number.isFinite(ms)) return ms
+  const seconds = headers['retry-after'] ?? ''
+  return /^\s*\d+(?:\.\d+)?\s*$/.test(seconds) ? Math.round(Number(seconds) * 1000) : undefined
+}
+
+/** The status that says it here. */
+export function statusOf({ status, kind, protocol }: CanonicalError): number {
+  if (protocol === name) return status
+  const row = byKind.get(kind)
+  const known = row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
+  return known > 599 ? 500 : known
+}
+
+/** The body of an error, which is also the event of a stream that failed: clients see none without a number in `code`. */
+export function encodeErrorBody(error: CanonicalError): JsonObject {
+  const { kind, message, type, param, requestId, retryAfterMs, protocol, raw } = error
+  const came: unknown = Array.isArray(raw) ? raw[0] : raw
+  if (protocol === name && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return came
+  const details: JsonObject[] = []
+  if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
+  if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
+  if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
+  const word = protocol === name && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
+  return { error: { code: statusOf(error), message, status: word, ...(details.length > 0 && { details }) } }
+}
+
+/** The body written here, and the status and headers that belong to it. */
+export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
+  const report = createReport(name, notes, options.fieldNames)
+  const { code, details, requestId, retryAfterMs, protocol } = error
+  const headers: Record<string, string> = {}
+  if (requestId !== undefined) headers['x-request-id'] = requestId
+  if (retryAfterMs !== undefined) {
+    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+    if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
+  }
+  if (protocol !== name) {
+    if (statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+    if (details !== undefined) report.add('error.details', undefined, 'error.details')
+    if (code !== undefined && code !== null) report.add('field.unsupported', undefined, 'error.code')
+  }
+  const came = protocol === name && isErrorBody(error.raw)
+  return { wire: { status: statusOf(error), headers, body: came ? error.raw : encodeErrorBody(error) }, notes: report.notes }
+}

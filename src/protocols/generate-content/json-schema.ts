@@ -1,0 +1,53 @@
+import type { JsonSchema } from '../../canonical/tool.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+
+/** The schemas of this wire: types in upper case, a mark for what may be null, and big numbers as text. */
+
+const types = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'])
+const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
+/** Each value of them is a schema. */
+const maps = new Set(['properties', 'defs', '$defs', 'definitions', 'patternProperties'])
+const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
+const inner = new Set(['items', 'additionalProperties', 'not'])
+
+/** As JSON Schema says it. What is JSON Schema already stays as it is. */
+export function decodeSchema(schema: JsonObject): JsonSchema {
+  const written: JsonObject = {}
+  for (const [key, value] of Object.entries(schema)) {
+    if (key === 'nullable' && typeof value === 'boolean') continue
+    set(written, key, decodeValue(key, value))
+  }
+  if (schema['nullable'] !== true) return written
+  const { type, anyOf, enum: words } = written
+  if (Array.isArray(words) && !words.includes(null)) written['enum'] = [...words, null]
+  if (typeof type === 'string') written['type'] = type === 'null' ? type : [type, 'null']
+  else if (Array.isArray(anyOf)) written['anyOf'] = [...anyOf, { type: 'null' }]
+  return written
+}
+
+function decodeValue(key: string, value: unknown): unknown {
+  if (key === 'type') return Array.isArray(value) ? value.map(typeOf) : typeOf(value)
+  if (counts.has(key)) return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
+  if (maps.has(key) && isObject(value)) return mapped(value)
+  if (lists.has(key) && Array.isArray(value)) return value.map(one => (isObject(one) ? decodeSchema(one) : (one as unknown)))
+  return inner.has(key) && isObject(value) ? decodeSchema(value) : value
+}
+
+function mapped(schemas: JsonObject): JsonObject {
+  const written: JsonObject = {}
+  for (const [key, schema] of Object.entries(schemas)) set(written, key, isObject(schema) ? decodeSchema(schema) : schema)
+  return written
+}
+
+const typeOf = (word: unknown): unknown => (typeof word === 'string' && types.has(word) ? word.toLowerCase() : word)
+
+/** Own keys stay own keys, whatever their names. */
+function set(object: JsonObject, key: string, value: unknown): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+/** The schema as it came, while it still means what is to be written. */
+export function asItStood(schema: unknown, came: unknown): unknown {
+  if (!isObject(came)) return undefined
+  return JSON.stringify(decodeSchema(came)) === JSON.stringify(schema) ? came : undefined
+}

@@ -1,0 +1,303 @@
+import type { CanonicalRequest, ReasoningSpec, Sampling } from '../../canonical/request.ts'
+import type { Tool } from '../../canonical/tool.ts'
+import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
+import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
+import { match, target } from './address.ts'
+import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
+import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
+import { fieldNames, type GeminiReport, notes } from './notes.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
+import { decodeFormat, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
+import { asItCame, inCamelCase, placesOf } from './spelling.ts'
+import { decodeChoice, encodeChoice } from './tool-choice.ts'
+import { decodeTools, encodeTools } from './tools.ts'
+import { name, tierWords } from './vocabulary.ts'
+import { type Options, type Reading, startWriting } from './writing.ts'
+
+/**
+ * Body and path → request. The model and whether to stream stand in the path, which `options.path` tells.
+ * @throws TranslationError `malformed` when the body is no request of this protocol
+ */
+export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<CanonicalRequest> {
+  const report = createReport(name, notes)
+  // Who counts tokens may wrap the whole request.
+  const wrapped = isObject(given) && !('contents' in given) ? (given['generateContentRequest'] ?? given['generate_content_request']) : undefined
+  const spelling = inCamelCase(wrapped ?? given)
+  const {
+    model,
+    contents,
+    systemInstruction,
+    tools,
+    toolConfig,
+    safetySettings,
+    generationConfig,
+    cachedContent,
+    serviceTier,
+    store,
+    labels,
+    continuationToken,
+    ...unknown
+  } = check(name, GeminiRequest, spelling.wire)
+  const reading: Reading = { report, place: placesOf(spelling), callId: at => `call_${at}` }
+  const called = path === undefined ? undefined : match(path)
+  const config = generationConfig ? decodeConfig(generationConfig) : undefined
+  const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
+  const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
+  const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
+  const value: CanonicalRequest = {
+    ...defined({ model: called?.model ?? (model ? model.replace(/^models\//, '') : undefined) }),
+    messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
+    ...defined({
+      tools: tools ? decodeTools(Array.isArray(tools) ? tools : [tools], reading) : undefined,
+      toolChoice: chosen?.choice,
+      metadata: labels ?? undefined,
+      cache: cachedContent ? { contentRef: cachedContent } : undefined,
+      serviceTier: tier === undefined ? undefined : { tier },
+      state: some(defined({ store: store ?? undefined, continuationToken: continuationToken || undefined })),
+      safety: safetySettings && safetySettings.length > 0 ? { settings: safetySettings } : undefined,
+      stream: called?.stream === undefined ? undefined : { enabled: called.stream },
+    }),
+    ...config?.known,
+    ...keep(
+      {
+        ...unknown,
+        ...under('generationConfig', config?.fields),
+        ...under('toolConfig', chosen?.fields),
+      },
+      {
+        ...nulls({
+          model,
+          systemInstruction,
+          tools,
+          toolConfig,
+          safetySettings,
+          generationConfig,
+          cachedContent,
+          serviceTier,
+          store,
+          labels,
+          continuationToken,
+        }),
+        ...emptied({ cachedContent, serviceTier, continuationToken, model }),
+        ...(safetySettings?.length === 0 && { safetySettings }),
+        ...(config && { generationConfig: config.nothing }),
+        ...(chosen && { toolConfig: chosen.nothing }),
+      },
+      {
+        native: true,
+        ...(model && { model }),
+        ...(wrapped !== undefined && { wrapped: true }),
+        ...(tools && !Array.isArray(tools) && { tools: 'alone' }),
+        ...(spelling.snake.length > 0 && { snake: spelling.snake }),
+        ...config?.form,
+      },
+    ),
+  }
+  return { value, notes: report.notes, ...(spelling.snake.length > 0 && { fieldNames: respelled(reading.place) }) }
+}
+
+const under = (key: string, value: JsonObject | undefined): JsonObject => (value && Object.keys(value).length > 0 ? { [key]: value } : {})
+
+const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
+
+/** Fields that this body spells in the other way. */
+function respelled(place: Reading['place']): FieldNames {
+  const changed: FieldNames = {}
+  for (const [field, written] of Object.entries(fieldNames)) {
+    const came = place(`/${written}`).slice(1)
+    if (came !== written) changed[field] = came
+  }
+  return changed
+}
+
+type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject }
+
+function decodeConfig(config: GeminiGenerationConfig): Config {
+  const {
+    temperature,
+    topP,
+    topK,
+    candidateCount,
+    maxOutputTokens,
+    stopSequences,
+    presencePenalty,
+    frequencyPenalty,
+    seed,
+    responseLogprobs,
+    logprobs,
+    responseMimeType,
+    responseSchema,
+    responseJsonSchema,
+    _responseJsonSchema,
+    responseFormat,
+    responseModalities,
+    thinkingConfig,
+    ...fields
+  } = config
+  const format = decodeFormat(config)
+  const thinking = thinkingConfig ? decodeThinking(thinkingConfig) : undefined
+  const modalities = responseModalities?.map(word => word.toLowerCase())
+  const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
+  const told = (number: number | null | undefined) => number ?? undefined
+  const sampling: Sampling = defined({
+    temperature: told(temperature),
+    topP: told(topP),
+    topK: told(topK),
+    frequencyPenalty: told(frequencyPenalty),
+    presencePenalty: told(presencePenalty),
+    seed: told(seed),
+  })
+  const reasoning: ReasoningSpec = thinking?.reasoning ?? {}
+  return {
+    known: defined({
+      sampling: some(sampling),
+      reasoning: some(reasoning),
+      output: some(defined({ format: format.format, modalities: modalities?.length ? modalities : undefined })),
+      candidateCount: told(candidateCount),
+      maxOutputTokens: told(maxOutputTokens),
+      stop: stopSequences?.length ? stopSequences : undefined,
+      logprobs: responseLogprobs == null ? undefined : { enabled: responseLogprobs, ...defined({ top: told(logprobs) }) },
+    }),
+    fields: {
+      ...fields,
+      ...format.fields,
+      ...under('thinkingConfig', thinking?.fields),
+      ...(responseLogprobs == null && logprobs != null && { logprobs }),
+    },
+    nothing: {
+      ...nulls({
+        temperature,
+        topP,
+        topK,
+        candidateCount,
+        maxOutputTokens,
+        stopSequences,
+        presencePenalty,
+        frequencyPenalty,
+        seed,
+        responseLogprobs,
+        logprobs,
+        responseMimeType,
+        responseSchema,
+        responseJsonSchema,
+        _responseJsonSchema,
+        responseFormat,
+        responseModalities,
+        thinkingConfig,
+      }),
+      ...(stopSequences?.length === 0 && { stopSequences }),
+      ...(responseModalities?.length === 0 && { responseModalities }),
+      ...(thinking && { thinkingConfig: thinking.nothing }),
+    },
+    form: {
+      ...(Object.keys(format.came).length > 0 && { format: format.came }),
+      ...(responseModalities?.some(word => word !== word.toUpperCase()) && { modalities: responseModalities }),
+    },
+  }
+}
+
+/**
+ * Request → body; `context.path` says the model and whether to stream.
+ * @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted
+ */
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+  const report = createReport(name, notes, options.fieldNames)
+  const {
+    model,
+    messages,
+    tools,
+    toolChoice,
+    parallelToolCalls,
+    output,
+    reasoning,
+    sampling,
+    maxOutputTokens: _,
+    stop: __,
+    candidateCount: ___,
+    logprobs: ____,
+    cache,
+    serviceTier,
+    user,
+    metadata,
+    state,
+    safety,
+    prediction,
+    stream,
+    ext,
+    ...left
+  } = request
+  const form = ownForm(request)
+  const native = form?.['native'] === true
+  const { settings, ...safetyLeft } = safety ?? {}
+  const hasLabels = native || options.gcLabels === true
+  report.rest({ ...left, ...defined({ prediction, metadata: hasLabels ? undefined : metadata }) }, undefined)
+  report.rest({ ...safetyLeft, ...(!native && defined({ settings })) }, undefined, 'safety.')
+  report.rest({ ...user }, undefined, 'user.')
+  report.ext(ext, undefined)
+  if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
+  const writing = startWriting(request, options, report, native)
+
+  const all = withLateTools(tools, request, report)
+  const declared = tools || all.length > 0 ? encodeTools(all, native, writing, options) : undefined
+  const toolConfig = encodeChoice(toolChoice, all, request, native, writing)
+  const conversation = encodeConversation(messages, native, writing, options)
+  const thinkingConfig = native ? nativeThinking(request, report) : reasoning && encodeThinking(reasoning, model, options, report)
+  const own = keptConfig(request)
+  const config: JsonObject = {
+    ...own,
+    ...encodeSampling(sampling, native, report),
+    ...encodeLimits(request, native, report),
+    ...encodeOutput(output, request, native, report),
+    ...defined({ thinkingConfig }),
+  }
+  const { generationConfig: _kept, toolConfig: _choice, ...keys } = ownKeys(request)
+  const wire: JsonObject = {
+    ...keys,
+    ...(_kept === null && { generationConfig: null }),
+    ...(_choice === null && { toolConfig: null }),
+    ...(typeof form?.['model'] === 'string' && { model: spelledModel(form['model'], model) }),
+    ...conversation,
+    ...defined({
+      tools: form?.['tools'] === 'alone' && declared?.length === 1 ? declared[0] : declared,
+      toolConfig,
+      safetySettings: native ? settings : undefined,
+      generationConfig: own || Object.keys(config).length > 0 ? config : undefined,
+      cachedContent: encodeCaching(cache, native, options, report),
+      serviceTier: encodeTier(serviceTier, native, report),
+      labels: hasLabels ? metadata : undefined,
+      ...encodeState(state, native, options, report),
+    }),
+  }
+  if (model === undefined && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
+  const context: EncodingContext = {
+    ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
+    ...(model !== undefined && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
+  }
+  const body = asItCame(wire, form?.['snake'])
+  return { wire: form?.['wrapped'] === true ? { generateContentRequest: body } : body, notes: report.notes, context }
+}
+
+/** Models go by their whole name where a body tells them. */
+const spelledModel = (came: string, model: string | undefined) =>
+  model === undefined || came.replace(/^models\//, '') === model ? came : came.startsWith('models/') ? `models/${model}` : model
+
+/** A tool that is there already needs no second entry, and a server takes none. */
+function withLateTools(tools: readonly Tool[] | undefined, { messages }: CanonicalRequest, report: GeminiReport): Tool[] {
+  const all = [...(tools ?? [])]
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type !== 'control' || part.protocol === name || !part.tools) continue
+      report.add('tool.added-late', part.at)
+      for (const tool of part.tools) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
+    }
+  return all
+}
+
+function isNamedAlike(one: Tool, other: Tool): boolean {
+  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
+  return one.name === other.name && one.namespace === other.namespace
+}

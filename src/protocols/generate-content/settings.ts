@@ -1,0 +1,173 @@
+import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { decodeSchema } from './json-schema.ts'
+import type { GeminiReport } from './notes.ts'
+import { ownForm, ownUnder } from './own.ts'
+import type { GeminiGenerationConfig } from './schema.ts'
+import { tierWords } from './vocabulary.ts'
+import { type Options, refuse } from './writing.ts'
+
+// ---- the format of an answer
+
+const json = 'application/json'
+
+/** `came`: the fields that say it, as they stood. `fields`: what of them nobody modelled. */
+export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
+  const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
+  const came = defined({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject
+  const [schema, ...others] = Object.entries({ responseJsonSchema, _responseJsonSchema, responseSchema }).filter(([, value]) => value != null)
+  const newer = mime == null && !schema ? decodeNewer(responseFormat) : undefined
+  if (newer) return { format: newer, came, fields: {} }
+  const left: JsonObject = { ...Object.fromEntries(others), ...(responseFormat != null && { responseFormat }) }
+  if (schema && isObject(schema[1])) {
+    const spelled = mime == null || mime === json ? {} : { responseMimeType: mime }
+    return { format: { type: 'schema', schema: decodeSchema(schema[1]) }, came, fields: { ...left, ...spelled } }
+  }
+  if (schema) left[schema[0]] = schema[1]
+  if (mime === json) return { format: { type: 'json' }, came, fields: left }
+  if (mime === 'text/plain') return { format: { type: 'text' }, came, fields: left }
+  return { came, fields: { ...left, ...(mime != null && { responseMimeType: mime }) } }
+}
+
+/** The newer spelling, when it asks for text or JSON alone. */
+function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
+  const only: unknown = Array.isArray(responseFormat) && responseFormat.length === 1 ? responseFormat[0] : responseFormat
+  const text = isObject(only) && Object.keys(only).length === 1 ? only['text'] : undefined
+  if (!isObject(text)) return undefined
+  const { mimeType, schema, ...rest } = text
+  if (Object.keys(rest).length > 0) return undefined
+  if (mimeType === 'TEXT_PLAIN' && schema === undefined) return { type: 'text' }
+  if (mimeType !== 'APPLICATION_JSON') return undefined
+  return isObject(schema) ? { type: 'schema', schema: decodeSchema(schema) } : schema === undefined ? { type: 'json' } : undefined
+}
+
+function encodeFormat(format: OutputFormat | undefined, request: CanonicalRequest, report: GeminiReport): JsonObject {
+  const came = ownForm(request)?.['format']
+  if (isObject(came) && JSON.stringify(decodeFormat(came as GeminiGenerationConfig).format) === JSON.stringify(format)) return came
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return {}
+    case 'json':
+      return { responseMimeType: json }
+    case 'schema': {
+      // The name is a label; the description is read by the model.
+      if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
+      if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
+      return { responseMimeType: json, responseJsonSchema: format.schema }
+    }
+    case 'opaque':
+      report.add('field.unsupported', undefined, 'output.format')
+      return {}
+    default:
+      return format satisfies never
+  }
+}
+
+export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+  const { format, modalities, audio, ...rest } = output ?? {}
+  report.rest(rest, undefined, 'output.')
+  const spelled = ownForm(request)?.['modalities']
+  const words = modalities?.map(kind => kind.toUpperCase())
+  const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => String(word).toLowerCase())) === JSON.stringify(modalities) ? spelled : undefined
+  const asked = came ?? (words && (native || words.some(word => word !== 'TEXT')) ? words : undefined)
+  return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, report) }
+}
+
+function encodeVoice(audio: unknown, report: GeminiReport): JsonObject {
+  if (audio === undefined) return {}
+  const voiceName = isObject(audio) ? audio['voice'] : undefined
+  report.add(typeof voiceName === 'string' ? 'output.voice' : 'field.unsupported', undefined, 'output.audio')
+  return typeof voiceName === 'string' ? { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } } : {}
+}
+
+// ---- sampling and limits
+
+const largestSeed = 2 ** 31
+
+export function encodeSampling(sampling: Sampling | undefined, native: boolean, report: GeminiReport): JsonObject {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, ...rest } = sampling ?? {}
+  report.rest(rest, undefined, 'sampling.')
+  const fits = seed === undefined || native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)
+  if (!fits) report.add('sampling.seed', undefined, 'sampling.seed')
+  // Servers that have these read both numbers as «off».
+  const isOff = !native && (topK === 0 || topK === -1)
+  return defined({ temperature, topP, topK: isOff ? undefined : topK, frequencyPenalty, presencePenalty, seed: fits ? seed : undefined })
+}
+
+const mostStops = 5
+
+export function encodeLimits({ maxOutputTokens, stop, candidateCount, logprobs }: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+  const tooLow = !native && maxOutputTokens !== undefined && maxOutputTokens < 1
+  if (tooLow) report.add('max_tokens.least', undefined, 'maxOutputTokens')
+  const tooMany = !native && stop !== undefined && stop.length > mostStops
+  if (tooMany) report.add('stop.too-many', undefined, 'stop')
+  const { enabled, top, ...rest } = logprobs ?? {}
+  report.rest(rest, undefined, 'logprobs.')
+  if (!native && top && !enabled) report.add('field.unsupported', undefined, 'logprobs.top')
+  return defined({
+    maxOutputTokens: tooLow ? 1 : maxOutputTokens,
+    stopSequences: stop && (native || stop.length > 0) ? stop.slice(0, tooMany ? mostStops : undefined) : undefined,
+    candidateCount,
+    responseLogprobs: native ? enabled : enabled || undefined,
+    logprobs: native || enabled ? top : undefined,
+  })
+}
+
+// ---- beside the configuration
+
+export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], native: boolean, report: GeminiReport): string | undefined {
+  const { tier, ...rest } = serviceTier ?? {}
+  report.rest(rest, undefined, 'serviceTier.')
+  if (tier === undefined) return undefined
+  if (native) return tierWords.toWire(tier) ?? tier
+  if (tier === 'auto') return undefined
+  const word = tierWords.toWire(tier)
+  if (word !== undefined) return word
+  report.add(tier === 'fast' ? 'tier.nearest' : 'tier.unsupported', undefined, 'serviceTier.tier')
+  return tier === 'fast' ? 'priority' : undefined
+}
+
+/** The reference to cached content, which only its own provider can follow. */
+export function encodeCaching(cache: CacheSpec | undefined, native: boolean, options: Options, report: GeminiReport): string | undefined {
+  const { contentRef, mode, ...rest } = cache ?? {}
+  // Prefixes are cached without being asked for.
+  report.rest({ ...rest, ...(mode !== 'implicit' && defined({ mode })) }, undefined, 'cache.')
+  if (contentRef !== undefined && !native) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
+  return native ? contentRef : undefined
+}
+
+/** Features that this protocol gives without being asked, or that are noted by their own fields. */
+const consumed = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
+
+export function encodeState(
+  state: StateSpec | undefined,
+  native: boolean,
+  options: Options,
+  report: GeminiReport,
+): { store?: boolean; continuationToken?: string } {
+  if (!state) return {}
+  const { store, previousId, conversation, background, prompt, include, truncation, thread, continuationToken, ...rest } = state
+  const refer = (field: string, value: unknown) => {
+    if (value !== undefined && value !== null) refuse(`/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`, options, report)
+  }
+  refer('state.previousId', previousId)
+  refer('state.conversation', conversation)
+  refer('state.prompt', prompt)
+  refer('state.thread', thread)
+  if (background) refer('state.background', background)
+  if (!native) refer('state.continuationToken', continuationToken)
+  report.rest(rest, undefined, 'state.')
+  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
+  if (include?.some(feature => !consumed.has(feature))) report.add('field.unsupported', undefined, 'state.include')
+  return defined({ store, continuationToken: native ? continuationToken : undefined })
+}
+
+/** What of the configuration is kept and not written by any of these. */
+export function keptConfig(request: CanonicalRequest): JsonObject | undefined {
+  const own = ownUnder(request, 'generationConfig')
+  if (!own) return undefined
+  const { thinkingConfig: _, ...rest } = own
+  return rest
+}

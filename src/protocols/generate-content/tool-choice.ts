@@ -1,0 +1,105 @@
+import type { Tool, ToolChoice } from '../../canonical/tool.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { ownUnder } from './own.ts'
+import type { GeminiToolConfig } from './schema.ts'
+import { name } from './vocabulary.ts'
+import type { RequestWriting } from './writing.ts'
+
+/** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
+export function decodeChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {
+  const { functionCallingConfig: calling, ...others } = toolConfig
+  if (!calling) return { fields: others, nothing: calling === null ? { functionCallingConfig: null } : {} }
+  const { mode, allowedFunctionNames: names, ...rest } = calling
+  const choice = choiceOf(mode, names ?? [])
+  const isTold = names != null && names.length > 0 && choice?.mode !== 'tool' && choice?.mode !== 'allowed'
+  const unknown: JsonObject = {
+    ...rest,
+    // That arguments are held to their schemas has no word elsewhere.
+    ...((mode?.toUpperCase() === 'VALIDATED' || (mode != null && !choice)) && { mode }),
+    ...(isTold && { allowedFunctionNames: names }),
+  }
+  const nothing: JsonObject = {
+    ...(mode != null && mode === mode.toUpperCase() ? {} : defined({ mode })),
+    ...((names === null || names?.length === 0) && { allowedFunctionNames: names }),
+  }
+  return {
+    ...(choice && { choice }),
+    fields: { ...others, ...(Object.keys(unknown).length > 0 && { functionCallingConfig: unknown }) },
+    nothing: { functionCallingConfig: nothing },
+  }
+}
+
+function choiceOf(mode: string | null | undefined, names: readonly string[]): ToolChoice | undefined {
+  switch (mode?.toUpperCase()) {
+    case 'AUTO':
+      return { mode: 'auto' }
+    case 'NONE':
+      return { mode: 'none' }
+    case 'ANY':
+    case 'VALIDATED': {
+      const require = mode?.toUpperCase() === 'ANY'
+      const [only] = names
+      if (only === undefined) return { mode: require ? 'required' : 'auto' }
+      if (require && names.length === 1) return { mode: 'tool', kind: 'function', name: only }
+      return { mode: 'allowed', require, tools: names.map(called => ({ kind: 'function', name: called })) }
+    }
+    default:
+      return undefined
+  }
+}
+
+// ---- canonical → wire
+
+/** `toolConfig`: what is asked of the choice, beside what is kept of it. */
+export function encodeChoice(
+  choice: ToolChoice | undefined,
+  tools: readonly Tool[],
+  request: Parameters<typeof ownUnder>[0],
+  native: boolean,
+  writing: RequestWriting,
+): JsonObject | undefined {
+  const own = ownUnder(request, 'toolConfig')
+  const held = own?.['functionCallingConfig']
+  const { mode, ...kept } = isObject(held) ? held : {}
+  const asked = choice && callingOf(choice, tools, native, writing)
+  const names = asked?.['allowedFunctionNames']
+  // The word as it came, while it still means what is chosen.
+  const isSame =
+    choice === undefined || (typeof mode === 'string' && JSON.stringify(choiceOf(mode, Array.isArray(names) ? names : [])) === JSON.stringify(choice))
+  const calling = asked || isObject(held) ? { ...asked, ...kept, ...(mode !== undefined && isSame && { mode }) } : undefined
+  return own || calling ? { ...own, ...(calling && { functionCallingConfig: calling }) } : undefined
+}
+
+function callingOf(choice: ToolChoice, tools: readonly Tool[], native: boolean, { report, nameTool }: RequestWriting): JsonObject | undefined {
+  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform')
+  if (!native && !hasFunctions) {
+    if (choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
+    return undefined
+  }
+  const refuse = (): undefined => {
+    report.add('tool_choice.unsupported', undefined, 'toolChoice')
+    return undefined
+  }
+  switch (choice.mode) {
+    case 'auto':
+      return { mode: 'AUTO' }
+    case 'none':
+      return { mode: 'NONE' }
+    case 'required':
+      return { mode: 'ANY' }
+    case 'tool':
+      return choice.kind === 'server' ? refuse() : { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
+    case 'allowed': {
+      const functions = choice.tools.filter(({ kind }) => kind !== 'server')
+      if (functions.length < choice.tools.length) report.add('tool_choice.unsupported', undefined, 'toolChoice')
+      if (functions.length === 0) return undefined
+      if (!choice.require && !native) report.add('tool_choice.validated', undefined, 'toolChoice')
+      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name: called }) => nameTool(called, undefined, undefined)) }
+    }
+    case 'opaque':
+      return choice.protocol === name && isObject(choice.raw) ? choice.raw : refuse()
+    default:
+      return choice satisfies never
+  }
+}

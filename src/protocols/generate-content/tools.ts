@@ -1,0 +1,238 @@
+import type { FunctionTool, McpServer, ServerTool, Tool } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { asFunction } from '../../kit/client-tools.ts'
+import { defined } from '../../kit/defined.ts'
+import { wrapFreeform } from '../../kit/freeform.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { asItStood, decodeSchema } from './json-schema.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import type { GeminiDeclaration, GeminiTool } from './schema.ts'
+import { name, nearestServerTool, serverTools } from './vocabulary.ts'
+import type { Options, Reading, RequestWriting } from './writing.ts'
+
+// ---- wire → canonical
+
+/** One entry may hold several tools: each knows which one it stood in, so that it is put there again. */
+export function decodeTools(wires: readonly GeminiTool[], reading: Reading): Tool[] {
+  return wires.flatMap((wire, entry) => decodeEntry(wire, entry, reading))
+}
+
+function decodeEntry(wire: GeminiTool, entry: number, reading: Reading): Tool[] {
+  const { functionDeclarations, ...others } = wire
+  const at = `/tools/${entry}`
+  const functions = (functionDeclarations ?? []).map((declaration, index) =>
+    decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), entry),
+  )
+  const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
+  const beside = Object.entries(rest).flatMap(([key, value]) => decodeOther(key, value, reading.place(`${at}/${key}`), entry))
+  const tools = [...functions, ...beside]
+  return tools.length > 0 ? tools : [{ type: 'opaque', protocol: name, raw: wire, at, ...keep({}, {}, { entry }) }]
+}
+
+function decodeFunction(wire: GeminiDeclaration, at: string, entry: number): FunctionTool {
+  const { name: called, description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior, ...fields } = wire
+  const taken = isObject(parametersJsonSchema) ? parametersJsonSchema : (parameters ?? undefined)
+  const given = isObject(responseJsonSchema) ? responseJsonSchema : (response ?? undefined)
+  const odd = (value: unknown) => value !== undefined && value !== null && !isObject(value)
+  return {
+    type: 'function',
+    name: called,
+    ...defined({
+      description: description ?? undefined,
+      parameters: taken && decodeSchema(taken),
+      output: given && decodeSchema(given),
+      async: behavior === 'NON_BLOCKING' || undefined,
+    }),
+    at,
+    ...keep(
+      {
+        ...fields,
+        ...(odd(parametersJsonSchema) && { parametersJsonSchema }),
+        ...(odd(responseJsonSchema) && { responseJsonSchema }),
+        ...(isObject(parametersJsonSchema) && parameters && { parameters }),
+        ...(isObject(responseJsonSchema) && response && { response }),
+        ...(behavior != null && !behaviors.has(behavior) && { behavior }),
+      },
+      { ...nulls({ description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior }), ...(behavior === 'BLOCKING' && { behavior }) },
+      {
+        entry,
+        ...(taken && { parameters: taken, parametersIn: taken === parameters ? 'parameters' : 'parametersJsonSchema' }),
+        ...(given && { response: given, responseIn: given === response ? 'response' : 'responseJsonSchema' }),
+      },
+    ),
+  }
+}
+
+const behaviors = new Set(['BLOCKING', 'NON_BLOCKING'])
+
+function decodeOther(key: string, value: unknown, at: string, entry: number): Tool[] {
+  const tool = serverTools.get(key)
+  const own = keep({}, {}, { entry })
+  if (tool === undefined || value === null) return [{ type: 'opaque', protocol: name, raw: { [key]: value }, at, ...own }]
+  if (tool === 'mcp' && Array.isArray(value) && value.length > 0)
+    return value.map(
+      (server: unknown, index): ServerTool => ({
+        type: 'server',
+        tool,
+        protocol: name,
+        ...defined({ mcp: decodeServer(server) }),
+        raw: { [key]: [server] },
+        at: `${at}/${index}`,
+        ...own,
+      }),
+    )
+  const blockedDomains = isObject(value) ? stringsOf(value['excludeDomains'] ?? value['exclude_domains']) : undefined
+  return [{ type: 'server', tool, protocol: name, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at, ...own }]
+}
+
+function stringsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string') ? (value as string[]) : undefined
+}
+
+function decodeServer(server: unknown): McpServer | undefined {
+  if (!isObject(server) || typeof server['name'] !== 'string' || !isObject(server['streamableHttpTransport'])) return undefined
+  const { name: label, streamableHttpTransport, ...others } = server
+  const { url, headers, ...transport } = streamableHttpTransport
+  const bearer =
+    isObject(headers) && Object.keys(headers).length === 1 ? /^Bearer (.+)$/i.exec(String(headers['Authorization'] ?? headers['authorization'])) : null
+  const left = { ...others, ...transport, ...(headers !== undefined && !bearer && { headers }) }
+  return {
+    label,
+    ...defined({ url: typeof url === 'string' ? url : undefined, authorization: bearer?.[1] }),
+    approval: false,
+    ...(Object.keys(left).length > 0 && { others: left }),
+  }
+}
+
+// ---- canonical → wire
+
+/** All functions stand in one entry, unless they came in several. */
+export function encodeTools(tools: readonly Tool[], native: boolean, writing: RequestWriting, options: Options): JsonObject[] | undefined {
+  const entries = new Map<string, JsonObject>()
+  const entryOf = (tool: Tool, otherwise: string): JsonObject => {
+    const told = native ? ownForm(tool)?.['entry'] : undefined
+    const key = typeof told === 'number' ? `#${told}` : otherwise
+    const entry = entries.get(key) ?? {}
+    entries.set(key, entry)
+    return entry
+  }
+  for (const [index, tool] of tools.entries()) {
+    const wire = encodeTool(tool, writing, options)
+    if (!wire) continue
+    const entry = entryOf(tool, 'function' in wire ? 'functions' : `other ${index}`)
+    if (!('function' in wire)) merge(entry, wire)
+    else if (Array.isArray(entry['functionDeclarations'])) entry['functionDeclarations'].push(wire['function'])
+    else entry['functionDeclarations'] = [wire['function']]
+  }
+  const written = [...entries.values()]
+  if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server') && options.onUnresolvable !== 'note')
+    throw new TranslationError(
+      { code: 'inexpressible', protocol: name, path: tools[0]?.at ?? '/tools', notes: writing.report.notes },
+      'the only tools are ones that another provider runs',
+    )
+  return written.length > 0 || native ? written : undefined
+}
+
+/** Servers of tools stand in one list. */
+function merge(entry: JsonObject, wire: JsonObject): void {
+  for (const [key, value] of Object.entries(wire)) {
+    const before = entry[key]
+    entry[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...(value as unknown[])] : value
+  }
+}
+
+/** A function's declaration under `function`, or what an entry holds of another tool; undefined: it has no form here. */
+function encodeTool(tool: Tool, writing: RequestWriting, options: Options): JsonObject | undefined {
+  const { report } = writing
+  switch (tool.type) {
+    case 'function':
+      return { function: encodeFunction(tool, writing) }
+    case 'freeform':
+      report.add('freeform.wrapped', tool.at)
+      return { function: encodeFunction(wrapFreeform(tool), writing, true) }
+    case 'server':
+      return encodeServerTool(tool, writing, options)
+    case 'opaque':
+      if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      report.add('tool.unknown', tool.at)
+      return undefined
+    default:
+      return tool satisfies never
+  }
+}
+
+function encodeServerTool(tool: ServerTool, writing: RequestWriting, { serverTools: mode }: Options): JsonObject | undefined {
+  const { report } = writing
+  if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+  const known = mode === 'map' ? asFunction(tool) : undefined
+  if (known) {
+    report.add('tool.server-mapped', tool.at)
+    return { function: encodeFunction(known, writing) }
+  }
+  const { mcp } = tool
+  if (mode === 'map' && tool.tool === 'mcp' && mcp?.url !== undefined && mcp.allowed === undefined && !mcp.approval) {
+    report.add('tool.server-mapped', tool.at)
+    report.rest(defined({ deferLoading: mcp.deferLoading || undefined }), mcp.at ?? tool.at)
+    const headers = mcp.authorization === undefined ? {} : { headers: { Authorization: `Bearer ${mcp.authorization}` } }
+    return { mcpServers: [{ name: mcp.label, streamableHttpTransport: { url: mcp.url, ...headers } }] }
+  }
+  const nearest = mode === 'map' ? nearestServerTool[tool.tool] : undefined
+  report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
+  if (nearest === undefined) return undefined
+  const { blockedDomains, ...rest } = tool.common ?? {}
+  report.rest({ ...rest, ...(nearest !== 'googleSearch' && defined({ blockedDomains })) }, tool.at)
+  return { [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {} }
+}
+
+function encodeFunction(tool: FunctionTool, { report, nameTool }: RequestWriting, wrapped = false): JsonObject {
+  const {
+    type: _,
+    name: called,
+    namespace,
+    namespaceDescription,
+    namespaceFields,
+    description,
+    parameters,
+    strict,
+    output,
+    examples,
+    deferLoading,
+    allowedCallers,
+    async,
+    eagerStreaming,
+    cache,
+    at,
+    ext,
+    ...rest
+  } = tool
+  const callers = allowedCallers?.every(caller => caller === 'direct') ? undefined : allowedCallers
+  report.rest(
+    {
+      ...rest,
+      ...defined({
+        namespaceDescription,
+        namespaceFields,
+        examples,
+        deferLoading: deferLoading || undefined,
+        allowedCallers: callers,
+        eagerStreaming: eagerStreaming || undefined,
+        cache,
+        strict: strict || undefined,
+      }),
+    },
+    at,
+  )
+  report.ext(ext, at)
+  const form = ownForm(tool)
+  const place = (key: unknown, otherwise: string) => (typeof key === 'string' ? key : otherwise)
+  const taken = form && asItStood(parameters, form['parameters'])
+  const given = form && asItStood(output, form['response'])
+  return {
+    ...ownKeys(tool),
+    name: nameTool(called, namespace, at, wrapped),
+    ...defined({ description }),
+    ...(parameters && { [taken ? place(form?.['parametersIn'], 'parametersJsonSchema') : 'parametersJsonSchema']: taken ?? parameters }),
+    ...(output !== undefined && output !== null && { [given ? place(form?.['responseIn'], 'responseJsonSchema') : 'responseJsonSchema']: given ?? output }),
+    ...(async && { behavior: 'NON_BLOCKING' }),
+  }
+}

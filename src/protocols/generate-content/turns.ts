@@ -1,0 +1,124 @@
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { withoutStaleResults } from '../../kit/stale-results.ts'
+import type { GeminiReport } from './notes.ts'
+import type { GeminiOptions } from './options.ts'
+
+/** Contents as this wire groups them: results stand alone, all of a turn together. */
+export type Turn = { role: 'user' | 'model' | 'system' | 'results'; parts: Part[]; sources: Message[] }
+
+type Repair = NonNullable<GeminiOptions['repairToolPairs']>
+
+/** Which call a result answers. */
+export type Pairs = Map<ToolResultPart, ToolCallPart>
+
+/**
+ * Messages of another protocol in the grouping that this one demands: a turn with calls or thoughts is one content, and the
+ * next one holds the results of all its calls, in their order, and nothing else.
+ */
+export function groupTurns(messages: readonly Message[], report: GeminiReport, repair: Repair): { turns: Turn[]; pairs: Pairs; invented: ReadonlySet<Part> } {
+  const joined = joinModels(withoutStaleResults(messages, ({ at }) => report.add('tool-result.duplicate', at)))
+  const answers = pair(joined)
+  const pairs: Pairs = new Map([...answers].map(([call, result]) => [result, call]))
+  const invented = new Set<Part>()
+  const turns: Turn[] = []
+  let results: Turn | undefined
+  for (const turn of joined) {
+    if (turn.role === 'model') {
+      const calls = turn.parts.filter(part => part.type === 'tool-call')
+      const dangling = calls.filter(call => !answers.has(call))
+      if (repair === 'drop' && dangling.length > 0) {
+        for (const { at } of dangling) report.add('tool-call.dangling', at)
+        turn.parts = turn.parts.filter(part => !dangling.includes(part as ToolCallPart))
+      }
+      turns.push(turn)
+      results = undefined
+      const told = calls.flatMap(call => answerOf(call, answers.get(call), repair, { invented, pairs }))
+      if (told.length === 0) continue
+      results = { role: 'results', parts: told, sources: [] }
+      turns.push(results)
+      continue
+    }
+    const isRight = results !== undefined && turns.at(-1) === results
+    const parts: Part[] = []
+    turn.parts.forEach((part, index) => {
+      if (part.type !== 'tool-result') parts.push(part)
+      else if (pairs.has(part)) {
+        if (!isRight || turn.parts.slice(0, index).some(({ type }) => type !== 'tool-result')) report.add('tool-result.moved', part.at)
+      } else parts.push(...orphan(part, repair, report))
+    })
+    if (parts.length > 0 || turn.parts.length === 0) turns.push({ ...turn, parts })
+    else if (results) results.sources.push(...turn.sources)
+  }
+  return { turns: turns.flatMap(splitOrphans), pairs, invented }
+}
+
+/** Adjacent messages of the model are one turn where calls or thoughts are involved; others stay apart. */
+function joinModels(messages: readonly Message[]): Turn[] {
+  const turns: Turn[] = []
+  let run: Message[] = []
+  const flush = () => {
+    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
+    if (bound) turns.push({ role: 'model', parts: run.flatMap(({ parts }) => parts), sources: run })
+    else for (const message of run) turns.push({ role: 'model', parts: [...message.parts], sources: [message] })
+    run = []
+  }
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      run.push(message)
+      continue
+    }
+    flush()
+    const role = message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
+    turns.push({ role, parts: [...message.parts], sources: [message] })
+  }
+  flush()
+  return turns
+}
+
+/** The result of each call. */
+function pair(turns: readonly Turn[]): Map<ToolCallPart, ToolResultPart> {
+  const answers = new Map<ToolCallPart, ToolResultPart>()
+  const open = new Map<string, ToolCallPart[]>()
+  for (const { role, parts } of turns) {
+    const begun = new Set<string>()
+    for (const part of parts) {
+      if (role === 'model' && part.type === 'tool-call') {
+        // One id for several calls of a turn: results come in the order of the calls.
+        open.set(part.id, [...(begun.has(part.id) ? (open.get(part.id) ?? []) : []), part])
+        begun.add(part.id)
+      } else if (part.type === 'tool-result') {
+        const calls = open.get(part.callId)
+        const call = calls?.find(one => !answers.has(one)) ?? calls?.at(-1)
+        if (!call) continue
+        answers.set(call, part)
+      }
+    }
+  }
+  return answers
+}
+
+function answerOf(call: ToolCallPart, result: ToolResultPart | undefined, repair: Repair, { invented, pairs }: { invented: Set<Part>; pairs: Pairs }): Part[] {
+  if (result) return [result]
+  if (repair !== 'synthesize') return []
+  const made: ToolResultPart = { type: 'tool-result', callId: call.id, kind: call.kind, content: [{ type: 'text', text: '(no result)' }], isError: true }
+  invented.add(made)
+  pairs.set(made, call)
+  return [made]
+}
+
+function orphan(part: ToolResultPart, repair: Repair, report: GeminiReport): Part[] {
+  if (repair === 'keep') return [part]
+  report.add(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part.at)
+  return repair === 'drop' ? [] : part.content
+}
+
+/** Results without a call are results all the same. */
+function splitOrphans(turn: Turn): Turn[] {
+  if (turn.role !== 'user') return [turn]
+  const results = turn.parts.filter(({ type }) => type === 'tool-result')
+  if (results.length === 0 || results.length === turn.parts.length) return [turn]
+  return [
+    { ...turn, parts: results },
+    { ...turn, parts: turn.parts.filter(({ type }) => type !== 'tool-result') },
+  ]
+}
