@@ -12,6 +12,7 @@ export const commonNotes = {
   'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
   'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
   'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
+  'usage.merged': { kind: 'approximated', reason: 'tokens of this kind are counted among the others, and not told apart', source: '2.18' },
   'event.unknown': { kind: 'dropped', reason: 'a stream event of a type this library does not know', source: '3.2' },
 } as const satisfies NoteTable
 
@@ -32,6 +33,8 @@ export type Report<Table extends NoteTable> = {
   settle(wire: unknown, at?: string): void
   /** Everything that is left in an object whose written fields were taken out: one note for each key that says something. */
   rest(left: object, at: string | undefined, prefix?: string): void
+  /** Where the source has a field of its top level. */
+  placeOf(field: string): string
   /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */
   ext(ext: ExtMap | undefined, at: string | undefined): void
 }
@@ -59,9 +62,17 @@ export function createReport<Table extends NoteTable>(
   const unknown = (fields: object, at: string, isPlaced: boolean) => {
     for (const [key, value] of Object.entries(fields)) {
       const place = at + step(key)
-      if (isObject(value) && Object.hasOwn(fieldNames, `${key}/*`)) unknown(value, place, isPlaced)
+      const isKnown = Object.hasOwn(fieldNames, `${key}/*`)
+      if (isObject(value) && isKnown) unknown(value, place, isPlaced)
+      else if (Array.isArray(value) && isKnown) unknownIn(value, place, isPlaced)
       else pushAt('field.unknown', place, isPlaced)
     }
+  }
+  /** Known members of a list have left nothing, or an object of what is unknown. */
+  const unknownIn = (list: unknown[], at: string, isPlaced: boolean) => {
+    for (const [index, value] of list.entries())
+      if (isObject(value)) unknown(value, at + step(index), isPlaced)
+      else pushAt('field.unknown', at + step(index), isPlaced)
   }
   const once = (code: string, at: string | undefined, field?: string) => {
     const path = pathOf(at ?? '', field, fieldNames)
@@ -93,6 +104,7 @@ export function createReport<Table extends NoteTable>(
     rest(left, at, prefix = '') {
       for (const [key, value] of Object.entries(left)) if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)
     },
+    placeOf: field => pathOf('', field, fieldNames),
     ext(ext, at) {
       if (!ext) return
       for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at ?? '', at !== undefined)

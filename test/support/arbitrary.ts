@@ -59,7 +59,7 @@ const words: Record<string, readonly unknown[]> = {
   thinkingLevel: ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH'],
   responseMimeType: ['text/plain', 'application/json', 'text/x.enum'],
   modality: ['TEXT', 'AUDIO', 'IMAGE'],
-  createTime: ['2026-08-11T15:32:56.290994Z', '2026-08-11T15:32:56Z'],
+  createTime: ['2026-08-11T15:32:56.290994Z', '2026-08-11T15:33:07Z'],
   toolType: ['GOOGLE_SEARCH_WEB', 'URL_CONTEXT'],
   outcome: ['OUTCOME_OK', 'OUTCOME_FAILED'],
 }

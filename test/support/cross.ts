@@ -20,7 +20,9 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol): 
       return joined(notes, to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' }))
     }
     const { value, notes } = from.decodeResponse(wire)
-    return value.error ? undefined : joined(notes, to.encodeResponse(value, { fieldNames: from.fieldNames }))
+    if (value.error) return undefined
+    const there = joined(notes, to.encodeResponse(value, { fieldNames: from.fieldNames }))
+    return to.decodeResponse(there.wire).value.error ? undefined : there
   })
 }
 

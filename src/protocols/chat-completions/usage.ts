@@ -102,9 +102,10 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   const { ext } = usage
   const { raw } = formOf(ext)
   if (isObject(raw) && same(decodeUsage(raw)?.usage, usage)) return raw
-  const { input, output, cacheRead, cacheWrite, reasoning, inputAudio, outputAudio, acceptedPrediction, rejectedPrediction, ext: _, ...rest } = usage
+  const { input, output, cacheRead, cacheWrite, reasoning, toolPrompt, inputAudio, outputAudio, acceptedPrediction, rejectedPrediction, ext: _, ...rest } = usage
+  if (toolPrompt) report.add('usage.merged', undefined, 'usage.toolPrompt')
   for (const [key, value] of Object.entries(rest)) if (!isNothing(value)) report.add('usage.unknown', '', `usage.${key}`)
-  report.ext(ext, '/usage')
+  report.ext(ext, report.placeOf('usage'))
   const written = defined({
     prompt_tokens: input,
     completion_tokens: output,

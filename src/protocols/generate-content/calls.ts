@@ -28,7 +28,7 @@ export function decodeCall({ functionCall, thoughtSignature, ...fields }: Gemini
     ...keep(
       { ...fields, ...under(rest) },
       { ...nothingOfSignature(thoughtSignature), functionCall: { ...nulls({ id, name: called }), ...(id === '' && { id }) } },
-      defined({ args: spelled, name: called === undefined ? 'absent' : undefined }),
+      defined({ args: spelled, name: called == null ? 'absent' : undefined }),
     ),
   }
 }
@@ -56,7 +56,7 @@ export function decodeResult(
     at,
     ...keep(
       { ...fields, ...(Object.keys(rest).length > 0 && { functionResponse: rest }) },
-      { ...nothingOfSignature(thoughtSignature), functionResponse: { ...nulls({ id, name: called, response, parts }), ...(parts?.length === 0 && { parts }) } },
+      { ...nothingOfSignature(thoughtSignature), functionResponse: { ...nulls({ id, name: called, response, parts }), ...(id === '' && { id }), ...(parts?.length === 0 && { parts }) } },
       { id: id ? id : 'absent' },
     ),
   }

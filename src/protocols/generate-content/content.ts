@@ -134,7 +134,7 @@ function encodeSearchResult(
   const inside = write(parts)
   const head = title === source || !title ? source : `${title} (${source})`
   const [first, ...others] = inside
-  return typeof first?.['text'] === 'string' ? [{ ...first, text: `${head}\n${first['text']}` }, ...others] : [{ text: head }, ...inside]
+  return typeof first?.['text'] === 'string' && !first.thought ? [{ ...first, text: `${head}\n${first['text']}` }, ...others] : [{ text: head }, ...inside]
 }
 
 function encodeServerTool(part: ServerToolPart, { report, serverToolHistory }: Writing): GeminiPart[] {

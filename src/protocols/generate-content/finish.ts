@@ -32,7 +32,7 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
   if (protocol === name && raw !== undefined && decodeFinish(raw, undefined, reason === 'tool_calls')?.reason === reason)
     return { finishReason: raw, ...defined({ finishMessage: message }) }
   const near = nearestFinishReason[reason]
-  const isExact = reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined
+  const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined
   if (!isExact) report.add('finish.approximated', at, 'finish.reason')
   if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')

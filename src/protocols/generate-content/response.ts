@@ -117,7 +117,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, place: number, re
         ...(odds.left && { logprobsResult: odds.left }),
         ...(Object.keys(left).length > 0 && { groundingMetadata: left }),
       },
-      { ...nulls({ content, finishReason, logprobsResult, groundingMetadata, ...(finish && { finishMessage }) }), ...emptied({ finishReason }) },
+      { ...nulls({ content, finishReason, finishMessage, logprobsResult, groundingMetadata }), ...emptied({ finishReason }) },
       {
         native: true,
         ...(typeof finishReason === 'number' && { finish: finishReason }),
@@ -261,7 +261,7 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
     to: 'client',
     native,
     toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
-    callId: (id, part) => (part.type === 'tool-call' && part.idOrigin === 'synthesized' ? undefined : id),
+    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }

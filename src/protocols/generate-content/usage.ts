@@ -84,14 +84,15 @@ function audioIn(list: unknown, count: number | undefined): number | undefined {
 
 /** `usage` absent: nothing is known but, maybe, the tier. Undefined: there is nothing to say. */
 export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): JsonObject | undefined {
-  const { input, output, cacheRead, reasoning, toolPrompt, inputAudio, outputAudio, serviceTier: counting, ext, ...rest } = usage ?? {}
+  const { input, output, cacheRead, reasoning, toolPrompt, inputAudio, outputAudio, serviceTier: counting, serverTools, ext, ...merged } = usage ?? {}
   const node = ext ? { ext } : {}
   const tier = serviceTier ?? counting
   const raw = ownForm(node)?.['wire']
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
-  report.ext(ext, '/usageMetadata')
+  report.ext(ext, report.placeOf('usage'))
   // A count of nothing is no loss.
-  for (const [key, count] of Object.entries(rest)) if (count !== undefined && count !== 0) report.once('usage.unsupported', undefined, `usage.${key}`)
+  for (const [key, count] of Object.entries(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, `usage.${key}`)
+  report.rest(defined({ serverTools }), undefined, 'usage.')
   if (output !== undefined && (reasoning ?? 0) > output) report.once('usage.overlap', undefined, 'usage.reasoning')
   if (input !== undefined && (toolPrompt ?? 0) > input) report.once('usage.overlap', undefined, 'usage.toolPrompt')
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))

@@ -8,7 +8,7 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, nulls, ownKeys, ownUnder } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf } from './thinking.ts'
 import { decodeTool } from './tools.ts'
@@ -26,7 +26,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') waiting = { signature: carrier.signature, at: here }
-    else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
+    else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
       if (owner) owner.signature = carrier.signature
@@ -188,9 +188,11 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
 
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report, native, to, newest } = writing
-  const { type: _, text, citations, logprobs, cache, signature: __, at, ext, ...rest } = part
+  const { type: _, text, citations, logprobs, cache, signature, at, ext, ...rest } = part
   report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
   report.ext(ext, at)
+  // Its signature stands for it.
+  if (!text && signature && ownForm(part)?.['carrier']) return []
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
     // What is empty says nothing, but for instructions and what bears a mark.
     if (text || role === 'system' || cache) report.add('text.blank', at)

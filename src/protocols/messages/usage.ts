@@ -99,10 +99,11 @@ export function encodeUsage(
   serviceTier: string | undefined,
   { report, whole }: { report: MessagesReport; whole: boolean },
 ): JsonObject {
-  const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt: _part, serverTools, serviceTier: counting, ext, ...rest } = usage ?? {}
+  const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, serverTools, serviceTier: counting, ext, ...rest } = usage ?? {}
+  if (toolPrompt) report.once('usage.merged', undefined, 'usage.toolPrompt')
   // A count of nothing is no loss.
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), undefined, 'usage.')
-  report.ext(ext, '/usage')
+  report.ext(ext, report.placeOf('usage'))
   const node = ext ? { ext } : {}
   const own = ownKeys(node)
   const foreign = !ext?.[name] && whole

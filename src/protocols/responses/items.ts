@@ -62,6 +62,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
   for (const part of message.parts) {
     const picture = part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') ? imageItem(part, w) : undefined
     if (picture) {
+      if (part.signature) w.report.add('field.unsupported', part.at, 'signature')
       flush()
       items.push(picture)
       continue
@@ -69,9 +70,10 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
     if (isContent(part)) {
       if (texts.length > 0 && phaseOf(part) !== phaseOf(texts[0])) flush()
       texts.push(part)
-      if (part.signature && w.target === 'output') {
+      if (part.signature && w.target === 'output' && part.type === 'media') w.report.add('field.unsupported', part.at, 'signature')
+      else if (part.signature && w.target === 'output') {
         flush()
-        items.push(carrierItem(part.signature, 'prev', w))
+        items.push(carrierItem(part.signature, 'prev', w, part))
       }
       continue
     }
@@ -108,7 +110,7 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
       return item ? [item] : []
     }
     case 'tool-call':
-      return part.signature && w.target === 'output' ? [carrierItem(part.signature, 'next', w), encodeCall(part, message, w)] : [encodeCall(part, message, w)]
+      return part.signature && w.target === 'output' ? [carrierItem(part.signature, 'next', w, part), encodeCall(part, message, w)] : [encodeCall(part, message, w)]
     case 'tool-result':
       return [encodeResult(part, message, w)]
     case 'server-tool':

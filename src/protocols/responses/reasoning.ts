@@ -1,7 +1,7 @@
 import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -117,8 +117,9 @@ function encodeSignature(signature: Signature, id?: string): string {
 }
 
 /** An item that only carries the signature of the part beside it. */
-export function carrierItem(signature: Signature, attach: 'next' | 'prev', w: Writing): JsonObject {
-  return { type: 'reasoning', id: w.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach }) }
+export function carrierItem(signature: Signature, attach: 'next' | 'prev', w: Writing, owner?: Part): JsonObject {
+  const id = ownForm(owner)?.['carrier']
+  return { type: 'reasoning', id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach }) }
 }
 
 /** A part whose signature is told elsewhere. */
@@ -126,14 +127,16 @@ export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
 }
 
-export type Carrier = { attach: Attachment; signature: Signature; at?: string; before: Message | undefined }
+export type Carrier = { attach: Attachment; signature: Signature; id?: string | undefined; at?: string; before: Message | undefined }
 
 /** Puts carried signatures back on their parts. Changes the messages, which nobody else has seen yet. */
 export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
-  for (const { attach, signature, index, at } of carriers) {
+  for (const { attach, signature, id, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
-    if (owner) owner.signature = signature
-    else orphaned(at)
+    if (owner) {
+      owner.signature = signature
+      if (id !== undefined) owner.ext = { ...owner.ext, ...keep(ownFields(owner), { ...ownForm(owner), carrier: id }).ext }
+    } else orphaned(at)
   }
 }
 

@@ -73,7 +73,7 @@ function decodeOutputItems(output: readonly ResponsesItem[], report: ResponsesRe
     const { message, attach } = decodeItem(item, at, report, model)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, index: messages.length, before: messages.at(-1), at })
+      carriers.push({ attach, signature: part.signature, id: part.id, index: messages.length, before: messages.at(-1), at })
     else {
       forgetMadeUpId(message, item)
       messages.push(message)
@@ -197,6 +197,7 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   if (!exact || blocked) report.add('finish.approximated', candidate?.at, 'finish.reason')
   if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
+  if (finish.category !== undefined && finish.details === undefined && exact) report.add('finish.approximated', candidate?.at, 'finish.reason')
   const explained = (finish.reason === 'refusal' || finish.reason === 'content_filter') && finish.message !== undefined ? { refusal: finish.message } : {}
   return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
 }

@@ -35,10 +35,11 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
 
 /** All details are required here: what nobody told is 0, as on a server that does not cache. */
 export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
-  const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, ext, serviceTier: _, ...rest } = usage
+  const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
   const raw = ownForm(usage)?.['wire']
   if (isObject(raw) && sameCounts(decodeUsage(raw), usage)) return raw
-  report.ext(ext, '/usage')
+  report.ext(ext, report.placeOf('usage'))
+  if (toolPrompt) report.add('usage.merged', undefined, 'usage.toolPrompt')
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = ownFields(usage)
