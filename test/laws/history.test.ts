@@ -4,6 +4,7 @@ import type { Part } from '../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import { runs } from '../support/arbitrary.ts'
 import { conversation } from '../support/conversations.ts'
+import { pathOf } from '../support/cross.ts'
 import { canonicalJson } from '../support/json.ts'
 import { strictOf } from '../support/strict/index.ts'
 import { all, pairs } from '../support/wires.ts'
@@ -53,10 +54,10 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
   test('goes there and back without loss of text, call or result', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
-        const first = from.encodeRequest(request).wire
-        const there = to.encodeRequest(from.decodeRequest(first).value, { fieldNames: from.fieldNames }).wire
-        expect(strictOf(to.name).checkRequest(there)).toEqual([])
-        const back = from.encodeRequest(to.decodeRequest(there).value, { fieldNames: to.fieldNames }).wire
+        const first = from.encodeRequest(request)
+        const there = to.encodeRequest(from.decodeRequest(first.wire, pathOf(first)).value, { fieldNames: from.fieldNames })
+        expect(strictOf(to.name).checkRequest(there.wire)).toEqual([])
+        const back = from.encodeRequest(to.decodeRequest(there.wire, pathOf(there)).value, { fieldNames: to.fieldNames }).wire
         expect(strictOf(from.name).checkRequest(back)).toEqual([])
         expect(essence(from.decodeRequest(back).value)).toEqual(essence(request))
       }),

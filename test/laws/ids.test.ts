@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { Message, Part } from '../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import { runs } from '../support/arbitrary.ts'
+import { pathOf } from '../support/cross.ts'
 import { strictOf } from '../support/strict/index.ts'
 import { all } from '../support/wires.ts'
 
@@ -38,9 +39,9 @@ describe.each(chains)('calls that go through $name', ({ first, second }) => {
   test('keep their results, whatever their ids are', () => {
     fc.assert(
       fc.property(history, request => {
-        const there = first.encodeRequest(request).wire
-        expect(strictOf(first.name).checkRequest(there)).toEqual([])
-        const then = second.encodeRequest(first.decodeRequest(there).value).wire
+        const there = first.encodeRequest(request)
+        expect(strictOf(first.name).checkRequest(there.wire)).toEqual([])
+        const then = second.encodeRequest(first.decodeRequest(there.wire, pathOf(there)).value).wire
         expect(strictOf(second.name).checkRequest(then)).toEqual([])
         const parts = second.decodeRequest(then).value.messages.flatMap(message => message.parts)
         const calls = parts.filter(part => part.type === 'tool-call')

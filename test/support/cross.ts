@@ -1,22 +1,23 @@
 import type { Note } from '../../src/canonical/note.ts'
 import type { Encoded, Protocol } from '../../src/protocol.ts'
 import { keysOf } from './change.ts'
+import { canonicalJson } from './json.ts'
 import { attempt } from './wires.ts'
 
 export type Kind = 'request' | 'response'
 export const kinds: Kind[] = ['request', 'response']
 
-/** A body for another protocol, with the notes of both codecs. */
-export type Crossed = { wire: unknown; notes: Note[] }
+/** A body for another protocol, the path it goes to where that says something too, and the notes of both codecs. */
+export type Crossed = { wire: unknown; path?: string; notes: Note[] }
 
 /**
  * One leg of the way. Undefined when it was refused, which is no silent loss; failed replies cross as errors, which have a
  * way of their own. What only the source's provider can resolve is noted, so that more bodies get across.
  */
-export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol): Crossed | undefined {
+export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, path?: string): Crossed | undefined {
   return attempt(() => {
     if (kind === 'request') {
-      const { value, notes, fieldNames } = from.decodeRequest(wire)
+      const { value, notes, fieldNames } = from.decodeRequest(wire, path === undefined ? {} : { path })
       return joined(notes, to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' }))
     }
     const { value, notes } = from.decodeResponse(wire)
@@ -26,7 +27,14 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol): 
   })
 }
 
-const joined = (notes: Note[], encoded: Encoded<unknown>): Crossed => ({ wire: encoded.wire, notes: [...notes, ...encoded.notes] })
+const joined = (notes: Note[], { wire, context, notes: more }: Encoded<unknown>): Crossed => ({
+  wire,
+  ...(context?.path !== undefined && { path: context.path }),
+  notes: [...notes, ...more],
+})
+
+/** All that is sent. */
+export const sent = ({ wire, path }: Crossed): string => canonicalJson([wire, path ?? null])
 
 /** Does a note of a loss name this place, or something it stands in? What is said once for all names the first of its kind. */
 export function covers(notes: Note[], path: string): boolean {
@@ -53,3 +61,6 @@ export function valueAt(body: unknown, path: string): unknown {
 }
 
 export const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+
+/** Where a request was sent to, for its own protocol to read it by. */
+export const pathOf = ({ context }: Encoded<unknown>): { path?: string } => (context?.path === undefined ? {} : { path: context.path })

@@ -2,8 +2,7 @@ import type { Note } from '../../src/canonical/note.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { wordsOf } from './arbitrary.ts'
 import { changed, changeOf, without } from './change.ts'
-import { type Crossed, cross, type Kind, parentOf, valueAt } from './cross.ts'
-import { canonicalJson } from './json.ts'
+import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross.ts'
 
 /**
  * What one note of a crossing, chosen by number, says that is not so. Undefined: it tells the truth.
@@ -27,21 +26,21 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   const same = (other: unknown) => {
     const crossed = cross(kind, other, from, to)
     const again = crossed?.notes.some(({ code, path }) => code === note.code && path === note.path)
-    return !crossed || !again || canonicalJson(crossed.wire) === canonicalJson(there.wire)
+    return !crossed || !again || sent(crossed) === sent(there)
   }
   const change = changeOf(value, pick, wordsOf)
   if (change && !same(changed(wire, { ...change, path: place + change.path }))) return `is carried: ${told}${change.path}`
   // In a list others would move up, and what has an older spelling would be said by that.
   if (!hasKeyOfItsOwn(wire, place)) return undefined
   const bare = cross(kind, without(wire, place), from, to)
-  return bare && canonicalJson(bare.wire) !== canonicalJson(there.wire) ? `means something: ${told}` : undefined
+  return bare && sent(bare) !== sent(there) ? `means something: ${told}` : undefined
 }
 
 /** One value, and the way back gives it again, without a word of guessing. Where something was left out, others stand in its place. */
 function isExact(kind: Kind, wire: unknown, there: Crossed, { code, path }: Note, { from, to }: { from: Protocol; to: Protocol }): boolean {
   const value = valueAt(wire, path)
   if (typeof value === 'object' || aboutMore.has(code) || there.notes.some(note => note.kind === 'dropped')) return false
-  const back = cross(kind, there.wire, to, from)
+  const back = cross(kind, there.wire, to, from, there.path)
   return back !== undefined && valueAt(back.wire, path) === value && back.notes.every(note => note.kind !== 'approximated')
 }
 
@@ -72,6 +71,13 @@ function isOfSearchResult(wire: unknown, place: string): boolean {
 
 /** Codes that tell of something that is missing in the source. */
 const isAboutAbsence = ({ code }: Note) =>
-  ['finish.missing', 'finish.approximated', 'tool.schema-normalised', 'finish.tool-use', 'stop.no-call', 'tool-call.id', 'tool_choice.without-tools'].includes(
-    code,
-  )
+  [
+    'finish.missing',
+    'usage.overlap',
+    'finish.approximated',
+    'tool.schema-normalised',
+    'finish.tool-use',
+    'stop.no-call',
+    'tool-call.id',
+    'tool_choice.without-tools',
+  ].includes(code)

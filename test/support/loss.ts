@@ -2,7 +2,7 @@ import { unwrapSignature } from '../../src/kit/envelope.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { wordsOf } from './arbitrary.ts'
 import { type Change, changed, changeOf, keysOf, mark } from './change.ts'
-import { type Crossed, covers, cross, everyIndex, type Kind, parentOf, valueAt } from './cross.ts'
+import { type Crossed, covers, cross, everyIndex, type Kind, parentOf, sent, valueAt } from './cross.ts'
 import { canonicalJson, leaves } from './json.ts'
 
 /**
@@ -19,10 +19,9 @@ export function lossOf(kind: Kind, wire: unknown, pick: number, { from, to }: { 
   const before = cross(kind, wire, from, to)
   const after = before && cross(kind, other, from, to)
   if (!after || covers(before.notes, change.path) || covers(after.notes, change.path)) return undefined
-  if (canonicalJson(before.wire) === canonicalJson(after.wire))
-    return canonicalJson(before.notes) === canonicalJson(after.notes) ? `silent: ${shown(change)}` : undefined
-  const back = cross(kind, before.wire, to, from)
-  const backAfter = back && cross(kind, after.wire, to, from)
+  if (sent(before) === sent(after)) return canonicalJson(before.notes) === canonicalJson(after.notes) ? `silent: ${shown(change)}` : undefined
+  const back = cross(kind, before.wire, to, from, before.path)
+  const backAfter = back && cross(kind, after.wire, to, from, after.path)
   if (!backAfter || lostOnTheWayBack(before, after, back, backAfter)) return undefined
   return hasReturned(change, back.wire, backAfter.wire) ? undefined : `lost: ${shown(change)}`
 }
@@ -36,7 +35,7 @@ const withoutMeaning = [
   /response \/choices\/\*\/message\/role$/,
   /response \/output\/\*\/(type|role)$/,
   // Choices are counted by their places.
-  /response \/choices\/\*\/index$/,
+  /response \/(choices|candidates)\/\*\/index$/,
   // How a stream is dressed, not what it says (3.2, 3.6).
   /request \/stream_options\/include_(usage|obfuscation)$/,
   // The name of an output schema is a label (2.9).

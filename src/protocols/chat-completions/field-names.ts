@@ -1,6 +1,7 @@
 /** Where a canonical field stands on this wire. */
 export const fieldNames: Record<string, string> = {
   'error.details': 'error',
+  expiresAt: 'expires_at',
   // Keys of the error itself that nobody knows.
   details: '',
   candidateCount: 'n',

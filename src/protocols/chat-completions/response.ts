@@ -287,6 +287,8 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
 export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: string | undefined; report: ChatReport }): void {
   if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
+  // A refusal without a word has this one.
+  if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal') report.add('finish.details', at, 'finish.message')
   if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')
 }

@@ -102,8 +102,21 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   const { ext } = usage
   const { raw } = formOf(ext)
   if (isObject(raw) && same(decodeUsage(raw)?.usage, usage)) return raw
-  const { input, output, cacheRead, cacheWrite, reasoning, toolPrompt, inputAudio, outputAudio, acceptedPrediction, rejectedPrediction, ext: _, ...rest } = usage
-  if (toolPrompt) report.add('usage.merged', undefined, 'usage.toolPrompt')
+  const {
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    reasoning,
+    toolPrompt,
+    inputAudio,
+    outputAudio,
+    acceptedPrediction,
+    rejectedPrediction,
+    ext: _,
+    ...rest
+  } = usage
+  if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   for (const [key, value] of Object.entries(rest)) if (!isNothing(value)) report.add('usage.unknown', '', `usage.${key}`)
   report.ext(ext, report.placeOf('usage'))
   const written = defined({

@@ -56,7 +56,10 @@ export function decodeResult(
     at,
     ...keep(
       { ...fields, ...(Object.keys(rest).length > 0 && { functionResponse: rest }) },
-      { ...nothingOfSignature(thoughtSignature), functionResponse: { ...nulls({ id, name: called, response, parts }), ...(id === '' && { id }), ...(parts?.length === 0 && { parts }) } },
+      {
+        ...nothingOfSignature(thoughtSignature),
+        functionResponse: { ...nulls({ id, name: called, response, parts }), ...(id === '' && { id }), ...(parts?.length === 0 && { parts }) },
+      },
       { id: id ? id : 'absent' },
     ),
   }
@@ -164,7 +167,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const inside = content.filter(({ type }) => type === 'media' || type === 'opaque')
-  const told = content.filter(({ type }) => type !== 'media' && type !== 'opaque')
+  const told = content.filter(part => part.type !== 'media' && part.type !== 'opaque' && !isInner(part, report))
   const parts = write(inside)
   const form = ownForm(part)
   const { functionResponse: own, ...keys } = ownKeys(part)
@@ -182,6 +185,13 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
   return { ...keys, functionResponse, ...sign(part, writing) }
+}
+
+/** Calls and results inside of others are nobody's to answer. */
+export function isInner({ type, at }: Part, report: Writing['report']): boolean {
+  const isOdd = type === 'tool-call' || type === 'tool-result'
+  if (isOdd) report.add('part.unsupported', at)
+  return isOdd
 }
 
 /** The object that a result is here: as it came while it still says the same, else its text under one key. */

@@ -2,7 +2,7 @@ import type { OpaquePart, Part, RefusalPart, SearchResultPart, ServerToolPart, T
 import { defined } from '../../kit/defined.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
-import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
+import { decodeCall, decodeResult, encodeCall, encodeResult, isInner } from './calls.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
 import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, nothingOfSignature, rejoin, sign } from './reasoning.ts'
@@ -105,6 +105,8 @@ function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
   const signed = sign(part, writing)
   if (!text && !native && !signed.thoughtSignature) {
     if ((cache || instructs) && !signature) report.add('text.empty', at)
+    for (const _citation of (beside && citations) ?? []) report.add('citation.unsupported', at, 'citations')
+    report.rest(defined({ logprobs: beside && logprobs }), at)
     return []
   }
   const absent = ownForm(part)?.['text'] === 'absent' && !text
@@ -131,7 +133,7 @@ function encodeSearchResult(
   report.rest(rest, at)
   report.ext(ext, at)
   report.add('search-result.as-text', at)
-  const inside = write(parts)
+  const inside = write(parts.filter(part => !isInner(part, report)))
   const head = title === source || !title ? source : `${title} (${source})`
   const [first, ...others] = inside
   return typeof first?.['text'] === 'string' && !first.thought ? [{ ...first, text: `${head}\n${first['text']}` }, ...others] : [{ text: head }, ...inside]

@@ -117,7 +117,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, place: number, re
         ...(odds.left && { logprobsResult: odds.left }),
         ...(Object.keys(left).length > 0 && { groundingMetadata: left }),
       },
-      { ...nulls({ content, finishReason, finishMessage, logprobsResult, groundingMetadata }), ...emptied({ finishReason }) },
+      { ...nulls({ content, finishReason, finishMessage, logprobsResult, groundingMetadata }), ...emptied({ finishReason, ...(finish && { finishMessage }) }) },
       {
         native: true,
         ...(typeof finishReason === 'number' && { finish: finishReason }),

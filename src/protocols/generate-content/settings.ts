@@ -168,6 +168,6 @@ export function encodeState(
 export function keptConfig(request: CanonicalRequest): JsonObject | undefined {
   const own = ownUnder(request, 'generationConfig')
   if (!own) return undefined
-  const { thinkingConfig: _, ...rest } = own
-  return rest
+  const { thinkingConfig, ...rest } = own
+  return thinkingConfig === null ? own : rest
 }

@@ -91,7 +91,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
   // A count of nothing is no loss.
-  for (const [key, count] of Object.entries(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, `usage.${key}`)
+  for (const count of Object.values(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, 'usage')
   report.rest(defined({ serverTools }), undefined, 'usage.')
   if (output !== undefined && (reasoning ?? 0) > output) report.once('usage.overlap', undefined, 'usage.reasoning')
   if (input !== undefined && (toolPrompt ?? 0) > input) report.once('usage.overlap', undefined, 'usage.toolPrompt')

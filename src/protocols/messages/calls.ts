@@ -170,7 +170,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
   return {
     ...ownKeys(part),
     type: 'tool_result',
-    tool_use_id: writing.callId(callId, native ? undefined : at),
+    tool_use_id: writing.callId(callId, native ? undefined : at, 'callId'),
     ...(written !== undefined && { content: written }),
     ...(isError !== undefined && (isError || ext?.[name]) && { is_error: isError }),
     ...(toolset !== undefined && { toolset_name: toolset }),

@@ -96,6 +96,7 @@ export const notes = {
   'candidates.first-only': { kind: 'dropped', reason: 'a reply has one answer', source: '3.10' },
   'usage.unknown': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.late': { kind: 'synthesized', reason: 'token counts are not known at the start; the end carries them', source: '3.6' },
+  'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'usage.overlap': { kind: 'approximated', reason: 'the cached tokens are more than all of the input; only they are counted', source: '2.18' },
   'usage.ttl': { kind: 'approximated', reason: 'cache lifetimes are counted in two buckets', source: '2.18' },
   'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },

@@ -142,7 +142,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
     report,
     to: 'client',
     native,
-    callId: (id, at) => (native ? id : replyCallId(id, at, report)),
+    callId: (id, at, field) => (native ? id : replyCallId(id, at, report, field)),
     toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
     unsigned: 'drop',
     newest: false,
@@ -152,9 +152,9 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
   }
 }
 
-export function replyCallId(id: string, at: string | undefined, report: MessagesReport): string {
+export function replyCallId(id: string, at: string | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
   const fitting = mapCallId(id, /^[a-zA-Z0-9_-]{1,64}$/)
-  if (fitting !== id) report.add('tool-call.id', at, 'id')
+  if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting
 }
 
@@ -177,6 +177,7 @@ export function encodeFinish(
   { native, truncated, at }: { native: boolean; truncated?: Options['truncated'] | undefined; at?: string | undefined },
   report: MessagesReport,
 ): Stop {
+  if (finish && promptBlocked) report.add('finish.refusal', undefined, 'promptBlocked')
   if (!finish && promptBlocked) {
     report.add('finish.refusal', undefined, 'promptBlocked')
     return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
@@ -203,6 +204,7 @@ export function encodeFinish(
     if (reason !== 'refusal') report.add('finish.approximated', at, 'finish.reason')
     return refusal(message ?? null, finish.category)
   }
+  if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
   // Clients act on tool calls only when the reply stopped for them.
   if (reason === 'stop' && hasCalls(parts)) {
     report.add('finish.tool-use', at, 'finish.reason')

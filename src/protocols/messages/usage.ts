@@ -100,7 +100,7 @@ export function encodeUsage(
   { report, whole }: { report: MessagesReport; whole: boolean },
 ): JsonObject {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, serverTools, serviceTier: counting, ext, ...rest } = usage ?? {}
-  if (toolPrompt) report.once('usage.merged', undefined, 'usage.toolPrompt')
+  if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   // A count of nothing is no loss.
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), undefined, 'usage.')
   report.ext(ext, report.placeOf('usage'))

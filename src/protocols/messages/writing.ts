@@ -21,7 +21,7 @@ export type Writing = {
   to: 'provider' | 'client'
   /** The message came from this protocol, and its blocks are written as they stood. */
   native: boolean
-  callId(id: string, at: string | undefined): string
+  callId(id: string, at: string | undefined, field?: 'id' | 'callId'): string
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
   /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
   called?: ReadonlySet<string>

@@ -9,7 +9,7 @@ import { failureOf, noteFailure, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, flushHeld } from './open-items.ts'
 import { unsigned } from './reasoning.ts'
-import { encodeEnding, failureOrRaw, noteCalls } from './response.ts'
+import { encodeEnding, failureOrRaw, noteCalls, noteMessage } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { envelopeOf, type Item, type OpenPart, type Out, open, type State, startPartState, write, writing } from './stream-state.ts'
 import { endText, startText } from './text-parts.ts'
@@ -115,7 +115,9 @@ function terminate(state: State, emit: Out): void {
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
   const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
   noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: w.report })
-  if (ending.refusal !== undefined && !state.items.some(said)) explain(state, ending.refusal, emit)
+  const explained = ending.refusal !== undefined && !state.items.some(said)
+  if (explained) explain(state, ending.refusal ?? '', emit)
+  noteMessage(state.finish, explained || ending.status === 'failed', { at: state.finishAt, report: w.report })
   const { status, details } = ending
   const usage = usageOf(state)
   const response = snapshot(envelopeOf(state), {

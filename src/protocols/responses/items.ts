@@ -110,7 +110,9 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
       return item ? [item] : []
     }
     case 'tool-call':
-      return part.signature && w.target === 'output' ? [carrierItem(part.signature, 'next', w, part), encodeCall(part, message, w)] : [encodeCall(part, message, w)]
+      return part.signature && w.target === 'output'
+        ? [carrierItem(part.signature, 'next', w, part), encodeCall(part, message, w)]
+        : [encodeCall(part, message, w)]
     case 'tool-result':
       return [encodeResult(part, message, w)]
     case 'server-tool':

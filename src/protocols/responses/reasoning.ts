@@ -119,7 +119,12 @@ function encodeSignature(signature: Signature, id?: string): string {
 /** An item that only carries the signature of the part beside it. */
 export function carrierItem(signature: Signature, attach: 'next' | 'prev', w: Writing, owner?: Part): JsonObject {
   const id = ownForm(owner)?.['carrier']
-  return { type: 'reasoning', id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach }) }
+  return {
+    type: 'reasoning',
+    id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'),
+    summary: [],
+    encrypted_content: wrapSignature({ signature, attach }),
+  }
 }
 
 /** A part whose signature is told elsewhere. */

@@ -145,7 +145,9 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
   if (candidate?.finish?.reason === 'tool_calls' && !hasCall(candidate)) report.add('finish.approximated', candidate.at, 'finish.reason')
   noteCalls(candidate?.finish, awaitsClient(candidate?.messages ?? []), { at: candidate?.at, report })
-  if (ending.refusal !== undefined && !hasText(candidate)) output.push(refusalItem(ending.refusal, w))
+  const explained = ending.refusal !== undefined && !hasText(candidate)
+  if (explained) output.push(refusalItem(ending.refusal ?? '', w))
+  noteMessage(candidate?.finish, explained || ending.status === 'failed', { at: candidate?.at, report })
   if (!envelope.own && ending.status === 'incomplete') markLast(output)
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
@@ -174,6 +176,12 @@ export function noteCalls(finish: Finish | undefined, waits: boolean, { at, repo
   if (finish?.reason === 'stop' && waits) report.add('finish.approximated', at, 'finish.reason')
 }
 
+/** What an ending says in words has a place where it explains a refusal, or a failure. */
+export function noteMessage(finish: Finish | undefined, said: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
+  if (!said && finish?.message !== undefined && finish.details === undefined && finish.protocol !== protocol)
+    report.add('field.unsupported', at, 'finish.message')
+}
+
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
@@ -194,7 +202,8 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
   const { status, reason, exact } = encodeFinish(finish, options.strictEnums ?? false)
-  if (!exact || blocked) report.add('finish.approximated', candidate?.at, 'finish.reason')
+  if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
+  if (!exact && candidate?.finish) report.add('finish.approximated', candidate.at, 'finish.reason')
   if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
   if (finish.category !== undefined && finish.details === undefined && exact) report.add('finish.approximated', candidate?.at, 'finish.reason')

@@ -39,7 +39,7 @@ export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
   const raw = ownForm(usage)?.['wire']
   if (isObject(raw) && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
-  if (toolPrompt) report.add('usage.merged', undefined, 'usage.toolPrompt')
+  if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = ownFields(usage)

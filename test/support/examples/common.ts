@@ -1,5 +1,5 @@
 import { type Example, makers } from './example.ts'
-import { blocks, chat, gemini } from './wires.ts'
+import { blocks, chat } from './wires.ts'
 
 const asks = makers('messages')
 
@@ -18,11 +18,6 @@ export const commonExamples: Record<string, Example> = {
   ),
   'part.unknown': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'novelty' }] })),
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
-  'usage.merged': makers('chat-completions').reply('generate-content')(
-    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
-    {},
-    ['response.created'],
-  ),
   'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
     'response.created',
   ]),
