@@ -131,6 +131,7 @@ export const fieldNames: FieldNames = {
   serviceTier: 'usageMetadata/serviceTier',
   'candidates:logprobs': 'logprobsResult',
   'parts:id': 'functionCall/id',
+  'parts:mime': 'inlineData/mimeType',
   'parts:name': 'functionResponse/name',
   'parts:logprobs': '../../logprobsResult',
   'parts:citations': '../../groundingMetadata',
