@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { answering, type Body, type Client, type Heard, parse } from './index.ts'
+import { answering, type Body, type Client, type Heard, parse, retryAfter } from './index.ts'
 
 function heard({ choices: [choice] }: ChatCompletion): Heard {
   const { message, finish_reason: stop } = choice ?? {}
@@ -42,6 +42,7 @@ export const client: Client = {
     return heard(await foldStream(text))
   },
   foldStream,
+  toldToWait: error => retryAfter(error),
   async readResponse(body) {
     const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await openai.chat.completions.create({ model: 'm', messages: [] }))

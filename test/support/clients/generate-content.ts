@@ -22,8 +22,7 @@ function heard(pieces: GenerateContentResponse[]): Heard {
   return { text, calls, stop, refused: refusals.includes(stop ?? '') }
 }
 
-const connect = (base: string, fetch?: typeof globalThis.fetch) =>
-  new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })
+const connect = (base: string, fetch?: typeof globalThis.fetch) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })
 
 async function all(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
   const pieces: GenerateContentResponse[] = []
@@ -49,7 +48,8 @@ async function foldStream(text: string): Promise<unknown> {
   const pieces = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))
   const indexes = [...new Set(pieces.flatMap(({ candidates = [] }) => candidates.map(({ index = 0 }) => index)))]
   const whole: Record<string, unknown> = {}
-  for (const { candidates: _, sdkHttpResponse: __, ...head } of pieces) for (const [key, value] of Object.entries(head)) if (value !== undefined) whole[key] = value
+  for (const { candidates: _, sdkHttpResponse: __, ...head } of pieces)
+    for (const [key, value] of Object.entries(head)) if (value !== undefined) whole[key] = value
   const candidates = indexes.map(index => {
     const own = pieces.flatMap(({ candidates: some = [] }) => some.filter(one => (one.index ?? 0) === index))
     const beside = Object.assign({}, ...own.map(({ content: _, ...rest }) => rest)) as object
@@ -78,6 +78,9 @@ export const client: Client = {
     return heard(await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' })))
   },
   foldStream,
+  refusalsAreText: true,
+  // Its errors show the body alone.
+  toldToWait: error => /"retryDelay":"([\d.]+)s"/.exec((error as Error).message)?.[1],
   async readResponse(body) {
     const ai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard([await ai.models.generateContent({ model: 'm', contents: 'hi' })])

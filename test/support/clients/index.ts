@@ -19,6 +19,10 @@ export type Client = {
   readStream(text: string): Promise<Heard>
   /** The reply that the official accumulator makes of a stream's text, in its own protocol. */
   foldStream(text: string): Promise<unknown>
+  /** After how many seconds the client is to ask again, as the error tells it. */
+  toldToWait(error: unknown): string | null | undefined
+  /** The wire has no ending for a model that refuses in its own words: what it says is text (2.16). */
+  refusalsAreText?: true
   /** What the official client makes of a whole reply. */
   readResponse(body: unknown): Promise<Heard>
 
@@ -49,6 +53,9 @@ export function clientOf(protocol: string): Client {
   if (!known) throw new Error(`write test/support/clients/${protocol}.ts`)
   return known
 }
+
+/** Of clients whose errors show the headers of the answer. */
+export const retryAfter = (error: unknown) => (error as { headers: Headers }).headers.get('retry-after')
 
 /** A fetch that answers everything with this. */
 export function answering(body: string, type: string): typeof fetch {

@@ -1,6 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { answering, type Body, type Client, type Heard } from './index.ts'
+import { answering, type Body, type Client, type Heard, retryAfter } from './index.ts'
 
 function heard({ content, stop_reason: stop }: Message): Heard {
   let text = ''
@@ -45,6 +45,7 @@ export const client: Client = {
     return heard(await foldStream(text))
   },
   foldStream,
+  toldToWait: error => retryAfter(error),
   async readResponse(body) {
     const anthropic = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] }))

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
-import { answering, type Body, type Client, type Heard, parse } from './index.ts'
+import { answering, type Body, type Client, type Heard, parse, retryAfter } from './index.ts'
 
 function heard({ output, status, incomplete_details: incomplete, error }: Response): Heard {
   if (status === 'failed') throw new Error(error?.message ?? 'failed')
@@ -48,6 +48,7 @@ export const client: Client = {
     return heard(await foldStream(text))
   },
   foldStream,
+  toldToWait: error => retryAfter(error),
   async readResponse(body) {
     const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
     return heard(await openai.responses.create({ model: 'm', input: '' }))

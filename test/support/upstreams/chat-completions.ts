@@ -1,4 +1,4 @@
-import { at, pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, type Wire } from './index.ts'
 
 const usage = {
   prompt_tokens: 20,
@@ -12,7 +12,7 @@ const head = { id: 'chatcmpl-1', created: 1_750_000_000, model: 'upstream-model'
 const finishOf = ({ ending, calls }: Script) => (ending === 'length' ? 'length' : ending === 'refusal' ? 'stop' : calls ? 'tool_calls' : 'stop')
 
 export const wire: Wire = {
-  serves: at('/v1/chat/completions'),
+  path: '/v1/chat/completions',
   answer(script) {
     const { text, reasoning, calls, ending } = script
     const message = {

@@ -13,7 +13,7 @@ const callPart = ({ id, name, args }: NonNullable<Script['calls']>[number], inde
 const statusOf: Record<number, string> = { 400: 'INVALID_ARGUMENT', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED', 503: 'UNAVAILABLE' }
 
 export const wire: Wire = {
-  serves(url) {
+  path(url) {
     const { pathname, searchParams } = new URL(url, 'http://upstream')
     const [, action] = /^\/v1(?:beta|alpha)?\/models\/[^/:]+:(generateContent|streamGenerateContent)$/.exec(pathname) ?? []
     if (action === undefined) return undefined

@@ -20,8 +20,8 @@ export type Failure = { status: number; type: string; message: string; retryAfte
 
 /** How one protocol writes a script; written by hand, for the library must not be its own judge. */
 export type Wire = {
-  /** Undefined: no such path. `stream`: where the path tells it, and the body does not. */
-  serves(url: string): { stream?: boolean } | undefined
+  /** Where it is served; where the path tells more: undefined for no such path, and whether a stream is asked for. */
+  path: string | ((url: string) => { stream: boolean } | undefined)
   answer(script: Script): unknown
   /** Frames of the stream. */
   stream(script: Script): string[]
@@ -82,7 +82,7 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
   const wire = wires.get(protocol)
   if (!wire) throw new Error(`write test/support/upstreams/${protocol}.ts`)
-  const { serves, answer, stream, failure } = wire
+  const { path, answer, stream, failure } = wire
   const strict = strictOf(protocol)
   const requests: unknown[] = []
   const server = createServer(async (req, res) => {
@@ -92,7 +92,8 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       res
         .writeHead(what.status, { 'content-type': 'application/json', ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
         .end(JSON.stringify(failure(what)))
-    const served = req.method === 'POST' ? serves(req.url ?? '') : undefined
+    const asked = typeof path === 'string' ? (req.url?.split('?')[0] === path ? {} : undefined) : path(req.url ?? '')
+    const served: { stream?: boolean } | undefined = req.method === 'POST' ? asked : undefined
     if (!served) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
     const body = JSON.parse(Buffer.concat(chunks).toString()) as { stream?: boolean }
     requests.push(body)
@@ -119,9 +120,6 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       }),
   }
 }
-
-/** A protocol that has one path, whatever is asked. */
-export const at = (path: string) => (url: string) => (url.split('?')[0] === path ? {} : undefined)
 
 /** A text in a few pieces, none empty. */
 export const pieces = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []

@@ -1,4 +1,4 @@
-import { at, pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, type Wire } from './index.ts'
 
 const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: 12, output_tokens: 9, service_tier: 'standard' }
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model' }
@@ -6,7 +6,7 @@ const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream
 const stopOf = ({ ending, calls }: Script) => (ending === 'length' ? 'max_tokens' : ending === 'refusal' ? 'refusal' : calls ? 'tool_use' : 'end_turn')
 
 export const wire: Wire = {
-  serves: at('/v1/messages'),
+  path: '/v1/messages',
   answer(script) {
     const { text, reasoning, calls = [] } = script
     const content = [

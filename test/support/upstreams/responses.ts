@@ -1,4 +1,4 @@
-import { at, pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, type Wire } from './index.ts'
 
 const usage = {
   input_tokens: 20,
@@ -35,7 +35,7 @@ const endOf = ({ ending }: Script) =>
   ending === 'length' ? { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } : { status: 'completed', incomplete_details: null }
 
 export const wire: Wire = {
-  serves: at('/v1/responses'),
+  path: '/v1/responses',
   answer: script => ({ ...head, ...endOf(script), output: itemsOf(script), usage }),
   stream(script) {
     const { breaks } = script

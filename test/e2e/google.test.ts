@@ -1,0 +1,125 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ApiError, type CallableTool, type Content, GoogleGenAI } from '@google/genai'
+import express from 'express'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
+import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
+
+/** What only Google's own client does: it runs functions by itself, keeps the history of a chat, and asks for lists. */
+
+const upstreams = new Map<string, Upstream>()
+let server: Server
+let mounted: ReturnType<typeof gateway>
+let base: string
+
+beforeAll(async () => {
+  for (const name of protocolNames) upstreams.set(name, await startUpstream(name))
+  mounted = gateway({
+    auth: 'none',
+    defaults: { retries: 0 },
+    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '' })),
+    models: protocolNames.map(name => ({ id: `model-behind-${name}`, channels: [{ name }] })),
+  })
+  const app = express()
+  app.use(mounted)
+  server = createServer(app).listen(0, '127.0.0.1')
+  await new Promise(resolve => server.once('listening', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+
+afterAll(async () => {
+  await mounted.close()
+  await new Promise(resolve => server.close(resolve))
+  for (const upstream of upstreams.values()) await upstream.close()
+})
+
+const lookup = { name: 'lookup', parametersJsonSchema: { type: 'object', properties: { q: { type: 'string' } } } }
+
+const callable = (asked: string[]): CallableTool => ({
+  tool: async () => ({ functionDeclarations: [lookup] }),
+  callTool: async calls =>
+    calls.map(({ id, name = '', args }) => {
+      asked.push(String(args?.['q']))
+      return { functionResponse: { ...(id && { id }), name, response: { output: `RESULT-${args?.['q']}` } } }
+    }),
+})
+
+describe.each(protocolNames)("Google's client to an upstream of %s", upstream => {
+  const model = `model-behind-${upstream}`
+  const connect = (apiVersion?: string) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(apiVersion && { apiVersion }) } })
+
+  test.each(['v1', 'v1beta', 'v1alpha'])('is understood under /%s', async version => {
+    expect((await connect(version).models.generateContent({ model, contents: 'scenario:text' })).text).toBe('Hello, wörld 🎉')
+  })
+
+  test('runs functions by itself, over two turns', async () => {
+    const asked: string[] = []
+    const reply = await connect().models.generateContent({ model, contents: 'scenario:tool', config: { tools: [callable(asked)] } })
+    expect(asked).toEqual(['one', 'two'])
+    expect(reply.text).toBe('Found RESULT-one and RESULT-two')
+  })
+
+  test('runs functions by itself in a stream', async () => {
+    const asked: string[] = []
+    let text = ''
+    for await (const piece of await connect().models.generateContentStream({ model, contents: 'scenario:parallel', config: { tools: [callable(asked)] } }))
+      for (const { candidates = [] } of [piece]) for (const part of candidates[0]?.content?.parts ?? []) text += part.thought ? '' : (part.text ?? '')
+    expect(asked).toEqual(['one', 'two'])
+    expect(text).toBe('Found RESULT-one and RESULT-two')
+  })
+
+  test.each([true, false])('keeps every turn of a chat in its history (streaming: %s)', async streaming => {
+    const chat = connect().chats.create({ model })
+    const say = async (message: string) => {
+      if (!streaming) return void (await chat.sendMessage({ message }))
+      for await (const _ of await chat.sendMessageStream({ message }));
+    }
+    await say('scenario:text')
+    await say('And again, scenario:text')
+    const said = (contents: Content[]) =>
+      contents
+        .filter(({ role }) => role === 'model')
+        .flatMap(({ parts = [] }) => parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))))
+        .join('')
+    expect(said(chat.getHistory(true))).toBe('Hello, wörld 🎉Hello, wörld 🎉')
+    expect(upstreams.get(upstream)?.requests.length).toBeGreaterThan(1)
+  })
+
+  test('counts tokens, estimated where the upstream does not count', async () => {
+    const { totalTokens } = await connect()
+      .models.countTokens({ model, contents: 'How many tokens are these?' })
+      .catch((error: unknown) => (error instanceof ApiError ? { totalTokens: error.status } : { totalTokens: undefined }))
+    expect(totalTokens).toBeGreaterThan(0)
+  })
+
+  test('lists models', async () => {
+    const names: unknown[] = []
+    for await (const { name } of await connect().models.list()) names.push(name)
+    expect(names).toContain(`models/${model}`)
+  })
+
+  test('gets a stream as one list where it does not ask for events', async () => {
+    const answer = await fetch(`${base}/v1beta/models/${model}:streamGenerateContent`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': 'test' },
+      body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'scenario:text' }] }] }),
+    })
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+    const events = (await answer.json()) as { candidates: { content: Content; finishReason?: string }[] }[]
+    const parts = events.flatMap(({ candidates }) => candidates[0]?.content.parts ?? [])
+    expect(parts.map(({ text, thought }) => (thought ? '' : text)).join('')).toBe('Hello, wörld 🎉')
+    expect(events.at(-1)?.candidates[0]?.finishReason).toBe('STOP')
+  })
+
+  test.each(['error', 'cut'])('a list that breaks (%s) ends in an error', async scenario => {
+    const answer = await fetch(`${base}/v1beta/models/${model}:streamGenerateContent`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-goog-api-key': 'test' },
+      body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: `scenario:${scenario}` }] }] }),
+    })
+    const events = (await answer.json()) as { error?: { code: number } }[]
+    expect(events.at(-1)?.error?.code).toBeGreaterThanOrEqual(500)
+  })
+})
