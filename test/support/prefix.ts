@@ -34,7 +34,8 @@ const withTurns = (protocol: Protocol, wire: unknown, turns: unknown[]): Body =>
 export function cutsOf(protocol: Protocol, wire: unknown): Body[] {
   const turns = turnsOf(protocol, wire)
   const [asks, answers] = usualTurns(protocol).turns.map(({ role }) => role)
-  const isText = (turn: unknown) => typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === answers && !('tool_calls' in turn)
+  const isText = (turn: unknown) =>
+    typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === answers && !/"(tool_calls|functionCall)":/.test(JSON.stringify(turn))
   const ends = turns.flatMap((turn, index) => (isText(turn) && (turns[index + 1] as Body | undefined)?.['role'] === asks ? [index + 1] : []))
   return ends.map(end => withTurns(protocol, wire, turns.slice(0, end)))
 }

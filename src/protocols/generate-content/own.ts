@@ -43,5 +43,15 @@ export function ownUnder(node: Pick<Node, 'ext'>, key: string): JsonObject | und
   const spelled = isObject(nothing) ? nothing[key] : undefined
   const unknown = own?.fields?.[key]
   if (!isObject(spelled) && !isObject(unknown)) return undefined
-  return { ...(isObject(spelled) && spelled), ...(isObject(unknown) && unknown) }
+  return merged(isObject(spelled) ? spelled : {}, isObject(unknown) ? unknown : {})
+}
+
+/** Objects inside are merged in their turn. */
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const all = { ...one, ...other }
+  for (const key in other) {
+    const [before, after] = [one[key], other[key]]
+    if (isObject(before) && isObject(after)) all[key] = merged(before, after)
+  }
+  return all
 }
