@@ -202,6 +202,8 @@ export type Address = {
   match(path: string): RequestMatch | undefined
   /** Path (and query) of an upstream call. */
   target(call: { operation: Operation; model: string; stream: boolean }): string | undefined
+  /** Is a stream wanted as one JSON list of its events? Absent: it never is. */
+  asList?(query: URLSearchParams): boolean
   /** Where clients show their key beside `authorization: Bearer`. Header names are lower case. */
   keyPlaces: KeyPlaces
   /** Auth and version headers of an upstream call; `client`: the caller's own headers, when it speaks the same protocol. */

@@ -42,6 +42,8 @@ export type Ask = {
   /** As the caller named it. */
   model: string
   stream: boolean
+  /** The stream as one JSON list of its events. */
+  asList?: boolean
   candidates: Candidate[]
   /** What it refers to. Absent: nobody has looked. */
   recalled?: Recalled

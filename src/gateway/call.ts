@@ -1,5 +1,6 @@
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
+import { framesOfList } from '../sse/list.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { isKeyParameter } from './credential.ts'
@@ -74,7 +75,7 @@ export async function call(
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (answer.status >= 200 && answer.status < 300) {
-      const result = await sorted(answer, opened)
+      const result = await sorted(answer, opened, prepared.stream)
       // An answer that nobody reads would hold its socket for ever.
       if ('again' in result) own.abort()
       return result
@@ -101,16 +102,19 @@ function limitTotal(totalMs: number, trace: Trace, controller: AbortController):
 }
 
 /** JSON, a stream or something else? Asks the first bytes where the header does not say. */
-async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened): Promise<Opened | Failure> {
+async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened, stream: boolean): Promise<Opened | Failure> {
   const type = answer.headers['content-type'] ?? ''
   if (/^text\/event-stream/i.test(type)) return opened(answer, 'stream')
-  if (/^application\/([\w.+-]+\+)?json/i.test(type)) return opened(answer, 'json')
+  const isJson = /^application\/([\w.+-]+\+)?json/i.test(type)
+  if (isJson && !stream) return opened(answer, 'json')
   if (!/html/i.test(type)) {
     const iterator = answer.body[Symbol.asyncIterator]()
     const first = await iterator.next()
     const start = first.done ? '' : typeof first.value === 'string' ? first.value : new TextDecoder().decode(first.value)
     const replayed = { ...answer, body: replay(first, iterator) }
-    if (/^\s*[{[]/.test(start)) return opened(replayed, 'json')
+    // A list is a stream that came in one.
+    if (/^\s*\[/.test(start)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
+    if (isJson || /^\s*\{/.test(start)) return opened(replayed, 'json')
     if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
   }
   return {

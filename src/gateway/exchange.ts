@@ -2,6 +2,7 @@ import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
+import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { type TranslatedResponse, translateResponse } from '../translate/response.ts'
 import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
@@ -69,8 +70,13 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   if (early) trace.ended(200, early)
   return {
     status: 200,
-    headers: { ...streamHeaders, ...headers, ...(defaults.notesHeader && notesHeader(trace.notes)) },
-    body,
+    headers: {
+      ...streamHeaders,
+      ...(ask.asList && { 'content-type': 'application/json; charset=utf-8' }),
+      ...headers,
+      ...(defaults.notesHeader && notesHeader(trace.notes)),
+    },
+    body: ask.asList ? listOfFrames(body) : body,
   }
 }
 

@@ -137,7 +137,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
     if (!candidates) throw unknownModel(named)
     trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(value) ?? false)
-    return { request, protocol, operation, body, model: named, stream: trace.stream, candidates }
+    const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
+    return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
   }
 
   /** Hooks are guests: what they throw is told to the log and changes nothing. */

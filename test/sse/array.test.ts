@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { framesOfList, listOfFrames } from '../../src/sse/list.ts'
 import { createFrameParser } from '../../src/sse/parse.ts'
 
 const items = [{ a: '[{"x\\" 🙂' }, { b: [1, { c: '}' }] }, []]
@@ -34,3 +35,28 @@ test('an item longer than the limit is refused', () => {
   const parser = createFrameParser(() => {}, { maxLength: 100 })
   expect(() => parser.push(`[{"a":"${'x'.repeat(200)}"}]`)).toThrow(RangeError)
 })
+
+test('frames become a list, and a list becomes frames', async () => {
+  const frames = items.map(item => `data: ${JSON.stringify(item)}\r\n\r\n`).join('')
+  const half = Math.floor(frames.length / 2)
+  const list = await joined(listOfFrames(chunks([frames.slice(0, half), frames.slice(half)])))
+  expect(JSON.parse(list)).toEqual(items)
+  expect(read([await joined(framesOfList(chunks([list.slice(0, half), list.slice(half)])))])).toEqual(items)
+  expect(read([await joined(framesOfList(chunks([text])))])).toEqual(items)
+})
+
+test('what keeps a connection open is no item', async () => {
+  const list = await joined(listOfFrames(chunks([': ping\n\n', 'data: {"a":1}\n\n', ': ping\n\n'])))
+  expect(JSON.parse(list)).toEqual([{ a: 1 }])
+  expect(JSON.parse(await joined(listOfFrames(chunks([': ping\n\n']))))).toEqual([])
+})
+
+async function* chunks(texts: string[]): AsyncGenerator<string> {
+  yield* texts
+}
+
+async function joined(texts: AsyncIterable<string>): Promise<string> {
+  let all = ''
+  for await (const one of texts) all += one
+  return all
+}

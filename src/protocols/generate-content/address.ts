@@ -44,6 +44,8 @@ export const address: Address = {
 
   target: asked => target(asked),
 
+  asList: query => query.get('alt') !== 'sse',
+
   credentialOf(headers, query) {
     const key = headers['x-goog-api-key'] ?? query.get('key')
     if (key) return key
