@@ -3,8 +3,8 @@ import { defined } from '../../kit/defined.ts'
 import { wrapInput } from '../../kit/freeform.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { decodeMedia } from './media.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
-import { decodeSignature, nothingOfSignature, sign } from './reasoning.ts'
+import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { type GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { name } from './vocabulary.ts'
 import type { Reading, Writing } from './writing.ts'
@@ -24,16 +24,27 @@ export function decodeCall({ functionCall, thoughtSignature, ...fields }: Gemini
     kind: 'function',
     input: args ? JSON.stringify(args) : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
-    at,
+    at: reading.place(`${at}/functionCall`),
     ...keep(
-      { ...fields, ...under(rest) },
-      { ...nothingOfSignature(thoughtSignature), functionCall: { ...nulls({ id, name: called }), ...(id === '' && { id }) } },
+      { ...rest, ...besideIt(fieldsOf(fields)) },
+      { ...nulls({ id, name: called }), ...(id === '' && { id }), ...besideIt(silenceOf({ ...fields, thoughtSignature })) },
       defined({ args: spelled, name: called == null ? 'absent' : undefined }),
     ),
   }
 }
 
-const under = (rest: JsonObject): JsonObject => (Object.keys(rest).length > 0 ? { functionCall: rest } : {})
+/** A call and a result stand inside their part: what the part says is kept as beside them. */
+const besideIt = (fields: JsonObject): JsonObject => Object.fromEntries(Object.entries(fields).map(([key, value]) => [`../${key}`, value]))
+
+/** The keys of the part, and those of the call or result in it. */
+function split(kept: JsonObject): { part: JsonObject; own: JsonObject } {
+  const entries = Object.entries(kept)
+  const isBeside = ([key]: [string, unknown]) => key.startsWith('../')
+  return {
+    part: Object.fromEntries(entries.filter(isBeside).map(([key, value]) => [key.slice(3), value])),
+    own: Object.fromEntries(entries.filter(entry => !isBeside(entry))),
+  }
+}
 
 export function decodeResult(
   { functionResponse, thoughtSignature, ...fields }: GeminiPartOf<'functionResponse'>,
@@ -41,8 +52,8 @@ export function decodeResult(
   reading: Reading,
 ): ToolResultPart {
   const { id, name: called, response, parts, ...rest } = functionResponse
-  const told = readResponse(response, `${at}/functionResponse/response`)
   const inside = reading.place(`${at}/functionResponse`)
+  const told = readResponse(response, `${inside}/response`)
   const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`))
   return {
     type: 'tool-result',
@@ -53,12 +64,14 @@ export function decodeResult(
     ...(response && { structured: response }),
     ...(told.isError && { isError: true }),
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
-    at,
+    at: inside,
     ...keep(
-      { ...fields, ...(Object.keys(rest).length > 0 && { functionResponse: rest }) },
+      { ...rest, ...besideIt(fieldsOf(fields)) },
       {
-        ...nothingOfSignature(thoughtSignature),
-        functionResponse: { ...nulls({ id, name: called, response, parts }), ...(id === '' && { id }), ...(parts?.length === 0 && { parts }) },
+        ...nulls({ id, name: called, response, parts }),
+        ...(id === '' && { id }),
+        ...(parts?.length === 0 && { parts }),
+        ...besideIt(silenceOf({ ...fields, thoughtSignature })),
       },
       { id: id ? id : 'absent' },
     ),
@@ -111,13 +124,11 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   report.onceEach('message.envelope', at, { itemId, status })
   const form = ownForm(part)
   const args = form?.['args'] !== undefined && !input ? (form['args'] === 'null' ? { args: null } : {}) : { args: encodeInput(part, kind, report) }
-  const { functionCall: own, ...keys } = ownKeys(part)
-  const spelled = ownUnder(part, 'functionCall')
+  const kept = split(ownKeys(part))
   return {
-    ...keys,
+    ...kept.part,
     functionCall: {
-      ...(isObject(own) && own),
-      ...spelled,
+      ...kept.own,
       ...(!(form?.['name'] === 'absent' && !called) && { name: writing.toolName(called, namespace, at) }),
       ...args,
       ...defined({ id: writing.callId(id, part) }),
@@ -170,9 +181,9 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const told = content.filter(part => part.type !== 'media' && part.type !== 'opaque' && !isInner(part, report))
   const parts = write(inside)
   const form = ownForm(part)
-  const { functionResponse: own, ...keys } = ownKeys(part)
+  const kept = split(ownKeys(part))
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
-  const functionResponse: JsonObject = { ...(isObject(own) && own), ...ownUnder(part, 'functionResponse') }
+  const functionResponse: JsonObject = { ...kept.own }
   const call = writing.callOf?.(part)
   const asked = called ?? call?.name
   if (asked !== undefined) functionResponse['name'] = writing.toolName(asked, part.namespace ?? call?.namespace, at)
@@ -184,7 +195,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
-  return { ...keys, functionResponse, ...sign(part, writing) }
+  return { ...kept.part, functionResponse, ...sign(part, writing) }
 }
 
 /** Calls and results inside of others are nobody's to answer. */

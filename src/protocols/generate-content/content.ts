@@ -5,7 +5,7 @@ import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult, isInner } from './calls.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
-import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, nothingOfSignature, rejoin, sign } from './reasoning.ts'
+import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, rejoin, sign, silenceOf } from './reasoning.ts'
 import { type GeminiPart, isPartOf } from './schema.ts'
 import { name, serverParts, serverToolOfType } from './vocabulary.ts'
 import type { Reading, Writing } from './writing.ts'
@@ -23,8 +23,8 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
 
 /** A part that `GeminiPart` has checked. */
 export function decodePart(part: GeminiPart, at: string, reading: Reading): Part {
-  if (isPartOf(part, 'functionCall')) return decodeCall(part, at, reading)
-  if (isPartOf(part, 'functionResponse')) return decodeResult(part, at, reading)
+  if (isPartOf(part, 'functionCall') && isOfRole(part, reading)) return decodeCall(part, at, reading)
+  if (isPartOf(part, 'functionResponse') && isOfRole(part, reading)) return decodeResult(part, at, reading)
   if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at)
   for (const [key, { phase, tool }] of Object.entries(serverParts)) {
     const told = part[key]
@@ -38,6 +38,13 @@ export function decodePart(part: GeminiPart, at: string, reading: Reading): Part
   return { type: 'opaque', protocol: name, raw: part, at }
 }
 
+/** Only the model calls, and what nobody called by name is no call; only who speaks to it answers. */
+function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
+  if (speaks === undefined) return true
+  const call = part['functionCall']
+  return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks !== 'model'
+}
+
 /** A signature may stand on nothing at all, which is an empty text. */
 function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): TextPart {
   return {
@@ -45,13 +52,9 @@ function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?:
     text: typeof text === 'string' ? text : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at,
-    ...keep(fieldsOf(fields), { ...nothingOfSignature(thoughtSignature), ...silenceOf(fields) }, text === undefined ? { text: 'absent' } : {}),
+    ...keep(fieldsOf(fields), silenceOf({ ...fields, thoughtSignature }), text === undefined ? { text: 'absent' } : {}),
   }
 }
-
-/** `thought: false` says what holds without it. */
-const silenceOf = ({ thought }: GeminiPart) => (thought === false ? { thought } : {})
-const fieldsOf = ({ thought, ...fields }: GeminiPart) => (thought === false ? fields : { ...fields, ...defined({ thought }) })
 
 function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: string): ServerToolPart {
   return { type: 'server-tool', phase, tool, id: typeof told['id'] === 'string' ? told['id'] : '', protocol: name, raw, at }

@@ -32,7 +32,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
   let run: { message: Message; counts: number[] } | undefined
   contents.forEach((content, index) => {
     const at = `/contents/${index}`
-    const inside: Reading = { ...reading, callId: place => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`, answered }
+    const speaks = content.role === 'model' ? 'model' : 'user'
+    const inside: Reading = { ...reading, speaks, callId: place => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`, answered }
     const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
     if (run && plain) {
       decodeParts(content.parts ?? [], `${at}/parts`, inside, run.message.parts)

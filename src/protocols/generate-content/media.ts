@@ -2,7 +2,7 @@ import type { MediaPart, Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { keep, nulls, ownKeys, ownUnder } from './own.ts'
-import { decodeSignature, nothingOfSignature, sign } from './reasoning.ts'
+import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import { kindOfMime, name, resolution } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
@@ -13,7 +13,7 @@ import type { Writing } from './writing.ts'
 
 export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: string): MediaPart {
   const { thoughtSignature, videoMetadata, mediaResolution, ...others } = part
-  const { source, unknown, nothing, fields } = decodeSource(others)
+  const { source, unknown, nothing, fields } = decodeSource(fieldsOf(others))
   const { startOffset, endOffset, fps, ...ofVideo } = videoMetadata ?? {}
   const video = defined({ startOffset: startOffset ?? undefined, endOffset: endOffset ?? undefined, fps: fps ?? undefined })
   const { level, ...ofResolution } = mediaResolution ?? {}
@@ -36,7 +36,7 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
       },
       {
         ...nothing,
-        ...nothingOfSignature(thoughtSignature),
+        ...silenceOf(part),
         ...nulls({ videoMetadata, mediaResolution }),
         ...under('videoMetadata', nulls({ startOffset, endOffset, fps })),
         ...(mediaResolution && { mediaResolution: nulls({ level }) }),

@@ -118,9 +118,8 @@ export const fieldNames: FieldNames = {
   async: 'behavior',
   blockedDomains: 'excludeDomains',
   signature: 'thoughtSignature',
-  input: 'functionCall/args',
-  callId: 'functionResponse/id',
-  isError: 'functionResponse/response',
+  ...inside('functionCall', { input: 'args', signature: '../thoughtSignature' }),
+  ...inside('functionResponse', { callId: 'id', isError: 'response', signature: '../thoughtSignature' }),
   detail: 'mediaResolution',
   video: 'videoMetadata',
   'finish.reason': 'finishReason',
@@ -130,9 +129,7 @@ export const fieldNames: FieldNames = {
   promptBlocked: 'promptFeedback',
   serviceTier: 'usageMetadata/serviceTier',
   'candidates:logprobs': 'logprobsResult',
-  'parts:id': 'functionCall/id',
   'parts:mime': 'inlineData/mimeType',
-  'parts:name': 'functionResponse/name',
   'parts:logprobs': '../../logprobsResult',
   'parts:citations': '../../groundingMetadata',
   usage: 'usageMetadata',
@@ -148,8 +145,6 @@ export const fieldNames: FieldNames = {
   'thinkingConfig/*': '',
   'toolConfig/*': '',
   'functionCallingConfig/*': '',
-  'functionCall/*': '',
-  'functionResponse/*': '',
   'inlineData/*': '',
   'fileData/*': '',
   'videoMetadata/*': '',
@@ -161,4 +156,10 @@ export const fieldNames: FieldNames = {
   'logprobsResult/*': '',
   'chosenCandidates/*': '',
   'topCandidates/*': '',
+}
+
+/** Fields of a node that stands in another, in both spellings of its name. */
+function inside(holder: string, fields: FieldNames): FieldNames {
+  const other = holder.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
+  return Object.fromEntries(Object.entries(fields).flatMap(([field, written]) => [holder, other].map(key => [`${key}:${field}`, written])))
 }

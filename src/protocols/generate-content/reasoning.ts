@@ -16,14 +16,19 @@ const placeholder = 'skip_thought_signature_validator'
 
 /** The signature of a part of any kind, and what an envelope holds beside it. */
 export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
-  if (!value) return {}
+  if (!value || value === placeholder) return {}
   const envelope = unwrapSignature(value)
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: name, form: 'thought' } }
 }
 
-/** How a signature that is no signature was spelled. */
-export function nothingOfSignature(value: string | null | undefined): JsonObject {
-  return value === '' || value === null ? { thoughtSignature: value } : {}
+/** What of a part says nothing: a signature that is none, and that it is no thought. */
+export function silenceOf({ thought, thoughtSignature: value }: Pick<GeminiPart, 'thought' | 'thoughtSignature'>): JsonObject {
+  return { ...(thought === false && { thought }), ...((value === '' || value === null || value === placeholder) && { thoughtSignature: value }) }
+}
+
+/** Fields that nobody modelled. */
+export function fieldsOf({ thought, ...fields }: GeminiPart): GeminiPart {
+  return thought === false || thought === undefined ? fields : { ...fields, thought }
 }
 
 export function decodeThought(part: GeminiPart & { text?: unknown }, at: string): ReasoningPart {
@@ -35,7 +40,7 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: string)
     segments: told ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text: told }] : [],
     ...defined({ signature, id: envelope?.id }),
     at,
-    ...keep(fields, nothingOfSignature(thoughtSignature), { ...(!told && { text: text === '' ? 'empty' : 'absent' }) }),
+    ...keep(fields, silenceOf({ thoughtSignature }), { ...(!told && { text: text === '' ? 'empty' : 'absent' }) }),
   }
 }
 

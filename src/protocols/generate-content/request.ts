@@ -15,7 +15,7 @@ import { decodeFormat, encodeCaching, encodeLimits, encodeOutput, encodeSampling
 import { asItCame, inCamelCase, placesOf } from './spelling.ts'
 import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
-import { name, tierWords } from './vocabulary.ts'
+import { modality, modalityOf, name, tierWords } from './vocabulary.ts'
 import { type Options, type Reading, startWriting } from './writing.ts'
 
 /**
@@ -52,7 +52,7 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
     ...defined({ model: called?.model ?? (model ? model.replace(/^models\//, '') : undefined) }),
     messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
     ...defined({
-      tools: tools ? decodeTools(Array.isArray(tools) ? tools : [tools], reading) : undefined,
+      tools: tools ? decodeTools(tools, reading) : undefined,
       toolChoice: chosen?.choice,
       metadata: labels ?? undefined,
       cache: cachedContent ? { contentRef: cachedContent } : undefined,
@@ -97,7 +97,17 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
       },
     ),
   }
-  return { value, notes: report.notes, ...(spelling.snake.length > 0 && { fieldNames: respelled(reading.place) }) }
+  const spelled = { ...(value.tools && schemaFields(value.tools)), ...(spelling.snake.length > 0 && respelled(reading.place)) }
+  return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
+}
+
+/** Where this body has the schemas of its functions: in the older fields, or in the newer ones. */
+function schemaFields(tools: readonly Tool[]): FieldNames {
+  const forms = tools.map(tool => ownForm(tool))
+  return {
+    ...(forms.some(form => form?.['parametersIn'] === 'parameters') && { parameters: 'parameters' }),
+    ...(forms.some(form => form?.['responseIn'] === 'response') && { output: 'response' }),
+  }
 }
 
 const under = (key: string, value: JsonObject | undefined): JsonObject => (value && Object.keys(value).length > 0 ? { [key]: value } : {})
@@ -140,7 +150,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
   } = config
   const format = decodeFormat(config)
   const thinking = thinkingConfig ? decodeThinking(thinkingConfig) : undefined
-  const modalities = responseModalities?.map(word => word.toLowerCase())
+  const modalities = responseModalities?.map(modalityOf)
   const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
   const told = (number: number | null | undefined) => number ?? undefined
   const sampling: Sampling = defined({
@@ -195,7 +205,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
     },
     form: {
       ...(Object.keys(format.came).length > 0 && { format: format.came }),
-      ...(responseModalities?.some(word => word !== word.toUpperCase()) && { modalities: responseModalities }),
+      ...(responseModalities?.some(word => modality.toWire(modalityOf(word)) !== word) && { modalities: responseModalities }),
     },
   }
 }
@@ -272,10 +282,10 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       ...encodeState(state, native, options, report),
     }),
   }
-  if (model === undefined && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
+  if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
-    ...(model !== undefined && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
+    ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
   }
   const body = asItCame(wire, form?.['snake'])
   return { wire: form?.['wrapped'] === true ? { generateContentRequest: body } : body, notes: report.notes, context }

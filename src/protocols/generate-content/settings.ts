@@ -5,7 +5,7 @@ import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
 import { ownForm, ownUnder } from './own.ts'
 import type { GeminiGenerationConfig } from './schema.ts'
-import { tierWords } from './vocabulary.ts'
+import { modality, modalityOf, tierWords } from './vocabulary.ts'
 import { type Options, refuse } from './writing.ts'
 
 // ---- the format of an answer
@@ -16,7 +16,9 @@ const json = 'application/json'
 export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
   const came = defined({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject
-  const [schema, ...others] = Object.entries({ responseJsonSchema, _responseJsonSchema, responseSchema }).filter(([, value]) => value != null)
+  const given = Object.entries({ responseJsonSchema, _responseJsonSchema, responseSchema }).filter(([, value]) => value != null)
+  const schema = given.find(([, value]) => isObject(value)) ?? given[0]
+  const others = given.filter(one => one !== schema)
   const newer = mime == null && !schema ? decodeNewer(responseFormat) : undefined
   if (newer) return { format: newer, came, fields: {} }
   const left: JsonObject = { ...Object.fromEntries(others), ...(responseFormat != null && { responseFormat }) }
@@ -69,8 +71,8 @@ export function encodeOutput(output: OutputSpec | undefined, request: CanonicalR
   const { format, modalities, audio, ...rest } = output ?? {}
   report.rest(rest, undefined, 'output.')
   const spelled = ownForm(request)?.['modalities']
-  const words = modalities?.map(kind => kind.toUpperCase())
-  const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => String(word).toLowerCase())) === JSON.stringify(modalities) ? spelled : undefined
+  const words = modalities?.map(kind => modality.toWire(kind) ?? kind)
+  const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => modalityOf(String(word)))) === JSON.stringify(modalities) ? spelled : undefined
   const asked = came ?? (words && (native || words.some(word => word !== 'TEXT')) ? words : undefined)
   return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, report) }
 }

@@ -4,6 +4,7 @@ import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import { asItStood, decodeSchema } from './json-schema.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { GeminiDeclaration, GeminiTool } from './schema.ts'
@@ -13,18 +14,19 @@ import type { Options, Reading, RequestWriting } from './writing.ts'
 // ---- wire → canonical
 
 /** One entry may hold several tools: each knows which one it stood in, so that it is put there again. */
-export function decodeTools(wires: readonly GeminiTool[], reading: Reading): Tool[] {
-  return wires.flatMap((wire, entry) => decodeEntry(wire, entry, reading))
+export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
+  return isList(wires) ? wires.flatMap((wire, entry) => decodeEntry(wire, entry, `/tools/${entry}`, reading)) : decodeEntry(wires, 0, '/tools', reading)
 }
 
-function decodeEntry(wire: GeminiTool, entry: number, reading: Reading): Tool[] {
+const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] => Array.isArray(wires)
+
+function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Reading): Tool[] {
   const { functionDeclarations, ...others } = wire
-  const at = `/tools/${entry}`
   const functions = (functionDeclarations ?? []).map((declaration, index) =>
     decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), entry),
   )
   const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
-  const beside = Object.entries(rest).flatMap(([key, value]) => decodeOther(key, value, reading.place(`${at}/${key}`), entry))
+  const beside = Object.entries(rest).flatMap(([key, value]) => decodeOther(key, value, reading.place(at + step(key)), entry))
   const tools = [...functions, ...beside]
   return tools.length > 0 ? tools : [{ type: 'opaque', protocol: name, raw: wire, at, ...keep({}, {}, { entry }) }]
 }

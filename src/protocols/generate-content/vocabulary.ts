@@ -54,6 +54,16 @@ export const tierWords = twoWay<string, string>([
   ['unspecified', 'auto'],
 ])
 
+/** `responseModalities`, read in any case. */
+export const modality = twoWay<string, string>([
+  ['TEXT', 'text'],
+  ['IMAGE', 'image'],
+  ['AUDIO', 'audio'],
+  ['VIDEO', 'video'],
+])
+
+export const modalityOf = (word: string): string => modality.toOurs(word.toUpperCase()) ?? word
+
 /** `thinkingLevel`, by the effort it means. */
 export const thinkingLevel = twoWay<string, string>([
   ['MINIMAL', 'minimal'],
