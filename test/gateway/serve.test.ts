@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { after, dataOf, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
 const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
@@ -25,11 +26,11 @@ test('the last line says where it listens', async () => {
 test('the printed commands work as they are, streamed and not', async () => {
   const { lines } = await started()
   const commands = lines.filter(line => line.startsWith('curl '))
-  expect(commands.length).toBe(Object.keys(paths).length)
+  expect(commands.length).toBe(protocolNames.length)
   for (const command of commands) {
     const streamed = await shell(`${command} -sS --fail`)
     expect(dataOf(streamed.stdout).length).toBeGreaterThan(3)
-    const whole = await shell(`${command.replace(/,?"stream":true/, '')} -sS --fail`)
+    const whole = await shell(`${command.replace(/,?"stream":true/, '').replace(':streamGenerateContent?alt=sse', ':generateContent')} -sS --fail`)
     expect(JSON.stringify(JSON.parse(whole.stdout))).toContain('Hello there')
   }
 })

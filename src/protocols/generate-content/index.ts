@@ -8,6 +8,7 @@ import { fieldNames, notes } from './notes.ts'
 import { type GeminiOptions, options } from './options.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse } from './response.ts'
+import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { name } from './vocabulary.ts'
@@ -34,6 +35,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   streamDecoder,
   streamEncoder,
   frames,
+  shortcut,
 }
 
 /** Requests name their model in the path, and need not do so in the body. */

@@ -1,0 +1,36 @@
+import type { PartDelta } from '../../canonical/event.ts'
+import type { Shortcut } from '../../protocol.ts'
+import type { DecoderState } from './stream-decoder.ts'
+import { type EncoderState, headOf } from './stream-state.ts'
+
+export const shortcut: Shortcut = {
+  text: new Set(['text']),
+  padding: new Set(),
+  read: (state, delta) => read(state as DecoderState, delta),
+  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
+}
+
+function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
+  const open = Object.hasOwn(candidates, candidate) ? candidates[candidate]?.open : undefined
+  if (open?.part !== part || open.signed || (delta.kind !== 'text' && delta.kind !== 'reasoning')) return false
+  open.text += delta.text
+  return true
+}
+
+function write(state: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+  const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
+  const { open } = lane ?? {}
+  // The first piece of a part also tells what stands beside it.
+  if (state.done || !lane || lane.owed || open?.key !== String(part) || open.sent === 0) return undefined
+  const { part: whole } = open
+  if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text
+  else if (delta.kind === 'reasoning' && whole.type === 'reasoning') {
+    const segment = whole.segments[delta.segment]
+    if (!segment || delta.segment !== whole.segments.length - 1) return undefined
+    segment.text += delta.text
+  } else return undefined
+  open.sent += delta.text.length
+  const head = JSON.stringify(headOf(state)).slice(1)
+  const told = delta.kind === 'reasoning' ? `${literal},"thought":true` : literal
+  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${head === '}' ? head : `,${head}`}\n\n`
+}
