@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { translateError, translateResponse } from '../../src/api.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { hosts, one, paths, post, requests, sendJson, sendStream, upstream } from '../gateway/support.ts'
 import { strictOf } from '../support/strict/index.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 import { begun, chunk, done, others, pairs, responsesReply, responsesStream, tell, textBlock, textEvents, told } from './support.ts'
 
 const all = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to })))

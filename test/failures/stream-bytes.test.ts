@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 import { begun, chunk, done, ended, messageItem, others, responsesReply, responsesStream, tell, textBlock, textEvents } from './support.ts'
 
 const words = 'Grüße 世界 👩‍🚀!'

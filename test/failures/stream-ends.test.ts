@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../support/run.ts'
 import { strictOf } from '../support/strict/index.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 import {
   begun,
   callEvents,

@@ -1,11 +1,12 @@
 import { expect } from 'vitest'
 import { createStreamTranslator, type TranslateOptions } from '../../src/api.ts'
 import type { Note } from '../../src/canonical/note.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { framesOf } from '../support/run.ts'
 import { isObject } from '../support/strict/faults.ts'
 import { strictOf } from '../support/strict/index.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 
 export const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
 
@@ -23,7 +24,7 @@ export type Told = {
 }
 
 /** A stream of one protocol in another. Whatever came, what goes out is legal. */
-export function tell(wires: unknown[] | string | Uint8Array[], options: TranslateOptions): Told {
+export function tell(wires: unknown[] | string | Uint8Array[], options: TranslateOptions & { from: ProtocolName; to: ProtocolName }): Told {
   const translator = createStreamTranslator({ now: 1_760_000_000, ...options })
   const text = (Array.isArray(wires) ? wires : [wires]).map(wire => translator.push(written(wire, options.from))).join('') + translator.end()
   const events = framesOf(text).map(({ wire }) => wire)

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
-import type { ProtocolName } from '../../src/protocols/index.ts'
 import { framesOf } from '../support/run.ts'
 import { call, called, calling, each, item, type Row, told, use, user, type Wire } from './asking.ts'
+import type { ProtocolName } from './protocols.ts'
 
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { translateResponse } from '../../src/api.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { answer, asked, assistant, call, called, calling, each, item, output, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 
 /** What calls without arguments look like elsewhere, and that the argument of a call is an object everywhere. */
 const empty: Row[] = [

@@ -131,7 +131,7 @@ function proofsOf(shape: Shape): string[] {
   return [1, 2, 3].flatMap(turn => {
     const told: string[] = []
     JSON.stringify(shape.answer(turn), (key, value: unknown) => {
-      if (typeof value === 'string' && ['signature', 'data', 'encrypted_content'].includes(key)) told.push(value)
+      if (typeof value === 'string' && ['signature', 'data', 'encrypted_content', 'thoughtSignature'].includes(key)) told.push(value)
       return value
     })
     return told
@@ -142,7 +142,7 @@ function proofsOf(shape: Shape): string[] {
 function callsOf(body: unknown): string[] {
   return (
     JSON.stringify(body)
-      .match(/(?:toolu|call)_\d_\d/g)
+      .match(/(?:toolu|call)_\d_\d|id\dx\d/g)
       ?.toSorted() ?? []
   )
 }
@@ -152,6 +152,7 @@ describe.each(names)('a %s client in the middle of a loop', client => {
     'chat-completions': { reasoning_effort: 'high' },
     responses: { reasoning: { effort: 'high' } },
     messages: { thinking: { type: 'enabled', budget_tokens: 8192 } },
+    'generate-content': { generationConfig: { thinkingConfig: { thinkingBudget: 8192 } } },
   }
   const ask = { ...manual[client], model: 'claude-opus-4-5' }
   const [shape = never()] = thinkerOf('responses').shapes
