@@ -13,6 +13,9 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
     note: /^citation\.span /,
     why: 'a whole text is cut where a citation begins and ends; a streamed one has been told when its citation comes',
   },
+  { only: 'streamed', note: /^reasoning\.joined /, why: 'a stream of parts that go on does not tell where one thought ends and the next begins' },
+  { only: 'streamed', note: /^reasoning\.kind \/choices\/\d+\/message$/, why: 'reasoning stands under several names in the chunks of a stream' },
+  { only: 'whole', note: /^reasoning\.kind \/choices\/\d+\/message\//, why: 'and under one of them in a whole message' },
   { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a whole reply may be in progress still; in a stream it has ended' },
   {
     only: 'whole',

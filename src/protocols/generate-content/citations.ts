@@ -155,7 +155,7 @@ export function encodeGrounding(
   for (const [index, { text, citations }] of texts.entries()) {
     const points = [...text]
     const bytes = (end: number) => new TextEncoder().encode(points.slice(0, end).join('')).length
-    const spans = new Map<string, { start: number; end: number; sources: Set<number> }>()
+    const spans: { start: number; end: number; sources: number[] }[] = []
     for (const citation of citations) {
       const { source, loss } = encodeSource(citation)
       if (!source || points.length === 0) {
@@ -169,15 +169,16 @@ export function encodeGrounding(
       const key = JSON.stringify(source)
       const place = known.get(key) ?? from.chunks + chunks.push(source) - 1
       known.set(key, place)
-      const span = spans.get(`${start}-${end}`) ?? { start, end, sources: new Set() }
-      span.sources.add(place)
-      spans.set(`${start}-${end}`, span)
+      // A source that is cited twice supports the text twice.
+      const span = spans.find(one => one.start === start && one.end === end && !one.sources.includes(place))
+      if (span) span.sources.push(place)
+      else spans.push({ start, end, sources: [place] })
     }
-    for (const { start, end, sources } of spans.values()) {
+    for (const { start, end, sources } of spans) {
       const startIndex = before + bytes(start)
       supports.push({
         segment: { ...(startIndex > 0 && { startIndex }), endIndex: before + bytes(end), text: points.slice(start, end).join('') },
-        groundingChunkIndices: [...sources],
+        groundingChunkIndices: sources,
       })
     }
     before += bytes(points.length)

@@ -74,7 +74,8 @@ function settle(state: EncoderState, pending: Pending, final: Part): void {
   if (final.type === part.type && told(final).startsWith(before)) pending.part = structuredClone(final)
   else if (sent > 0) report(state).add('stream.final-differs', part.at)
   else pending.part = structuredClone(final)
-  // What only the deltas told.
+  // What only the beginning and the deltas told.
+  if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
   if (part.signature && !pending.part.signature) pending.part.signature = part.signature
 }
 

@@ -28,7 +28,7 @@ export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<C
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
-  const reading = { report, place: placesOf(spelling), ...readingCalls(responseId ?? '') }
+  const reading = { report, place: placesOf(spelling), speaks: 'model' as const, ...readingCalls(responseId ?? '') }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
@@ -261,7 +261,7 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
     to: 'client',
     native,
     toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
-    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
+    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized' && part.ext?.[name]) ? undefined : id),
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }
