@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 
 /** Where captured traffic lies; the suites say so when they skip for want of it. */
 export const shared = process.env['WIREGLOT_SHARED']
@@ -8,21 +8,30 @@ export const skipReason = 'needs captured traffic: set WIREGLOT_SHARED to the fo
 
 export type Kind = 'requests' | 'responses' | 'streams' | 'errors'
 
-type Entry = { file: string; protocol: string; kind: Kind; dialect: string; authenticity: string }
+type Entry = { file: string; protocol: string; kind: Kind; dialect: string; authenticity: string; model?: string }
 
 /** The corpus has names of its own. */
 const corpusNames: Record<string, string> = { 'chat-completions': 'chat' }
 const recordingNames: Record<string, string> = { 'chat-completions': 'chat', 'generate-content': 'gemini' }
 
 /** Captured files of one protocol and kind; schema-fuzzed ones, which are not valid on purpose, are left out. */
-export function corpusFiles(protocol: ProtocolName, kind: Kind): { file: string; text: string }[] {
+export function corpusFiles(protocol: ProtocolName, kind: Kind): { file: string; text: string; path?: string }[] {
   if (!shared) return []
   const { files } = JSON.parse(readFileSync(join(shared, 'corpus/index.json'), 'utf8')) as { files: Entry[] }
   const name = corpusNames[protocol] ?? protocol
   return files
     .filter(entry => entry.protocol === name && entry.kind === kind && entry.dialect !== 'fuzz')
-    .map(({ file }) => ({ file, text: readFileSync(join(shared, 'corpus', file), 'utf8') }))
+    .map(({ file, model = 'some-model' }) => ({ file, text: readFileSync(join(shared, 'corpus', file), 'utf8'), ...pathOf(protocol, model) }))
 }
+
+/** Where a request was sent to, for it may say what the body does not. */
+function pathOf(protocol: ProtocolName, model: string): { path?: string } {
+  const path = protocols[protocol].address.target({ operation: 'generate', model: model.replace(/^.*models\//, ''), stream: false })
+  return path === undefined ? {} : { path }
+}
+
+/** A call that only counts. */
+const countsTokens = /count_tokens|countTokens|input_tokens/
 
 /** `body`: of the request; absent where there was none. */
 export type Exchange = {
@@ -58,10 +67,10 @@ export function recordedSessions(): Session[] {
 }
 
 /** Every request for a reply among them. */
-export function recordedRequests(): { name: string; protocol: ProtocolName; body: Record<string, unknown> }[] {
+export function recordedRequests(): { name: string; protocol: ProtocolName; body: Record<string, unknown>; path: string }[] {
   return recordedSessions().flatMap(({ name, protocol, exchanges }) =>
     exchanges.flatMap(({ request: { method, path, body } }, i) =>
-      method === 'POST' && isBody(body) && !/count_tokens|input_tokens/.test(path) ? [{ name: `${name}#${i + 1}`, protocol, body }] : [],
+      method === 'POST' && isBody(body) && !countsTokens.test(path) ? [{ name: `${name}#${i + 1}`, protocol, body, path }] : [],
     ),
   )
 }
@@ -137,7 +146,7 @@ export function recordedReplies(protocol: ProtocolName): { name: string; body: u
       }
       if (spoken !== (recordingNames[protocol] ?? protocol)) return []
       return exchanges.flatMap(({ request, response: { status, body } }, i) =>
-        request.method === 'POST' && isBody(body) && !/count_tokens|input_tokens/.test(request.path) ? [{ name: `${file}#${i + 1}`, body, status }] : [],
+        request.method === 'POST' && isBody(body) && !countsTokens.test(request.path) ? [{ name: `${file}#${i + 1}`, body, status }] : [],
       )
     })
 }

@@ -29,9 +29,11 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
 
       test(`all of a recorded ${from} request comes back from ${to}, or a note names it`, async () => {
         const cases = requests.filter(({ protocol }) => protocol === from)
-        await tally(`leaves of requests ${from} → ${to}`, cases, {}, ({ body }) => {
-          const crossed = translateRequest(body, there)
-          expect(unreported(body, crossed, translateRequest(crossed.body, back), exceptions[to]).join('\n')).toBe('')
+        await tally(`leaves of requests ${from} → ${to}`, cases, {}, ({ body, path }) => {
+          const crossed = translateRequest(body, { ...there, path })
+          const { path: sentTo } = crossed.context
+          const returned = translateRequest(crossed.body, { ...back, ...(sentTo !== undefined && { path: sentTo }) })
+          expect(unreported(body, crossed, returned, exceptions[to]).join('\n')).toBe('')
         })
       })
 

@@ -13,12 +13,15 @@ const requestExceptions: Exceptions = {
   'chat/requests/pydantic-ai__openai.test_openai.test_openai_model_without_system_prompt.json → messages': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-detailed-usage.json → messages': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-streaming-detailed-usage.json → messages': noMessage,
+  'chat/requests/pydantic-ai__openai.test_openai.test_openai_model_without_system_prompt.json → generate-content': noMessage,
+  'chat/requests/envoy-ai-gateway__openai.chat-detailed-usage.json → generate-content': noMessage,
+  'chat/requests/envoy-ai-gateway__openai.chat-streaming-detailed-usage.json → generate-content': noMessage,
 }
 const replyExceptions: Exceptions = {}
 
 const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
 
-const named = (files: { file: string; text: string }[], to: string) => files.map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
+const named = (files: { file: string; text: string; path?: string }[], to: string) => files.map(({ file, ...rest }) => ({ name: `${file} → ${to}`, ...rest }))
 
 const refused = Symbol('refused with a reason')
 function attempt<T>(act: () => T): T | typeof refused {
@@ -35,8 +38,8 @@ describe.skipIf(!shared).each(pairs)(`captured $from traffic in $to (${skipReaso
 
   test('requests that are legal to the letter stay legal', async () => {
     const files = corpusFiles(from, 'requests').filter(({ text }) => strictOf(from).checkRequest(JSON.parse(text)).length === 0)
-    await tally(`legal requests ${from} → ${to}`, named(files, to), requestExceptions, ({ text }) => {
-      const translated = attempt(() => translateRequest(JSON.parse(text), { from, to }))
+    await tally(`legal requests ${from} → ${to}`, named(files, to), requestExceptions, ({ text, path }) => {
+      const translated = attempt(() => translateRequest(JSON.parse(text), { from, to, ...(path !== undefined && { path }) }))
       if (translated !== refused) expect(strict.checkRequest(translated.body)).toEqual([])
     })
   })

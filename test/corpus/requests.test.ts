@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../src/api.ts'
+import type { TranslationContext } from '../../src/protocol.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../support/strict/index.ts'
 import { recordedRequests, shared, skipReason } from './data.ts'
@@ -7,6 +8,8 @@ import { asked, expectKept } from './meaning.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const exceptions: Exceptions = {}
+
+const sentTo = ({ path }: TranslationContext) => (path === undefined ? {} : { path })
 
 /** Names what another provider has stored: refused unless the caller asks for a note instead. */
 const references = ['previous_response_id', 'conversation', 'thread']
@@ -17,16 +20,16 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
     for (const to of protocolNames.filter(name => name !== from)) {
       test(`recorded ${from} requests reach ${to} and come back whole`, async () => {
         const cases = recorded.filter(({ protocol }) => protocol === from)
-        await tally(`recorded ${from} → ${to}`, cases, exceptions, ({ body }) => {
+        await tally(`recorded ${from} → ${to}`, cases, exceptions, ({ body, path }) => {
           const reference = references.find(key => body[key] != null)
-          if (reference) expect(() => translateRequest(body, { from, to })).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }))
-          const there = translateRequest(body, { from, to, ...(reference && { onUnresolvable: 'note' as const }) })
+          if (reference) expect(() => translateRequest(body, { from, to, path })).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }))
+          const there = translateRequest(body, { from, to, path, ...(reference && { onUnresolvable: 'note' as const }) })
           if (reference) expect(there.notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: `/${reference}` }))
           const faults = strictOf(to).checkRequest(there.body)
           // What the reference stood for is missing, and with it the calls that results answer.
           expect(reference ? faults.filter(fault => !fault.includes('answers no call')) : faults).toEqual([])
-          const back = translateRequest(there.body, { from: to, to: from })
-          expectKept(asked(protocols[from].decodeRequest(body).value), asked(protocols[from].decodeRequest(back.body).value))
+          const back = translateRequest(there.body, { from: to, to: from, ...sentTo(there.context) })
+          expectKept(asked(protocols[from].decodeRequest(body, { path }).value), asked(protocols[from].decodeRequest(back.body, sentTo(back.context)).value))
         })
       })
     }

@@ -58,7 +58,7 @@ const unsettled = [
   // A name that pairs a result with its call, and one that became part of another (2.4).
   /field\.unsupported \/(input\/\d+\/name|tools\/\d+(\/tools\/\d+)?(\/name)?)$/,
   // Blank stop sequences among others.
-  /stop\.blank \/stop/,
+  /stop\.blank \/(stop|generationConfig\/stop)/,
   // Of several ways to say how much to think, one is listened to.
   /field\.(unsupported|unknown) \/(thinking|enable_thinking|thinking_budget|reasoning)/,
 ]

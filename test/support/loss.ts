@@ -41,7 +41,9 @@ const withoutMeaning = [
   // How a stream is dressed, not what it says (3.2, 3.6).
   /request \/stream_options\/include_(usage|obfuscation)$/,
   // The name of an output schema is a label (2.9).
-  /→ messages request \/(response_format\/json_schema|text\/format)\/name$/,
+  /→ (messages|generate-content) request \/(response_format\/json_schema|text\/format)\/name$/,
+  // Types of media are read in any case.
+  /\/mimeType$/,
   // Offsets beyond the text mean its end; tables have citations with places of their own.
   /(start|end)_index$/,
   // Caching by itself is the default of one wire, and asked for by marks in the other (2.11).

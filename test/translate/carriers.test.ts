@@ -6,8 +6,8 @@ import { clientOf, type Echo } from '../support/clients/index.ts'
 import { strictOf } from '../support/strict/index.ts'
 import { all } from '../support/wires.ts'
 
-/** A provider that signs calls and texts, as no other wire of ours does. */
-const proof = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'generate-content', model: 'gemini-3-pro', form: 'thought' } })
+/** A provider that signs calls and texts, which no client of the wires here takes for its own. */
+const proof = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'elsewhere', model: 'gemini-3-pro', form: 'thought' } })
 const call = (nth: number, signed?: string): Part => ({
   type: 'tool-call',
   id: `call_${nth}`,
@@ -107,11 +107,14 @@ describe.each(all)('a $name client keeps a signature', protocol => {
 
 /** What was said in order, and what it is signed with. */
 function essence({ parts }: Pick<Message, 'parts'>) {
-  return parts.map(part => {
-    const { value, issuer, model, form } = part.signature ?? {}
-    const signed = part.signature ? { signature: { value, issuer, model, form } } : {}
-    if (part.type === 'text') return { text: part.text, ...signed }
-    if (part.type === 'reasoning') return { thought: part.segments.map(segment => segment.text), ...signed }
-    return part.type === 'tool-call' ? { id: part.id, input: JSON.parse(part.input) as unknown, ...signed } : part.type
-  })
+  // An empty text says nothing, unless it is signed (2.2).
+  return parts
+    .filter(part => part.type !== 'text' || part.text || part.signature)
+    .map(part => {
+      const { value, issuer, model, form } = part.signature ?? {}
+      const signed = part.signature ? { signature: { value, issuer, model, form } } : {}
+      if (part.type === 'text') return { text: part.text, ...signed }
+      if (part.type === 'reasoning') return { thought: part.segments.map(segment => segment.text), ...signed }
+      return part.type === 'tool-call' ? { id: part.id, input: JSON.parse(part.input) as unknown, ...signed } : part.type
+    })
 }

@@ -53,12 +53,16 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, 
   'a $client client of a $upstream upstream',
   ({ client, upstream }) => {
     const thinker = thinkerOf(upstream)
-    describe.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
+    const wanted = (content: unknown) => (Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content)
+    // Where one text ends and the next begins is lost on frames that each hold a piece (2.8 rule 5).
+    const shapes = thinker.shapes.filter(({ name }) => !(client === 'generate-content' && name === 'two texts after thinking'))
+    describe.each(shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
       test('comes back to the upstream as it was, for three turns', async () => {
         const { asked } = await converse({ client, upstream, shape, streamed, options: keepAll })
         for (const [turns, request] of asked.entries()) {
           expect(strictOf(upstream).checkRequest(request)).toEqual([])
-          expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+          const kept = client === 'chat-completions' ? wanted : (content: unknown) => content
+          expect((thinker.echoed(request) as unknown[]).map(kept)).toEqual([1, 2, 3].slice(0, turns).map(turn => kept(thinker.essence(shape.answer(turn)))))
         }
       })
     })
@@ -67,6 +71,7 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, 
 
 describe.each(names.filter(name => name !== 'chat-completions'))('a chat-completions client of a %s upstream that sends back only what it knows', upstream => {
   const thinker = thinkerOf(upstream)
+  const wanted = (content: unknown) => (Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content)
   const calling = thinker.shapes.filter(shape => !shape.name.includes('without a call'))
   const client = 'chat-completions'
 
@@ -75,7 +80,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
     async ({ shape, streamed }) => {
       const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { ...keepAll, ccSignature: 'store' } })
       for (const [turns, request] of asked.entries())
-        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+        expect((thinker.echoed(request) as unknown[]).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
     },
   )
 

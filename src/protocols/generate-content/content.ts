@@ -15,10 +15,20 @@ import type { Reading, Writing } from './writing.ts'
 /** Parts of one content or of a run of them. `before`: those that were read already, to which a thought may belong. */
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
   parts.forEach((wire, index) => {
+    if (signsBefore(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
     before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
   })
   return before
+}
+
+/** A signature that came after the text it is of, as streams have it. Changes that part. */
+function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
+  const { signature, envelope } = decodeSignature(wire.thoughtSignature)
+  const owner = before.at(-1)
+  if (wire['text'] !== '' || envelope?.attach !== 'prev' || !signature || owner?.type !== 'text' || owner.signature) return false
+  owner.signature = signature
+  return true
 }
 
 /** A part that `GeminiPart` has checked. */
@@ -42,7 +52,7 @@ export function decodePart(part: GeminiPart, at: string, reading: Reading): Part
 function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
   if (speaks === undefined) return true
   const call = part['functionCall']
-  return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks !== 'model'
+  return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks === 'user'
 }
 
 /** A signature may stand on nothing at all, which is an empty text. */
@@ -105,7 +115,7 @@ function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
   report.rest({ ...rest, ...defined({ cache, logprobs: beside ? undefined : logprobs }) }, at)
   report.ext(ext, at)
   if (!beside) for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
-  const signed = sign(part, writing)
+  const signed = sign(part, writing, text ? {} : { attach: 'text' })
   if (!text && !native && !signed.thoughtSignature) {
     if ((cache || instructs) && !signature) report.add('text.empty', at)
     for (const _citation of (beside && citations) ?? []) report.add('citation.unsupported', at, 'citations')

@@ -1,4 +1,4 @@
-import type { Message, Part, TextPart, ToolCallPart } from '../../canonical/message.ts'
+import type { Message, Part, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeParts, encodeParts } from './content.ts'
@@ -16,7 +16,7 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
   return {
     role: 'system',
     origin: 'instructions',
-    parts: decodeParts(parts ?? [], `${at}/parts`, reading),
+    parts: decodeParts(parts ?? [], `${at}/parts`, { ...reading, speaks: 'instructions' }),
     at,
     ...keep(fields, nulls({ parts }), { role: role === undefined ? 'absent' : role, ...(parts === undefined && { parts: 'absent' }) }),
   }
@@ -24,7 +24,7 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 
 /**
  * Contents → messages. Clients that keep a stream's frames as they came send an answer in many contents of the model: such a
- * run is one message, in which a text goes on from piece to piece.
+ * run is one message, in which a text goes on from frame to frame.
  */
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
@@ -36,47 +36,47 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
     const inside: Reading = { ...reading, speaks, callId: place => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`, answered }
     const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
     if (run && plain) {
+      const goesOn = content.parts?.length === 1 && run.counts.at(-1) === 1
+      const before = run.message.parts.length
       decodeParts(content.parts ?? [], `${at}/parts`, inside, run.message.parts)
       run.counts.push(content.parts?.length ?? 0)
+      if (goesOn) join(run.message.parts, before)
     } else {
       const message = decodeContent(content, at, inside)
       messages.push(message)
       run = plain ? { message, counts: [content.parts?.length ?? 0] } : undefined
     }
-    if (run) settle(run)
+    if (run && run.counts.length > 1) run.message.ext = { [name]: { form: { ...ownForm(run.message), contents: [...run.counts] } } }
     for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') answered.ask(part)
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) answered.forget()
   })
   return messages
 }
 
-function settle({ message, counts }: { message: Message; counts: number[] }): void {
-  if (counts.length > 1) message.ext = { [name]: { form: { ...ownForm(message), contents: [...counts] } } }
-  message.parts = joinTexts(message.parts)
-}
-
-/** Pieces of one text, as frames of a stream bring them. A signature ends the text it stands on. */
-function joinTexts(parts: readonly Part[]): Part[] {
-  const joined: Part[] = []
-  for (const part of parts) {
-    const before = joined.at(-1)
-    if (before?.type === 'text' && part.type === 'text' && isPiece(before) && isPiece(part)) {
-      const pieces = [...piecesOf(before), ...piecesOf(part)]
-      joined[joined.length - 1] = { ...before, text: before.text + part.text, ext: { [name]: { form: { pieces } } } }
-    } else joined.push(part)
+/** Pieces of one text or thought, as frames of a stream bring them, are one. A signature ends what it stands on. Changes the list. */
+function join(parts: Part[], from: number): void {
+  const [before, part] = [parts[from - 1], parts[from]]
+  if (parts.length !== from + 1 || !before || !part || !isPiece(before) || !isPiece(part)) return
+  const ext = { [name]: { form: { pieces: [...piecesOf(before), ...piecesOf(part)] } } }
+  if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text, ext })
+  else if (before.type === 'reasoning' && part.type === 'reasoning') {
+    const segments = [{ kind: 'summary' as const, text: textOf(before) + textOf(part) }]
+    parts.splice(from - 1, 2, { ...before, segments, ext })
   }
-  return joined
 }
 
-/** A text of which nothing but itself is known. */
-function isPiece({ ext, signature }: TextPart): boolean {
+/** Of which nothing is known but what it says. */
+function isPiece({ ext, signature, type }: Part): boolean {
   const own = ext?.[name]
-  return !signature && (own === undefined || (own.fields === undefined && Object.keys(own.form ?? {}).every(key => key === 'pieces')))
+  if (signature || (type !== 'text' && type !== 'reasoning')) return false
+  return own === undefined || (own.fields === undefined && Object.keys(own.form ?? {}).every(key => key === 'pieces'))
 }
 
-function piecesOf(part: TextPart): number[] {
+const textOf = (part: Part): string => (part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : '')
+
+function piecesOf(part: Part): number[] {
   const pieces = ownForm(part)?.['pieces']
-  return Array.isArray(pieces) && pieces.every(length => typeof length === 'number') ? (pieces as number[]) : [part.text.length]
+  return Array.isArray(pieces) && pieces.every(length => typeof length === 'number') ? (pieces as number[]) : [textOf(part).length]
 }
 
 function decodeContent({ role, parts, ...fields }: GeminiContent, at: string, reading: Reading): Message {
@@ -149,12 +149,13 @@ function encodeNative(messages: readonly Message[], writing: RequestWriting): Co
 
 /** A text as the frames of a stream had brought it, while it still is as long. */
 function inPieces(part: Part, written: GeminiPart[]): GeminiPart[] {
-  const pieces = part.type === 'text' ? piecesOf(part) : []
+  const pieces = piecesOf(part)
+  const said = textOf(part)
   const [only] = written
-  if (part.type !== 'text' || !only || pieces.length < 2 || pieces.reduce((sum, length) => sum + length, 0) !== part.text.length) return written
+  if (!only || pieces.length < 2 || pieces.reduce((sum, length) => sum + length, 0) !== said.length) return written
   let start = 0
   return pieces.map(length => {
-    const text = part.text.slice(start, start + length)
+    const text = said.slice(start, start + length)
     start += length
     return { ...only, text }
   })

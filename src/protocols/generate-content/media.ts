@@ -158,6 +158,10 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
     case 'base64': {
       const extra = ownUnder(part, 'inlineData')
       const { mime, data } = source
+      if (!data && !own) {
+        report.add('media.unsupported', at)
+        return undefined
+      }
       const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : 'application/pdf') }), data, ...displayName }
       if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }

@@ -117,7 +117,12 @@ function checkPart(wire: unknown, path: string): GeminiPart {
 }
 
 function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '', model }: Around): Part {
-  const reading: Reading = { report: report(into), place: pointer => pointer, callId: () => callId(id, answering.candidate, answering.unnamed++) }
+  const reading: Reading = {
+    report: report(into),
+    place: pointer => pointer,
+    speaks: 'model',
+    callId: () => callId(id, answering.candidate, answering.unnamed++),
+  }
   const whole = decodePart(part, `${answering.at}/content/parts/${answering.nextPart}`, reading)
   signedBy(model, whole)
   answering.called ||= whole.type === 'tool-call'

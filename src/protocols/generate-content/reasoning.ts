@@ -117,8 +117,12 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   if (kinds && !carried) report.add('reasoning.kind', at)
   const foreign = signature?.issuer !== name
   const beside = carried ? defined({ id, lengths: foreign && told.length > 0 ? told.map(({ text }) => text.length) : undefined, kinds }) : {}
-  const signed = sign(part, writing, beside)
   const last = told.at(-1)
+  if (!last && to === 'provider' && signature && signature.issuer !== name) {
+    report.add('reasoning.foreign-signature', at)
+    return []
+  }
+  const signed = sign(part, writing, beside)
   if (!last) {
     const says = native && form !== undefined && form['hidden'] !== true
     if (!signed.thoughtSignature && !says) return []

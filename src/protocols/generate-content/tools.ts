@@ -178,6 +178,7 @@ function encodeServerTool(tool: ServerTool, writing: RequestWriting, { serverToo
     const headers = mcp.authorization === undefined ? {} : { headers: { Authorization: `Bearer ${mcp.authorization}` } }
     return { mcpServers: [{ name: mcp.label, streamableHttpTransport: { url: mcp.url, ...headers } }] }
   }
+  if (mcp?.at !== undefined) report.add('tool.server', mcp.at)
   const nearest = mode === 'map' ? nearestServerTool[tool.tool] : undefined
   report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
   if (nearest === undefined) return undefined

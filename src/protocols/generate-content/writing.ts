@@ -18,8 +18,8 @@ export type Reading = {
   place(pointer: string): string
   /** The id of a call that came without one. */
   callId(at: string): string
-  /** In a conversation: who says it. */
-  speaks?: 'model' | 'user'
+  /** Who says it. Absent: whoever may. */
+  speaks?: 'model' | 'user' | 'instructions'
   /** The id of the call that a result answers. */
   answered?(result: { id: string | undefined; name: string | undefined }, at: string): string
 }

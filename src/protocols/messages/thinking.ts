@@ -92,7 +92,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
         ? [{ ...ownKeys(part), type: 'redacted_thinking', data: signature.value }]
         : [{ ...ownKeys(part), type: 'thinking', thinking: text, signature: signature.value }]
     }
-    if (!signature && writing.native) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
+    if (!signature && writing.native && !writing.mixed) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
     if (!signature && !text) {
       report.onceEach('message.envelope', at, { itemId: id })
       return []

@@ -21,6 +21,8 @@ export type Writing = {
   to: 'provider' | 'client'
   /** The message came from this protocol, and its blocks are written as they stood. */
   native: boolean
+  /** Another provider has part in the conversation: what bears no proof of this one was never its own. */
+  mixed?: boolean
   callId(id: string, at: string | undefined, field?: 'id' | 'callId'): string
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
   /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
@@ -85,6 +87,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
     nameTool,
     called: new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-call' ? [part.id] : [])))),
+    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== name)),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',
     model,

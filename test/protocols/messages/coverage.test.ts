@@ -24,16 +24,19 @@ function cross(kind: Kind, wire: unknown, to: Protocol): { wire: unknown; notes:
   return { wire: written.wire, notes: [...notes, ...written.notes] }
 }
 
-/** All text of a body, with what its envelopes and data URLs hold. */
+/** All text of a body, with what its envelopes, data URLs and other data hold. */
 function textOf(body: unknown): string {
   return leaves(body)
     .map(({ path, value }) => {
       const text = String(value)
-      const data = /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1]
-      return `${path} ${unwrapSignature(text)?.signature.value ?? text} ${data === undefined ? '' : atob(data)}`
+      const data = /^data:[^,]*;base64,(.*)$/s.exec(text)?.[1] ?? (path.endsWith('/inlineData/data') ? text : undefined)
+      return `${path} ${unwrapSignature(text)?.signature.value ?? text} ${data === undefined ? '' : bytesOf(data)}`
     })
     .join('\n')
 }
+
+/** What is no base64 stands as it is. */
+const bytesOf = (data: string) => (/^[A-Za-z0-9+/]*=*$/.test(data) ? atob(data) : data)
 
 const covers = (notes: readonly Note[], path: string) =>
   notes.some(

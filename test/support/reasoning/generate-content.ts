@@ -51,7 +51,7 @@ export const thinker: Thinker = {
     shape('a signed text before a signed call', turn => [signed(text(turn), turn, 'text'), signed(call(turn), turn, 'call')]),
     shape('a signed thought, then a call', turn => [signed(thought(turn), turn, 'thought'), signed(call(turn), turn, 'call')]),
     shape('two signed calls', turn => [signed(call(turn, 1), turn, 'first'), signed(call(turn, 2), turn, 'second')]),
-    shape('a thought, then a signed answer', turn => [thought(turn), signed(text(turn), turn, 'text')]),
+    shape('a thought, then a signed answer, without a call', turn => [thought(turn), signed(text(turn), turn, 'text')]),
   ],
   stream(answer) {
     const { candidates, ...head } = answer as Answer
@@ -70,6 +70,7 @@ export const thinker: Thinker = {
     }
     return turns.flatMap(({ role, parts }) => (role === 'model' ? [bare(parts)] : []))
   },
+  wants: part => !((part as Part).thought && !(part as Part).thoughtSignature),
   proofs: request =>
     contentsOf(request).flatMap(({ parts }) => parts.flatMap(({ thoughtSignature }) => (thoughtSignature === undefined ? [] : [thoughtSignature]))),
 }

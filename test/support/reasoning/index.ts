@@ -14,6 +14,8 @@ export type Thinker = {
   echoed(request: unknown): unknown[]
   /** Every opaque proof in a request. */
   proofs(request: unknown): string[]
+  /** Of content: does the server want it back? Clients that know nothing of thoughts have no place for others. Absent: all of it. */
+  wants?(part: unknown): boolean
 }
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
