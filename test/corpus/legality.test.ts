@@ -9,7 +9,24 @@ import { type Exceptions, tally } from './tally.ts'
 
 const noMessage = 'it holds nothing but instructions, and the target demands a message, which nobody may invent'
 
+const beginsWithCall = 'it begins with a call, and the target demands a turn of the user before it, which nobody may invent'
+
+const pictures = 'it asks for pictures, which some servers of the target make'
+
 const requestExceptions: Exceptions = {
+  'generate-content/requests/lingua__gemini.imageConfigParam.followup.json → chat-completions': pictures,
+  'generate-content/requests/lingua__gemini.imageConfigParam.json → chat-completions': pictures,
+  'generate-content/requests/pydantic-ai__vertex.test_google.test_google_vertexai_image_generation.json → chat-completions': pictures,
+  'generate-content/requests/pydantic-ai__vertex.test_google.test_google_vertexai_image_generation_with_output_format.json → chat-completions': pictures,
+  'chat/requests/lingua__openai.chatCompletionsGcsBackedVideoFileParam.json → generate-content': 'the data of its file is an address, which is no base64',
+  'chat/requests/openinference__openai.test_tool_calls.test_tool_calls.json → generate-content': beginsWithCall,
+  'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_interleaved_settled_function_calls.json → generate-content':
+    beginsWithCall,
+  'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_own_reasoning_history.1.json → generate-content':
+    beginsWithCall,
+  'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_own_reasoning_history.2.json → generate-content':
+    beginsWithCall,
+  'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → messages': noMessage,
   'chat/requests/pydantic-ai__openai.test_openai.test_openai_model_without_system_prompt.json → messages': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-detailed-usage.json → messages': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-streaming-detailed-usage.json → messages': noMessage,

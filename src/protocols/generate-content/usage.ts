@@ -115,7 +115,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
 }
 
 function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTier?: string } {
-  if (tier === undefined) return {}
+  if (!tier) return {}
   const word = tierWords.toWire(tier) ?? (tierWords.toOurs(tier) === undefined ? tier : undefined)
   if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
   return { serviceTier: word ?? 'standard' }

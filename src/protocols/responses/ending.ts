@@ -25,7 +25,7 @@ export function conclude(state: State, clean: boolean, emit: Out): void {
     return
   }
   if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
-    if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', '', 'finish.reason')
+    if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', state.finishAt, 'finish.reason')
     fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
     return
   }
