@@ -16,6 +16,8 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
   { only: 'streamed', note: /^reasoning\.joined /, why: 'a stream of parts that go on does not tell where one thought ends and the next begins' },
   { only: 'streamed', note: /^reasoning\.kind \/choices\/\d+\/message$/, why: 'reasoning stands under several names in the chunks of a stream' },
   { only: 'whole', note: /^reasoning\.kind \/choices\/\d+\/message\//, why: 'and under one of them in a whole message' },
+  { only: 'streamed', note: /^parts\.order-lost $/, why: 'a stream writes the message before it knows where its source stood' },
+  { only: 'whole', note: /^parts\.order-lost .*\/content$/, why: 'and a whole reply knows it' },
   { only: 'whole', note: /^reasoning\.dialect-field /, why: 'proofs alone are no reasoning to a stream, whose fields of a dialect are for what it shows' },
   { only: 'whole', note: /^media\.unsupported .*\/parts\/\d+$/, why: 'sound without words is told as words that never come, where it is streamed' },
   { only: 'streamed', note: /^media\.transcript .*\/parts\/\d+$/, why: 'and so it is noted as words' },
