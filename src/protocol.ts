@@ -101,7 +101,7 @@ export type CodecOptions = {
   newId?: (prefix: string) => string
   /** What `translateRequest` learned of the request that is being answered. Absent: tools keep the names that the upstream knows. */
   context?: TranslationContext
-  /** Of a request: the path it was sent to, for wires where that says the model, or whether to stream. */
+  /** Of a request: the path it was sent to, for wires where that says the model, or whether to stream. Absent: the body alone is read. */
   path?: string
   /** The source protocol's field names, and over them those of the decoded body. Absent: notes use canonical names. */
   fieldNames?: FieldNames

@@ -28,7 +28,7 @@ export function decodeCall({ functionCall, thoughtSignature, ...fields }: Gemini
     ...keep(
       { ...rest, ...besideIt(fieldsOf(fields)) },
       { ...nulls({ id, name: called }), ...(id === '' && { id }), ...besideIt(silenceOf({ ...fields, thoughtSignature })) },
-      defined({ args: spelled, name: called == null ? 'absent' : undefined }),
+      defined({ id: id ? undefined : 'absent', args: spelled, name: called == null ? 'absent' : undefined }),
     ),
   }
 }
@@ -83,15 +83,18 @@ function decodeInside(part: GeminiPart, at: string): Part {
   return { type: 'opaque', protocol: name, raw: part, at }
 }
 
-/** What the model is told: the text of a sole `output` or `result`, or of an `error`; else the whole object. */
+/** What the model is told: the text or texts of a sole `output` or `result`, or of an `error`; else the whole object. */
 function readResponse(response: JsonObject | null | undefined, at: string): { content: TextPart[]; isError?: boolean } {
   if (!response) return { content: [] }
   const [only, ...others] = Object.entries(response)
   const text = (value: unknown): TextPart[] => (value === '' ? [] : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }])
   if (only && others.length === 0) {
     const [key, value] = only
-    if ((key === 'output' || key === 'result') && typeof value === 'string') return { content: text(value) }
-    if (key === 'error') return { content: text(value), isError: true }
+    const isError = key === 'error' ? { isError: true } : {}
+    if (key === 'output' || key === 'result' || key === 'error') {
+      if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string')) return { content: value.flatMap(text), ...isError }
+      if (typeof value === 'string' || key === 'error') return { content: text(value), ...isError }
+    }
   }
   return { content: text(response) }
 }
@@ -191,7 +194,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
     functionResponse['name'] = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
-  const response = encodeResponse(told, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson }, part, { report, write })
+  const response = encodeResponse(told, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson }, write)
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
@@ -209,15 +212,14 @@ export function isInner({ type, at }: Part, report: Writing['report']): boolean 
 function encodeResponse(
   told: readonly Part[],
   { structured, isError, parseJson }: { structured: JsonObject | undefined; isError: boolean | undefined; parseJson: boolean },
-  { at }: ToolResultPart,
-  { report, write }: { report: Writing['report']; write: WriteParts },
+  write: WriteParts,
 ): JsonObject {
   const texts = write(told).flatMap(part => (typeof part['text'] === 'string' ? [part['text']] : []))
-  const text = texts.join('\n')
+  const text = texts.join('')
   if (structured && readText(structured) === text) return structured
-  if (texts.length > 1) report.add('tool-result.joined', at)
-  if (isError) return { error: text }
-  return (parseJson && parseObject(text)) || { output: text }
+  const said = texts.length > 1 ? texts : text
+  if (isError) return { error: said }
+  return (parseJson && parseObject(text)) || { output: said }
 }
 
 const readText = (response: JsonObject) =>

@@ -116,7 +116,7 @@ function kindOf(mime: string | undefined, { source }: Held): MediaPart['kind'] {
 type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
 export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts): GeminiPart[] {
-  const { report, native } = writing
+  const { report, native, inResult } = writing
   const { type: _, kind: __, source, filename, title, context, detail, citations, transcript, expiresAt, video, cache, signature: ___, at, ext, ...rest } = part
   if (source.type === 'parts') {
     report.add('media.flattened', at)
@@ -134,6 +134,10 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   const named = native ? {} : defined({ filename })
   report.rest({ ...rest, ...named, ...defined({ title, context, citations, transcript, expiresAt, cache }) }, at)
   report.ext(ext, at)
+  if (inResult && !native) {
+    report.rest(defined({ video, detail: detail === 'auto' ? undefined : detail }), at)
+    return [{ ...ownKeys(part), ...written }]
+  }
   const level = detail === undefined || detail === 'auto' ? undefined : detail === 'original' ? 'MEDIA_RESOLUTION_ULTRA_HIGH' : resolution.toWire(detail)
   if (detail === 'original') report.add('media.detail', at, 'detail')
   const ownResolution = ownUnder(part, 'mediaResolution')

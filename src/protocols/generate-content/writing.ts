@@ -44,6 +44,8 @@ export type Writing = {
   model?: string | undefined
   /** Is a result whose text is a JSON object written as that object? */
   parseJson?: boolean
+  /** Is it inside of a result, where media have nothing beside them? */
+  inResult?: boolean
   serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
   /** Takes what of a text stands elsewhere in a reply: its citations and the odds of its tokens. Absent: there is no such place. */

@@ -105,6 +105,11 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   }
   const block = encodeSource(part, writing, write)
   if (!block) return []
+  // What a model showed of its own making no other one takes for its words.
+  if (block.type === 'image' && role === 'assistant' && !native && !ext?.[name]) {
+    report.add('media.unsupported', at)
+    return []
+  }
   report.rest({ ...rest, ...(transcript !== undefined && { transcript }) }, at)
   report.ext(ext, at)
   if (detail !== undefined && detail !== 'auto') report.add('media.detail', at, 'detail')
