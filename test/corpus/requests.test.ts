@@ -22,7 +22,8 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
         const cases = recorded.filter(({ protocol }) => protocol === from)
         await tally(`recorded ${from} → ${to}`, cases, exceptions, ({ body, path }) => {
           const reference = references.find(key => body[key] != null)
-          if (reference) expect(() => translateRequest(body, { from, to, path })).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }))
+          if (reference)
+            expect(() => translateRequest(body, { from, to, path })).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }))
           const there = translateRequest(body, { from, to, path, ...(reference && { onUnresolvable: 'note' as const }) })
           if (reference) expect(there.notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: `/${reference}` }))
           const faults = strictOf(to).checkRequest(there.body)

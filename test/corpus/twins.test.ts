@@ -28,7 +28,12 @@ function outline({ id, createdAt, candidates, usage, error, promptBlocked }: Can
       }
   // Servers put the ending in words now and then.
   const told = { id: id !== undefined, created: createdAt !== undefined, error: error?.kind, promptBlocked: promptBlocked?.reason }
-  return { told, parts, ends: candidates.map(({ index, finish: { message: _, ...finish } = {} as Finish }) => ({ index, ...finish })), counts: Object.keys(usage ?? {}) }
+  return {
+    told,
+    parts,
+    ends: candidates.map(({ index, finish: { message: _, ...finish } = {} as Finish }) => ({ index, ...finish })),
+    counts: Object.keys(usage ?? {}),
+  }
 }
 
 function expectTwins(one: CanonicalResponse, other: CanonicalResponse): void {

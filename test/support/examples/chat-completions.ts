@@ -2,7 +2,7 @@ import type { Signature } from '../../../src/canonical/message.ts'
 import { translateRequest } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, detailed, items, overloaded, parameters, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, detailed, gemini, items, overloaded, parameters, png, seal, user } from './wires.ts'
 
 const { request, reply, stream, error } = makers('chat-completions')
 const fromItems = request('responses')
@@ -28,6 +28,11 @@ const layout = { signature: { value: '["x4","r0"]', issuer: 'chat-completions', 
 
 /** One for each note that the codecs of chat-completions make. */
 export const chatCompletionsExamples: Record<string, Example> = {
+  'usage.merged': makers('chat-completions').reply('generate-content')(
+    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
+    {},
+    [],
+  ),
   'tool.renamed': fromItems(items.request({ tools: [items.tool('my.tool')] })),
   'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
   'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),

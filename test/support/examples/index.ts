@@ -5,6 +5,7 @@ import { translateNotes } from '../../../src/translate/notes.ts'
 import { chatCompletionsExamples } from './chat-completions.ts'
 import { commonExamples } from './common.ts'
 import type { Example } from './example.ts'
+import { generateContentExamples } from './generate-content.ts'
 import { messagesExamples } from './messages.ts'
 import { responsesExamples } from './responses.ts'
 import { translateExamples } from './translate.ts'
@@ -13,6 +14,7 @@ const examplesOf: Record<ProtocolName, Record<string, Example>> = {
   'chat-completions': chatCompletionsExamples,
   responses: responsesExamples,
   messages: messagesExamples,
+  'generate-content': generateContentExamples,
 }
 
 /** `table` and `file`: where the codes and their examples stand. */

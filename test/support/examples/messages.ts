@@ -1,6 +1,6 @@
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, items, parameters, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
 const { request, reply, stream, error } = makers('messages')
 const fromChat = request('chat-completions')
@@ -23,6 +23,11 @@ const done = chat.chunk({}, { finish_reason: 'stop' }, { usage: { prompt_tokens:
 
 /** One for each note that the codecs of messages make. */
 export const messagesExamples: Record<string, Example> = {
+  'usage.merged': makers('messages').reply('generate-content')(
+    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
+    {},
+    ['field.unsupported'],
+  ),
   'system.mid-conversation-as-user': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
   'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
   'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/system' } }),

@@ -1,6 +1,6 @@
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, detailed, items, overloaded, parameters, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, detailed, gemini, items, overloaded, parameters, png, seal, user } from './wires.ts'
 
 const { request, reply, stream, error } = makers('responses')
 const fromChat = request('chat-completions')
@@ -26,6 +26,11 @@ const location = { type: 'char_location', cited_text: 'a', document_index: 0, do
 
 /** One for each note that the codecs of responses make. */
 export const responsesExamples: Record<string, Example> = {
+  'usage.merged': makers('responses').reply('generate-content')(
+    gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
+    {},
+    [],
+  ),
   'store.default': fromChat(chat.request({}), {}, ['reasoning.include-encrypted']),
   'reasoning.older-summary': elsewhere.request('responses')(items.request({ reasoning: { effort: 'low', generate_summary: 'auto' } }), {}, [
     'reasoning.summary',

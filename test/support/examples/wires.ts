@@ -94,6 +94,19 @@ export const blocks = {
   ],
 }
 
+export const gemini = {
+  reply: (parts: object[], body: object = {}, candidate: object = {}) => ({
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP', ...candidate }],
+    usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 2, totalTokenCount: 7 },
+    modelVersion: 'm',
+    responseId: 'r1',
+    createTime: '2026-01-01T00:00:00Z',
+    ...body,
+  }),
+  request: (body: object) => ({ model: 'm', contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 50 }, ...body }),
+  says: (...contents: object[]) => ({ model: 'm', contents, generationConfig: { maxOutputTokens: 50 } }),
+}
+
 /** What no wire of the registry says, but the model can hold. */
 export const canonical = {
   reply: (parts: Part[], candidate: Partial<Candidate> = {}, response: Partial<CanonicalResponse> = {}): CanonicalResponse => ({

@@ -1,0 +1,196 @@
+import { type Example, makers } from './example.ts'
+import { blocks, canonical, chat, detailed, gemini, items, overloaded, png, seal, user } from './wires.ts'
+
+const { request, reply, stream, error } = makers('generate-content')
+const fromChat = request('chat-completions')
+const fromItems = request('responses')
+const fromBlocks = request('messages')
+const chatReply = reply('chat-completions')
+const itemsReply = reply('responses')
+const blocksReply = reply('messages')
+
+const assistant = { role: 'assistant', content: 'yes' }
+const called = (...ids: string[]) => ({ role: 'assistant', tool_calls: ids.map(id => chat.call(id, '{}')) })
+const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done' })
+const cited = { type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }
+const file = (media: object) => ({ role: 'user', content: [{ type: 'text', text: 'see' }, media] })
+const thinks = (model: string, thinking: object, more: object = {}) =>
+  blocks.request({ model: 'm', max_tokens: 5000, thinking, ...more, ...(model && { model }) })
+const said = (text: string, more: object = {}) => [
+  { type: 'start', id: 'r1', model: 'm' },
+  { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+  { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'text', text: '', at: '/text' } },
+  { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'text', text } },
+  { type: 'part.end', candidate: 0, part: 0, ...more },
+  { type: 'message.end', candidate: 0, message: 0 },
+  { type: 'finish', candidate: 0, finish: { reason: 'stop' } },
+  { type: 'usage', usage: { input: 5, output: 2 } },
+  { type: 'end', clean: true },
+]
+const pieces = (...parts: object[]) => parts.map((part, index) => gemini.reply([part], {}, index < parts.length - 1 ? { finishReason: undefined } : {}))
+const read = makers('messages')
+/** Later ones demand a signature on every call. */
+const older = 'gemini-2.5-pro'
+
+/** One for each note that the codecs of generate-content make. */
+export const generateContentExamples: Record<string, Example> = {
+  'system.mid-conversation-as-user': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
+  'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
+  'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/systemInstruction' } }),
+  'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
+  'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
+  'message.envelope': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
+  'text.empty': fromBlocks(
+    blocks.says(
+      user,
+      {
+        role: 'assistant',
+        content: [
+          { type: 'text', text: 'a' },
+          { type: 'text', text: '', cache_control: { type: 'ephemeral' } },
+        ],
+      },
+      user,
+    ),
+    {},
+    ['field.unsupported'],
+  ),
+  'refusal.as-text': fromChat(chat.says(user, { role: 'assistant', refusal: 'no' })),
+  'media.unsupported': fromItems(items.says({ role: 'user', content: [{ type: 'input_image', image_url: 'data:nothing' }] })),
+  'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
+  'media.url': fromChat(chat.says(file({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }))),
+  'media.transcript': request('canonical')(canonical.request([{ type: 'media', kind: 'audio', source: { type: 'reference', id: 'a1' }, transcript: 'hello' }])),
+  'media.flattened': fromBlocks(
+    blocks.says({ role: 'user', content: [{ type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'a' }] } }] }),
+  ),
+  'media.detail': fromItems(items.says({ role: 'user', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}`, detail: 'original' }] })),
+  'search-result.as-text': fromBlocks(
+    blocks.says({ role: 'user', content: [{ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'a' }] }] }),
+  ),
+  'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
+  'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
+  'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', summary: [], encrypted_content: seal }, items.text('yes'))),
+  'reasoning.placeholder-signature': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: 'gemini-3-pro' }),
+  'reasoning.kind': chatReply(chat.reply({ content: 'yes', reasoning_content: 'hm' }, {}, { created: 1 })),
+  'reasoning.other-model': request('canonical')(
+    canonical.request([{ type: 'text', text: 'hi', signature: { value: seal, issuer: 'generate-content', model: 'gemini-2.5-pro' } }], {
+      model: 'gemini-3-pro',
+    }),
+  ),
+  'tool.added-late': fromBlocks(
+    blocks.says({ role: 'user', content: 'hi' }, { role: 'system', content: [{ type: 'tool_addition', tool: { definition: blocks.tool('look') } }] }),
+  ),
+  'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
+  'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
+  'tool-call.id': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
+  'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
+  'tool-result.name': fromChat(chat.says(user, result('c1'))),
+  'tool-result.moved': fromChat({ ...chat.says(user, called('c1'), user, result('c1')), model: older }),
+  'tool-result.duplicate': fromChat({ ...chat.says(user, called('c1'), result('c1'), result('c1')), model: older }),
+  'tool-result.synthesized': fromChat({ ...chat.says(user, called('c1')), model: older }, { repairToolPairs: 'synthesize' }),
+  'tool-result.orphan-as-text': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'synthesize' }),
+  'tool-result.orphan': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'drop' }),
+  'server-tool.dropped': fromItems(
+    items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
+  ),
+  'server-tool.as-text': fromItems(
+    items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
+    { serverToolHistory: 'text' },
+  ),
+  'reasoning.effort': fromChat(chat.request({ model: 'gemini-3-pro', reasoning_effort: 'max' })),
+  'reasoning.effort-as-budget': fromChat(chat.request({ model: 'gemini-2.5-pro', reasoning_effort: 'low' })),
+  'reasoning.budget-as-effort': fromBlocks(thinks('gemini-3-pro', { type: 'enabled', budget_tokens: 2000 }, { output_config: { effort: 'low' } })),
+  'reasoning.mode': fromBlocks(thinks('gemini-3-pro', { type: 'between_tools' })),
+  'reasoning.off': fromBlocks(thinks('gemini-2.5-pro', { type: 'disabled' }, { output_config: { effort: 'high' } })),
+  'reasoning.summary': fromItems(items.request({ model: 'gemini-3-pro', reasoning: { effort: 'low', summary: 'detailed' } })),
+  'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
+  'tool.namespace': fromItems({ ...items.says(user, { ...items.call('c1', '{}'), namespace: 'ns' }, items.result('c1')), model: older }),
+  'tool.server': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] })),
+  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { serverTools: 'map' }),
+  'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look'), { type: 'shell' }], tool_choice: { type: 'shell' } }), {}, ['tool.server']),
+  'tool_choice.without-tools': fromChat(chat.request({ tool_choice: 'required' })),
+  'tool_choice.validated': fromChat(
+    chat.request({
+      tools: [chat.tool('look')],
+      tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'look' } }] } },
+    }),
+  ),
+  'output.strict': fromChat(chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' }, strict: false } } })),
+  'output.voice': fromChat(chat.request({ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } })),
+  'sampling.seed': fromChat(chat.request({ seed: 4294967296 })),
+  'stop.too-many': request('canonical')(canonical.request([{ type: 'text', text: 'hi' }], { stop: ['a', 'b', 'c', 'd', 'e', 'f'] })),
+  'max_tokens.least': fromBlocks(blocks.request({ max_tokens: 0 })),
+  'tier.unsupported': fromChat(chat.request({ service_tier: 'scale' })),
+  'finish.approximated': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'pause_turn' })),
+  'finish.details': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, [
+    'finish.approximated',
+  ]),
+  'finish.truncated-as-length': stream('messages')(
+    blocks.stream(blocks.block(0, { type: 'text', text: '' }, { type: 'text_delta', text: 'yes' })).slice(0, -2),
+    { truncated: 'length' },
+  ),
+  'citation.rounded': read.reply('generate-content')(
+    gemini.reply(
+      [{ text: 'ü' }],
+      {},
+      {
+        groundingMetadata: {
+          groundingChunks: [{ web: { uri: 'https://example.org', title: 't' } }],
+          groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [0] }],
+        },
+      },
+    ),
+    {},
+    ['citation.no-proof', 'citation.span', 'field.unsupported'],
+  ),
+  'citation.approximated': blocksReply(
+    blocks.reply([
+      {
+        type: 'text',
+        text: 'yes',
+        citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: 'y', encrypted_index: 'e' }],
+      },
+    ]),
+  ),
+  'citation.unsupported': blocksReply(
+    blocks.reply([
+      {
+        type: 'text',
+        text: 'yes',
+        citations: [{ type: 'char_location', cited_text: 'y', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }],
+      },
+    ]),
+  ),
+  'logprobs.bytes': chatReply(
+    chat.reply({ content: 'y' }, { logprobs: { content: [{ token: 'y', logprob: -1, bytes: [255], top_logprobs: [] }], refusal: null } }, { created: 1 }),
+  ),
+  'tier.nearest': chatReply(chat.reply({ content: 'yes' }, {}, { created: 1, service_tier: 'standard' })),
+  'usage.merged': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { usage: { input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 2 } })),
+  'usage.overlap': chatReply(
+    chat.reply(
+      { content: 'yes' },
+      {},
+      { created: 1, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 } } },
+    ),
+  ),
+  'reasoning.joined': stream('canonical')([
+    ...said('yes').slice(0, 2),
+    { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'reasoning', segments: [], at: '/thought' } },
+    { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'reasoning', segment: 0, of: 'summary', text: 'hm' } },
+    { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'reasoning', segment: 1, of: 'summary', text: 'so' } },
+    { type: 'part.end', candidate: 0, part: 0 },
+    ...said('yes').slice(5),
+  ]),
+  'stream.stray-call': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, [
+    'field.unsupported',
+    'usage.late',
+  ]),
+  'stream.partial-path': read.stream('generate-content')(
+    pieces({ functionCall: { name: 'look', willContinue: true } }, { functionCall: { partialArgs: [{ jsonPath: 'a', stringValue: 'b' }] } }),
+    {},
+    ['field.unsupported', 'usage.late'],
+  ),
+  'stream.final-differs': stream('canonical')(said('yes', { final: { type: 'text', text: 'no', at: '/text' } })),
+  'error.status': error('messages')(overloaded),
+  'error.details': error('messages')(detailed),
+}
