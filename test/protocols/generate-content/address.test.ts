@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest'
+import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+
+const { address, detect, withModel } = generateContent
+const none = new URLSearchParams()
+
+describe('the path says the model and what is asked of it', () => {
+  test.each<[path: string, wanted: object | undefined]>([
+    ['/v1beta/models/gemini-3-pro:generateContent', { operation: 'generate', model: 'gemini-3-pro', stream: false }],
+    ['/v1beta/models/gemini-3-pro:streamGenerateContent?alt=sse', { operation: 'generate', model: 'gemini-3-pro', stream: true }],
+    ['/v1beta/models/gemini-3-pro:streamGenerateContent', { operation: 'generate', model: 'gemini-3-pro', stream: true }],
+    ['/v1/models/m:generateContent', { operation: 'generate', model: 'm', stream: false }],
+    ['/v1alpha/models/m:generateContent', { operation: 'generate', model: 'm', stream: false }],
+    ['/v1beta/models/m:countTokens', { operation: 'count-tokens', model: 'm' }],
+    ['/v1beta/tunedModels/mine:generateContent', { operation: 'generate', model: 'tunedModels/mine', stream: false }],
+    ['/v1/projects/p/locations/us/publishers/google/models/m:generateContent', { operation: 'generate', model: 'm', stream: false }],
+    ['/v1beta/models/llama3:8b:generateContent', { operation: 'generate', model: 'llama3:8b', stream: false }],
+    ['/v1beta/models/vendor%2Fmodel:generateContent', { operation: 'generate', model: 'vendor/model', stream: false }],
+    ['/v1beta/models/m:embedContent', undefined],
+    ['/v1beta/models/m', undefined],
+    ['/v1beta/models', undefined],
+    ['/models/m:generateContent', undefined],
+    ['/v1/messages', undefined],
+  ])('%s', (path, wanted) => {
+    expect(address.match(path)).toEqual(wanted)
+  })
+
+  test.each<[model: string, stream: boolean, path: string]>([
+    ['m', false, '/v1beta/models/m:generateContent'],
+    ['m', true, '/v1beta/models/m:streamGenerateContent?alt=sse'],
+    ['models/m', false, '/v1beta/models/m:generateContent'],
+    ['tunedModels/mine', false, '/v1beta/tunedModels/mine:generateContent'],
+    ['odd name?', false, '/v1beta/models/odd%20name%3F:generateContent'],
+  ])('a call of %s, streamed: %s, goes to %s', (model, stream, path) => {
+    expect(address.target({ operation: 'generate', model, stream })).toBe(path)
+    expect(address.target({ operation: 'count-tokens', model, stream: false })).toBe(path.replace(/:\w+(\?.*)?$/, ':countTokens'))
+  })
+
+  test('what an encoder says of the path, the decoder reads', () => {
+    const { wire, context } = generateContent.encodeRequest({ model: 'm', messages: [], stream: { enabled: true } })
+    expect(wire).not.toHaveProperty('model')
+    expect(generateContent.decodeRequest(wire, { path: String(context?.path) }).value).toMatchObject({ model: 'm', stream: { enabled: true } })
+  })
+
+  test('a body may say the model too, and the path wins', () => {
+    const body = { model: 'models/told', contents: [] }
+    expect(generateContent.decodeRequest(body).value.model).toBe('told')
+    expect(generateContent.decodeRequest(body, { path: '/v1beta/models/asked:generateContent' }).value.model).toBe('asked')
+    expect(withModel(body, 'other')).toEqual({ model: 'models/other', contents: [] })
+    expect(withModel({ contents: [] }, 'other')).toEqual({ contents: [] })
+  })
+})
+
+describe('keys and listings', () => {
+  test('a key stands in a header, in the query, or is a bearer', () => {
+    expect(address.credentialOf({ 'x-goog-api-key': 'k', authorization: 'Bearer b' }, none)).toBe('k')
+    expect(address.credentialOf({}, new URLSearchParams('key=q'))).toBe('q')
+    expect(address.credentialOf({ authorization: 'Bearer b' }, none)).toBe('b')
+    expect(address.credentialOf({}, none)).toBeUndefined()
+  })
+
+  test('a listing is asked for by its path, or by the key', () => {
+    expect(address.listingClaim('/v1beta/models', {}, none)).toBe(3)
+    expect(address.listingClaim('/v1/models', {}, none)).toBe(0)
+    expect(address.listingClaim('/v1/models', { 'x-goog-api-key': 'k' }, none)).toBe(3)
+    expect(address.listingClaim('/v1/models/m', {}, new URLSearchParams('key=k'))).toBe(3)
+    expect(address.list([{ id: 'm', contextTokens: 9 }])).toMatchObject({ models: [{ name: 'models/m', displayName: 'm', inputTokenLimit: 9 }] })
+  })
+})
+
+describe('what a body says of itself', () => {
+  test.each<[string, unknown, 'request' | 'response' | undefined]>([
+    ['a request', { contents: [{ parts: [{ text: 'a' }] }] }, 'request'],
+    ['a request in the other spelling', { contents: [], system_instruction: {} }, 'request'],
+    ['a reply', { candidates: [] }, 'response'],
+    ['a refused prompt', { promptFeedback: { blockReason: 'SAFETY' } }, 'response'],
+    ['something else', { messages: [] }, undefined],
+    ['nothing', null, undefined],
+  ])('%s', (_, body, kind) => {
+    const signs = detect(body)
+    expect((['request', 'response'] as const).filter(one => signs[one].length > 0)).toEqual(kind ? [kind] : [])
+  })
+})

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest'
+import { translateError } from '../../../src/index.ts'
+import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+
+const rpc = 'type.googleapis.com/google.rpc.'
+const body = (code: number, status: string, message = 'm', details?: object[]) => ({ error: { code, message, status, ...(details && { details }) } })
+const read = (wire: unknown, status = 0) => generateContent.decodeError({ status, headers: {}, body: wire }).value
+
+describe('what servers say', () => {
+  test.each<[wire: object, kind: string, status: number]>([
+    [body(400, 'INVALID_ARGUMENT'), 'invalid_request', 400],
+    [body(400, 'FAILED_PRECONDITION'), 'invalid_request', 400],
+    [body(400, 'FAILED_PRECONDITION', 'Enable billing first.'), 'billing', 400],
+    [body(400, 'INVALID_ARGUMENT', 'm', [{ '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' }]), 'authentication', 400],
+    [body(400, 'INVALID_ARGUMENT', 'The input token count (9) exceeds the maximum number of tokens allowed (8).'), 'context_length', 400],
+    [body(403, 'PERMISSION_DENIED'), 'permission', 403],
+    [body(404, 'NOT_FOUND'), 'not_found', 404],
+    [body(409, 'ALREADY_EXISTS'), 'conflict', 409],
+    [body(429, 'RESOURCE_EXHAUSTED'), 'rate_limit', 429],
+    [body(429, 'RESOURCE_EXHAUSTED', 'm', [{ '@type': `${rpc}QuotaFailure`, violations: [{ quotaId: 'RequestsPerDay' }] }]), 'quota', 429],
+    [body(500, 'DATA_LOSS'), 'internal', 500],
+    [body(503, 'UNAVAILABLE', 'The model is overloaded.'), 'overloaded', 503],
+    [body(503, 'UNAVAILABLE'), 'unavailable', 503],
+    [body(504, 'DEADLINE_EXCEEDED'), 'timeout', 504],
+    [[body(503, 'UNAVAILABLE')], 'unavailable', 503],
+    [body(418, 'SOMETHING_NEW'), 'invalid_request', 418],
+  ])('%j', (wire, kind, status) => {
+    expect(read(wire)).toMatchObject({ kind, status })
+    expect(generateContent.encodeError(read(wire)).wire.body).toEqual(wire)
+  })
+
+  test('how long to wait, and which field was wrong', () => {
+    const details = [
+      { '@type': `${rpc}RetryInfo`, retryDelay: '34.4s' },
+      { '@type': `${rpc}BadRequest`, fieldViolations: [{ field: 'contents' }] },
+    ]
+    expect(read(body(429, 'RESOURCE_EXHAUSTED', 'm', details))).toMatchObject({ retryAfterMs: 34_400, param: 'contents' })
+  })
+
+  test('a page of a proxy keeps its status', () => {
+    expect(read('<html>', 502)).toMatchObject({ status: 502, kind: 'internal', message: '<html>' })
+  })
+})
+
+describe('what clients are told', () => {
+  test('waiting times of others stand in the details, where its clients look', () => {
+    const {
+      status,
+      headers,
+      body: told,
+    } = translateError(
+      { status: 429, headers: { 'retry-after': '3' }, body: { error: { message: 'slow', type: 'rate_limit_error', param: 'model', code: null } } },
+      { from: 'chat-completions', to: 'generate-content' },
+    )
+    expect({ status, retry: headers['retry-after'] }).toEqual({ status: 429, retry: '3' })
+    expect(told).toEqual({
+      error: {
+        code: 429,
+        message: 'slow',
+        status: 'RESOURCE_EXHAUSTED',
+        details: [
+          { '@type': `${rpc}BadRequest`, fieldViolations: [{ field: 'model', description: 'slow' }] },
+          { '@type': `${rpc}RetryInfo`, retryDelay: '3s' },
+        ],
+      },
+    })
+  })
+
+  test('a status that only one protocol has becomes one that all know', () => {
+    const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+    const { status, body: told } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
+    expect({ status, told }).toEqual({ status: 503, told: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
+  })
+})

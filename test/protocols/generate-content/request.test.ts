@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'vitest'
+import type { CanonicalRequest } from '../../../src/canonical/request.ts'
+import { translateRequest } from '../../../src/index.ts'
+import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+import { strictOf } from '../../support/strict/index.ts'
+
+type Body = Record<string, unknown>
+
+const read = (body: Body) => generateContent.decodeRequest({ contents: [], ...body }).value
+const again = (body: Body) => {
+  const { value, notes, fieldNames } = generateContent.decodeRequest(body)
+  const written = generateContent.encodeRequest(value, { fieldNames: { ...generateContent.fieldNames, ...fieldNames } })
+  return { wire: written.wire, notes: [...notes, ...written.notes] }
+}
+const user = (...parts: Body[]) => ({ role: 'user', parts })
+const model = (...parts: Body[]) => ({ role: 'model', parts })
+const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
+const result = (name: string, said: string, id?: string) => ({ functionResponse: { name, response: { output: said }, ...(id && { id }) } })
+
+describe('the same body is written back', () => {
+  test.each<[what: string, body: Body]>([
+    ['in the other spelling', { contents: [{ parts: [{ inline_data: { mime_type: 'image/png', data: 'QQ==' } }] }], generation_config: { top_p: 0.5 } }],
+    ['with arguments whose names look like fields', { contents: [model({ functionCall: { name: 'f', args: { mime_type: 'x', inline_data: 1 } } })] }],
+    ['with calls and results without ids', { contents: [model(call('f'), call('f')), user(result('f', 'a'), result('f', 'b'))] }],
+    ['with an answer in the frames of a stream', { contents: [model({ text: 'He' }), model({ text: 'llo' }), model({ text: '' })] }],
+    [
+      'with a result that is any object',
+      { contents: [model(call('f', 'a')), user({ functionResponse: { id: 'a', name: 'f', response: { error: { x: 1 } } } })] },
+    ],
+    ['with an empty part', { contents: [user({})] }],
+    ['with a signature alone', { contents: [model({ thoughtSignature: 'QQ==' })] }],
+    ['with the placeholder that clients write', { contents: [model({ ...call('f'), thoughtSignature: 'skip_thought_signature_validator' })] }],
+    [
+      'with several entries of tools',
+      { contents: [], tools: [{ functionDeclarations: [{ name: 'a' }] }, { googleSearch: {} }, { functionDeclarations: [{ name: 'b' }] }] },
+    ],
+    [
+      'with an older schema',
+      { contents: [], tools: [{ functionDeclarations: [{ name: 'a', parameters: { type: 'OBJECT', nullable: true, minProperties: '1' } }] }] },
+    ],
+    [
+      'with words in lower case',
+      { contents: [], toolConfig: { functionCallingConfig: { mode: 'any' } }, generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } },
+    ],
+    ['with VALIDATED', { contents: [], toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } }],
+    ['that counts tokens', { generateContentRequest: { model: 'models/m', contents: [user({ text: 'x' })] } }],
+    ['with a lone entry of tools', { contents: [], tools: { functionDeclarations: [{ name: 'a' }] } }],
+  ])('%s', (_, body) => {
+    expect(again(body)).toEqual({ wire: body, notes: [] })
+  })
+})
+
+describe('what is read', () => {
+  test('results find their calls by id, else by name and order, over all contents of a turn', () => {
+    const { messages } = read({
+      contents: [model(call('f')), model({ text: '' }), model(call('g'), call('f')), user(result('f', '1'), result('f', '2'), result('g', '3'))],
+    })
+    const parts = messages.flatMap(message => message.parts)
+    const ids = Object.fromEntries(parts.flatMap(part => (part.type === 'tool-call' ? [[part.id, part.name]] : [])))
+    const answers = parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : []))
+    expect(answers.map(id => ids[id])).toEqual(['f', 'f', 'g'])
+    expect(new Set(answers).size).toBe(3)
+  })
+
+  test('pieces of one text are one text', () => {
+    const { messages } = read({ contents: [user({ text: 'x' }), model({ text: 'He' }), model({ text: 'llo' }), user({ text: 'y' })] })
+    expect(messages.map(({ role, parts }) => [role, parts.map(part => (part.type === 'text' ? part.text : ''))])).toEqual([
+      ['user', ['x']],
+      ['assistant', ['Hello']],
+      ['user', ['y']],
+    ])
+  })
+
+  test.each<[what: string, schema: Body, wanted: Body]>([
+    ['types', { type: 'OBJECT', properties: { type: { type: 'STRING' } } }, { type: 'object', properties: { type: { type: 'string' } } }],
+    ['what may be null', { type: 'INTEGER', nullable: true }, { type: ['integer', 'null'] }],
+    ['big numbers', { type: 'ARRAY', items: { type: 'NUMBER' }, minItems: '2' }, { type: 'array', items: { type: 'number' }, minItems: 2 }],
+    ['choices', { anyOf: [{ type: 'STRING' }], nullable: true }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
+  ])('schemas of the older kind: %s', (_, schema, wanted) => {
+    const [tool] = read({ tools: [{ functionDeclarations: [{ name: 'f', parameters: schema }] }] }).tools ?? []
+    expect(tool).toMatchObject({ type: 'function', parameters: wanted })
+  })
+
+  test.each<[calling: Body, choice: Body]>([
+    [{ mode: 'AUTO' }, { mode: 'auto' }],
+    [{ mode: 'NONE' }, { mode: 'none' }],
+    [{ mode: 'ANY' }, { mode: 'required' }],
+    [
+      { mode: 'ANY', allowedFunctionNames: ['f'] },
+      { mode: 'tool', kind: 'function', name: 'f' },
+    ],
+    [
+      { mode: 'ANY', allowedFunctionNames: ['f', 'g'] },
+      { mode: 'allowed', require: true, tools: [{ name: 'f' }, { name: 'g' }] },
+    ],
+    [
+      { mode: 'VALIDATED', allowedFunctionNames: ['f'] },
+      { mode: 'allowed', require: false, tools: [{ name: 'f' }] },
+    ],
+  ])('the choice %j', (functionCallingConfig, choice) => {
+    expect(read({ toolConfig: { functionCallingConfig } }).toolChoice).toMatchObject(choice)
+  })
+})
+
+describe('what is written for another protocol', () => {
+  const translate = (body: Body, options = {}) => {
+    const { body: wire, notes } = translateRequest({ model: 'gemini-3-pro', ...body }, { from: 'chat-completions', to: 'generate-content', ...options })
+    expect(strictOf('generate-content').checkRequest(wire)).toEqual([])
+    return { wire: wire as Body, notes: notes.map(({ kind, code, path }) => `${kind} ${code} ${path}`) }
+  }
+  const calls = (...ids: string[]) => ({
+    role: 'assistant',
+    content: null,
+    tool_calls: ids.map(id => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })),
+  })
+  const answer = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+
+  test('all results of a turn stand alone, in the order of the calls, and instructions of mid-conversation in the mouth of the user', () => {
+    const { wire, notes } = translate({
+      messages: [
+        { role: 'system', content: 'S' },
+        { role: 'user', content: 'go' },
+        calls('a', 'b'),
+        answer('b', '2'),
+        answer('a', '1'),
+        { role: 'user', content: 'so?' },
+        { role: 'system', content: 'T' },
+      ],
+    })
+    expect(wire['systemInstruction']).toEqual({ parts: [{ text: 'S' }] })
+    expect(wire['contents']).toMatchObject([
+      user({ text: 'go' }),
+      { role: 'model', parts: [{ functionCall: { id: 'a' }, thoughtSignature: 'skip_thought_signature_validator' }, { functionCall: { id: 'b' } }] },
+      user(result('look', '1', 'a'), result('look', '2', 'b')),
+      user({ text: 'so?' }, { text: '<system>T</system>' }),
+    ])
+    expect(new Set(notes)).toEqual(
+      new Set(['approximated system.mid-conversation-as-user /messages/6', 'synthesized reasoning.placeholder-signature /contents/1/parts/0/thoughtSignature']),
+    )
+  })
+
+  test('models that sign nothing get no placeholder', () => {
+    const { wire, notes } = translate({ model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] })
+    expect(JSON.stringify(wire)).not.toContain('skip_thought')
+    expect(notes).toEqual([])
+  })
+
+  test('ids are left out where a server refuses them', () => {
+    const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] }, { gcIds: 'never' })
+    expect(JSON.stringify(wire)).not.toContain('"id"')
+  })
+
+  test.each<[model: string, effort: string, config: Body | undefined, ...notes: string[]]>([
+    ['gemini-3-pro', 'low', { thinkingLevel: 'LOW' }],
+    ['gemini-3-pro', 'minimal', { thinkingLevel: 'MINIMAL' }],
+    ['gemini-3-pro', 'xhigh', { thinkingLevel: 'HIGH' }, 'approximated reasoning.effort /reasoning_effort'],
+    ['gemini-3-pro', 'none', { thinkingLevel: 'MINIMAL' }, 'approximated reasoning.effort /reasoning_effort'],
+    ['gemini-2.5-pro', 'none', { thinkingBudget: 0 }, 'approximated reasoning.effort-as-budget /reasoning_effort'],
+    ['gemini-2.5-pro', 'medium', { thinkingBudget: 8192 }, 'approximated reasoning.effort-as-budget /reasoning_effort'],
+    ['gemini-2.5-pro', 'max', { thinkingBudget: 24_576 }, 'approximated reasoning.effort-as-budget /reasoning_effort'],
+  ])('%s thinks with effort %s', (name, effort, thinkingConfig, ...wanted) => {
+    const { wire, notes } = translate({ model: name, messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort })
+    expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig }, notes: wanted })
+  })
+
+  test('a schema is written whole, where nothing of it is refused', () => {
+    const parameters = { $schema: 's', type: 'object', additionalProperties: false, properties: { n: { type: 'number', exclusiveMinimum: 0 } } }
+    const { wire } = translate({
+      messages: [{ role: 'user', content: 'x' }],
+      tools: [{ type: 'function', function: { name: 'f', parameters } }],
+      response_format: { type: 'json_schema', json_schema: { name: 'a', schema: parameters } },
+    })
+    expect(wire).toMatchObject({
+      tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: parameters }] }],
+      generationConfig: { responseMimeType: 'application/json', responseJsonSchema: parameters },
+    })
+  })
+
+  test('names that do not fit come back', () => {
+    const tools = [{ type: 'function', function: { name: '1st thing' } }]
+    const { body, context } = translateRequest(
+      { model: 'm', messages: [{ role: 'user', content: 'x' }], tools },
+      { from: 'chat-completions', to: 'generate-content' },
+    )
+    const [written = ''] = Object.keys(context.tools ?? {})
+    expect(written).toMatch(/^[A-Za-z_][\w.:-]*$/)
+    expect(body).toMatchObject({ tools: [{ functionDeclarations: [{ name: written }] }] })
+    expect(context.tools?.[written]).toEqual({ name: '1st thing' })
+  })
+
+  test('memory of another provider is refused with its place', () => {
+    const request: CanonicalRequest = { messages: [], state: { previousId: 'resp_1' } }
+    expect(() => generateContent.encodeRequest(request, { fieldNames: { 'state.previousId': 'previous_response_id' } })).toThrow(
+      expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }),
+    )
+  })
+})
