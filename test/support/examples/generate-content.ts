@@ -6,7 +6,6 @@ const fromChat = request('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
 const chatReply = reply('chat-completions')
-const itemsReply = reply('responses')
 const blocksReply = reply('messages')
 
 const assistant = { role: 'assistant', content: 'yes' }

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest'
+import type { Citation } from '../../../src/canonical/message.ts'
+import { decodeGrounding, encodeGrounding } from '../../../src/protocols/generate-content/citations.ts'
+
+const web = (uri: string, title = 't') => ({ web: { uri, title } })
+const support = (segment: object, ...groundingChunkIndices: number[]) => ({ segment, groundingChunkIndices })
+const answer = (text: string, place = 0) => ({ text, place })
+const spans = ({ found }: ReturnType<typeof decodeGrounding>) =>
+  found.map(({ answer: of, citation: { url, fileId, start, end } }) => [of, url ?? fileId, start, end])
+
+describe('grounding is read', () => {
+  test.each<[what: string, texts: { text: string; place: number }[], segment: object, expected: unknown[]]>([
+    ['bytes count as code points', [answer('zürich 🙂!')], { startIndex: 1, endIndex: 3 }, [0, 'u', 1, 2]],
+    ['four of them are one', [answer('a🙂b')], { startIndex: 1, endIndex: 5 }, [0, 'u', 1, 2]],
+    ['a span begins at 0 where nothing is told', [answer('abc')], { endIndex: 2 }, [0, 'u', 0, 2]],
+    ['a span counts in all of the answer', [answer('abc', 1), answer('def', 3)], { startIndex: 4, endIndex: 6 }, [1, 'u', 1, 3]],
+    ['a span with a part counts in it', [answer('abc', 1), answer('def', 3)], { partIndex: 3, endIndex: 2 }, [1, 'u', 0, 2]],
+  ])('%s', (_, texts, segment, expected) => {
+    expect(spans(decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support(segment, 0)] }, texts))).toEqual([expected])
+  })
+
+  test('one support cites several sources', () => {
+    const grounding = { groundingChunks: [web('a'), web('b')], groundingSupports: [support({ endIndex: 1 }, 0, 1)] }
+    expect(spans(decodeGrounding(grounding, [answer('x')]))).toEqual([
+      [0, 'a', 0, 1],
+      [0, 'b', 0, 1],
+    ])
+  })
+
+  test('a file has its own names', () => {
+    const grounding = {
+      groundingChunks: [{ retrievedContext: { uri: 'files/1', title: 'a.pdf', text: 'said' } }],
+      groundingSupports: [support({ endIndex: 1 }, 0)],
+    }
+    expect(decodeGrounding(grounding, [answer('x')]).found[0]?.citation).toMatchObject({
+      kind: 'file',
+      fileId: 'files/1',
+      filename: 'a.pdf',
+      citedText: 'said',
+    })
+  })
+
+  test('an offset inside a character is rounded down, and told', () => {
+    const { found, rounded } = decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 4 }, 0)] }, [answer('🙂')])
+    expect(found[0]?.citation).toMatchObject({ start: 0, end: 1 })
+    expect(rounded).toBe(true)
+  })
+
+  test.each<[what: string, grounding: object, left: object]>([
+    ['nothing where all is said', { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 1, text: 'x' }, 0)] }, {}],
+    [
+      'how sure the server is',
+      { groundingChunks: [web('u')], groundingSupports: [{ ...support({ endIndex: 1 }, 0), confidenceScores: [0.5] }] },
+      { groundingSupports: [{ confidenceScores: [0.5] }] },
+    ],
+    [
+      'a source that nobody cites',
+      { groundingChunks: [web('u'), web('v')], groundingSupports: [support({ endIndex: 1 }, 0)] },
+      { groundingChunks: [{}, web('v')] },
+    ],
+    [
+      'a span outside of the text',
+      { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 9 }, 0)] },
+      { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 9 }, 0)] },
+    ],
+    ['what was searched for', { webSearchQueries: ['q'] }, { webSearchQueries: ['q'] }],
+    [
+      'a text that is not there',
+      { groundingChunks: [web('u')], groundingSupports: [support({ endIndex: 1, text: 'y' }, 0)] },
+      { groundingSupports: [{ segment: { text: 'y' } }] },
+    ],
+  ])('and leaves %s', (_, grounding, left) => {
+    expect(decodeGrounding(grounding as Record<string, unknown>, [answer('x')]).left).toEqual(left)
+  })
+})
+
+describe('grounding is written', () => {
+  const cite = (more: Partial<Citation>): Citation => ({ kind: 'url', url: 'u', title: 't', protocol: 'elsewhere', raw: {}, ...more })
+  const write = (...texts: { text: string; citations: Citation[] }[]) => {
+    const lost: unknown[] = []
+    return { grounding: encodeGrounding(texts, (text, loss) => lost.push([text, loss])), lost }
+  }
+
+  test('in bytes of all of the answer, with the text of the span', () => {
+    const { grounding, lost } = write({ text: 'ü', citations: [] }, { text: '🙂b', citations: [cite({ start: 0, end: 1 })] })
+    expect(grounding).toEqual({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 6, text: '🙂' }, 0)] })
+    expect(lost).toEqual([])
+  })
+
+  test('a source stands once, however often it is cited', () => {
+    const { grounding } = write({ text: 'ab', citations: [cite({ start: 0, end: 1 }), cite({ start: 1, end: 2 }), cite({ url: 'v', start: 1, end: 2 })] })
+    expect(grounding).toMatchObject({
+      groundingChunks: [web('u'), web('v')],
+      groundingSupports: [{ groundingChunkIndices: [0] }, { groundingChunkIndices: [0, 1] }],
+    })
+  })
+
+  test.each<[what: string, citation: Partial<Citation>, loss: unknown[]]>([
+    ['without a span', {}, []],
+    ['with a text of its source', { citedText: 'said', start: 0, end: 1 }, [[0, 'some']]],
+    ['of a place in a document', { kind: 'document', start: 0, end: 1 }, [[0, 'all']]],
+  ])('one %s', (_, citation, loss) => {
+    expect(write({ text: 'a', citations: [cite(citation)] }).lost).toEqual(loss)
+  })
+
+  test('what was read is what is written', () => {
+    const grounding = { groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 1, endIndex: 5, text: '🙂' }, 0)] }
+    const { found } = decodeGrounding(grounding, [answer('a🙂b')])
+    expect(write({ text: 'a🙂b', citations: found.map(({ citation }) => citation) }).grounding).toEqual(grounding)
+  })
+})

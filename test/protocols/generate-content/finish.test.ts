@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest'
+import type { FinishReason } from '../../../src/canonical/response.ts'
+import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+
+const { decodeResponse, encodeResponse } = generateContent
+const reply = (finishReason: unknown, parts: object[] = [{ text: 'hi' }]) => ({ candidates: [{ content: { role: 'model', parts }, finishReason }] })
+const read = (finishReason: unknown, parts?: object[]) => decodeResponse(reply(finishReason, parts)).value.candidates[0]?.finish
+const called = [{ functionCall: { name: 'look', args: {} } }]
+
+test.each<[wire: unknown, reason: FinishReason]>([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
+  ['RECITATION', 'recitation'],
+  ['IMAGE_RECITATION', 'recitation'],
+  ['MALFORMED_FUNCTION_CALL', 'malformed_tool_call'],
+  ['UNEXPECTED_TOOL_CALL', 'malformed_tool_call'],
+  ['TOO_MANY_TOOL_CALLS', 'malformed_tool_call'],
+  ['MISSING_THOUGHT_SIGNATURE', 'malformed_tool_call'],
+  ['CONTINUATION', 'pause'],
+  ['LANGUAGE', 'other'],
+  ['NO_IMAGE', 'other'],
+  ['FINISH_REASON_UNSPECIFIED', 'other'],
+  ['A_WORD_OF_TOMORROW', 'other'],
+  [1, 'stop'],
+  [2, 'length'],
+])('%s means %s', (wire, reason) => {
+  expect(read(wire)?.reason).toBe(reason)
+})
+
+test('a reply that calls and stops has stopped for the call', () => {
+  expect(read('STOP', called)).toMatchObject({ reason: 'tool_calls', raw: 'STOP' })
+  expect(read('MAX_TOKENS', called)?.reason).toBe('length')
+})
+
+test('a reply without a finish reason has not said how it ended', () => {
+  expect(read(undefined)).toBeUndefined()
+  expect(read('')).toBeUndefined()
+})
+
+describe('a reply of another protocol', () => {
+  const write = (finish: { reason: FinishReason; message?: string }, parts: object[] = [{ type: 'text', text: 'hi' }]) => {
+    const value = { candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish }] }
+    const { wire, notes } = encodeResponse(value as Parameters<typeof encodeResponse>[0])
+    const [candidate] = (wire as { candidates: { finishReason: string; finishMessage?: string }[] }).candidates
+    return { reason: candidate?.finishReason, message: candidate?.finishMessage, notes: notes.map(({ code }) => code) }
+  }
+  const call = [{ type: 'tool-call', id: 'c1', name: 'look', kind: 'function', input: '{}' }]
+
+  test.each<[reason: FinishReason, wire: string, exact: boolean]>([
+    ['stop', 'STOP', true],
+    ['stop_sequence', 'STOP', false],
+    ['length', 'MAX_TOKENS', true],
+    ['context_window', 'MAX_TOKENS', false],
+    ['content_filter', 'SAFETY', true],
+    ['refusal', 'SAFETY', false],
+    ['recitation', 'RECITATION', true],
+    ['pause', 'OTHER', false],
+    ['compaction', 'OTHER', false],
+    ['malformed_tool_call', 'MALFORMED_FUNCTION_CALL', true],
+    ['cancelled', 'OTHER', false],
+    ['other', 'OTHER', true],
+  ])('that ended with %s ends with %s (exactly so: %s)', (reason, wire, exact) => {
+    const told = write({ reason })
+    expect(told.reason).toBe(wire)
+    expect(told.notes).toEqual(exact ? [] : ['finish.approximated'])
+  })
+
+  test('that calls ends with STOP, and that is exact', () => {
+    expect(write({ reason: 'tool_calls' }, call)).toMatchObject({ reason: 'STOP', notes: [] })
+  })
+
+  test('that was paused says so in words', () => {
+    expect(write({ reason: 'pause' }).message).toMatch(/paused/)
+  })
+
+  test('that failed is an error', () => {
+    const value = { candidates: [{ index: 0, messages: [], finish: { reason: 'error' as const, message: 'Broke' } }] }
+    expect(encodeResponse(value).wire).toEqual({ error: { code: 500, message: 'Broke', status: 'INTERNAL' } })
+  })
+
+  test('that does not say how it ended is refused, or told as long, as asked', () => {
+    const value = { candidates: [{ index: 0, messages: [] }] }
+    expect(() => encodeResponse(value)).toThrow(expect.objectContaining({ code: 'truncated' }))
+    expect(encodeResponse(value, { truncated: 'length' }).wire).toMatchObject({ candidates: [{ finishReason: 'MAX_TOKENS' }] })
+  })
+})
+
+test('a blocked prompt is told by its reason, both ways', () => {
+  const wire = { promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'No.', safetyRatings: [] } }
+  const { value } = decodeResponse(wire)
+  expect(value.promptBlocked).toMatchObject({ reason: 'SAFETY', message: 'No.' })
+  expect(encodeResponse(value).wire).toEqual(wire)
+  expect(encodeResponse({ candidates: [], promptBlocked: { reason: 'OTHER' } }).wire).toEqual({ promptFeedback: { blockReason: 'OTHER' } })
+})

@@ -1,0 +1,302 @@
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
+import type { CanonicalEvent } from '../../../src/canonical/event.ts'
+import { explode } from '../../../src/canonical/explode.ts'
+import { checkGrammar } from '../../../src/canonical/grammar.ts'
+import type { Part } from '../../../src/canonical/message.ts'
+import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+import { collectStream, explodeResponse } from '../../../src/translate/whole.ts'
+import { encodeStream, run } from '../../support/run.ts'
+import { strictOf } from '../../support/strict/index.ts'
+
+const strict = strictOf('generate-content')
+const event = (parts: object[], more: object = {}, beside: object = {}) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, ...more }],
+  modelVersion: 'm',
+  responseId: 'r1',
+  ...beside,
+})
+const stop = { finishReason: 'STOP' }
+
+function read(...wires: unknown[]) {
+  const { out, notes } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires)
+  expect(checkGrammar(out)).toEqual([])
+  const { response, clean } = collect(out)
+  const bare = ({ at: _, ext: __, ...part }: Part) => part
+  return { events: out, response, clean, notes, parts: response.candidates[0]?.messages.flatMap(({ parts }) => parts.map(bare)) ?? [] }
+}
+
+describe('a stream is read', () => {
+  test('text goes on where it stopped', () => {
+    expect(read(event([{ text: 'He' }]), event([{ text: 'llo' }], stop)).parts).toEqual([{ type: 'text', text: 'Hello' }])
+  })
+
+  test('thoughts and texts are parts of their own', () => {
+    const { parts } = read(event([{ text: 'hm', thought: true }]), event([{ text: 'm', thought: true }]), event([{ text: 'yes' }], stop))
+    expect(parts).toEqual([
+      { type: 'reasoning', segments: [{ kind: 'summary', text: 'hmm' }] },
+      { type: 'text', text: 'yes' },
+    ])
+  })
+
+  test('a proof on an empty text belongs to the text before it', () => {
+    const { parts } = read(event([{ text: 'yes' }]), event([{ text: '', thoughtSignature: 'QUJD' }], stop))
+    expect(parts).toEqual([{ type: 'text', text: 'yes', signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought', model: 'm' } }])
+  })
+
+  test('nothing goes on behind a proof', () => {
+    const { parts } = read(event([{ text: 'a', thoughtSignature: 'QUJD' }]), event([{ text: 'b' }], stop))
+    expect(parts.map(part => (part.type === 'text' ? part.text : part))).toEqual(['a', 'b'])
+  })
+
+  test('a call comes whole, and the reply stops for it', () => {
+    const { parts, response } = read(event([{ functionCall: { name: 'look', args: { a: 1 }, id: 'x1' } }]), event([{ text: '' }], stop))
+    expect(parts).toMatchObject([{ type: 'tool-call', id: 'x1', name: 'look', input: '{"a":1}' }])
+    expect(response.candidates[0]?.finish?.reason).toBe('tool_calls')
+  })
+
+  test('calls without ids get ids, each another, always the same', () => {
+    const two = () =>
+      read(event([{ functionCall: { name: 'look' } }, { functionCall: { name: 'look' } }], stop)).parts.map(part => part.type === 'tool-call' && part.id)
+    expect(new Set(two()).size).toBe(2)
+    expect(two()).toEqual(two())
+  })
+
+  test('arguments in pieces are one object in the end', () => {
+    const piece = (jsonPath: string, value: object) => event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
+    const { parts, notes } = read(
+      event([{ functionCall: { name: 'write', willContinue: true }, thoughtSignature: 'QUJD' }]),
+      piece('$.items[0].name', { stringValue: 'ap', willContinue: true }),
+      piece('$.items[0].name', { stringValue: 'ple' }),
+      piece('$.items[0].price', { numberValue: 0.5 }),
+      piece("$.items[1]['a b']", { boolValue: true }),
+      piece('$.none', { nullValue: 'NULL_VALUE' }),
+      event([{ functionCall: {} }]),
+      event([{ text: '' }], stop),
+    )
+    expect(parts).toMatchObject([
+      { type: 'tool-call', name: 'write', input: '{"items":[{"name":"apple","price":0.5},{"a b":true}],"none":null}', signature: { value: 'QUJD' } },
+    ])
+    expect(notes).toEqual([])
+  })
+
+  test('a call in pieces ends with the reply where its end is missing, and a cut leaves it open', () => {
+    const begun = [
+      event([{ functionCall: { name: 'look', willContinue: true } }]),
+      event([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'b' }], willContinue: true } }]),
+    ]
+    expect(read(...begun, event([{ text: '' }], stop)).parts).toMatchObject([{ input: '{"a":"b"}' }])
+    const { clean, events } = read(...begun)
+    expect(clean).toBe(false)
+    expect(events.some(({ type }) => type === 'part.end')).toBe(false)
+  })
+
+  test('keys of arguments never reach a prototype', () => {
+    const { parts } = read(event([{ functionCall: { name: 'look', partialArgs: [{ jsonPath: '$.__proto__.polluted', stringValue: 'x' }] } }], stop))
+    expect(parts).toMatchObject([{ input: '{"__proto__":{"polluted":"x"}}' }])
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  test('metadata may come behind the finish reason, and cites the text that is open', () => {
+    const grounding = { groundingChunks: [{ web: { uri: 'u', title: 't' } }], groundingSupports: [{ segment: { endIndex: 3 }, groundingChunkIndices: [0] }] }
+    const { parts, clean } = read(event([{ text: 'yes' }], stop), event([], { groundingMetadata: grounding }))
+    expect(parts).toMatchObject([{ text: 'yes', citations: [{ kind: 'url', url: 'u', start: 0, end: 3 }] }])
+    expect(clean).toBe(true)
+  })
+
+  test('sources that come bit by bit are counted through', () => {
+    const grounding = (uri: string, index: number) => ({
+      groundingMetadata: { groundingChunks: [{ web: { uri } }], groundingSupports: [{ segment: { endIndex: 1 }, groundingChunkIndices: [index] }] },
+    })
+    const { parts } = read(event([{ text: 'y' }], grounding('a', 0)), event([{ text: '' }], { ...grounding('b', 1), ...stop }))
+    expect(parts).toMatchObject([{ citations: [{ url: 'a' }, { url: 'b' }] }])
+  })
+
+  test.each<[what: string, wires: unknown[], clean: boolean]>([
+    ['a stream without a finish reason', [event([{ text: 'a' }])], false],
+    ['a stream with one', [event([{ text: 'a' }], stop)], true],
+    ['one that tells it with every event', [event([{ text: 'a' }], stop), event([{ text: 'b' }], stop)], true],
+    ['a prompt that was blocked', [{ promptFeedback: { blockReason: 'SAFETY' } }], true],
+    ['nothing at all', [], false],
+    ['counts alone', [{ usageMetadata: { promptTokenCount: 1 } }], false],
+    ['a mark of the end that is no event', [event([{ text: 'a' }], stop), '[DONE]'], true],
+    ['one of two answers that has not ended', [event([{ text: 'a' }], stop), { candidates: [{ index: 1, content: { parts: [{ text: 'b' }] } }] }], false],
+  ])('%s is clean or not', (_, wires, clean) => {
+    expect(read(...wires).clean).toBe(clean)
+  })
+
+  test('an error inside is the end', () => {
+    const { response, clean } = read(
+      event([{ text: 'a' }]),
+      { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } },
+      event([{ text: 'b' }], stop),
+    )
+    expect(response.error).toMatchObject({ status: 503, message: 'Overloaded' })
+    expect(clean).toBe(false)
+  })
+
+  test('several answers are told apart by their index', () => {
+    const { response } = read({
+      candidates: [
+        { index: 0, content: { parts: [{ text: 'a' }] }, ...stop },
+        { index: 1, content: { parts: [{ text: 'b' }] }, ...stop },
+      ],
+    })
+    expect(response.candidates.map(({ index, messages }) => [index, messages[0]?.parts.map(part => part.type === 'text' && part.text)])).toEqual([
+      [0, ['a']],
+      [1, ['b']],
+    ])
+  })
+
+  test('in the other spelling it says the same', () => {
+    const { parts, clean, response } = read({
+      candidates: [{ content: { parts: [{ text: 'a' }, { function_call: { name: 'look', args: { a_b: 1 } } }] }, finish_reason: 'STOP' }],
+      usage_metadata: { prompt_token_count: 3 },
+      model_version: 'm',
+    })
+    expect(parts).toMatchObject([{ text: 'a' }, { name: 'look', input: '{"a_b":1}' }])
+    expect([clean, response.model, response.usage?.input]).toEqual([true, 'm', 3])
+  })
+
+  test('counts are told at the beginning and in the end', () => {
+    const counts = (candidatesTokenCount: number) => ({ usageMetadata: { promptTokenCount: 3, candidatesTokenCount } })
+    const { events, response } = read(event([{ text: 'a' }], {}, counts(1)), event([{ text: 'b' }], {}, counts(2)), event([{ text: 'c' }], stop, counts(5)))
+    expect(events.filter(({ type }) => type === 'usage').length).toBe(2)
+    expect(response.usage).toMatchObject({ input: 3, output: 5 })
+  })
+})
+
+describe('a stream is written', () => {
+  const write = (parts: Part[], more: object = {}) => {
+    const events = explode({
+      id: 'r1',
+      model: 'm',
+      candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }],
+      ...more,
+    })
+    const { wires, notes, text } = encodeStream(generateContent, events)
+    expect(strict.checkStream(wires)).toEqual([])
+    return { wires: wires as { candidates: { content: { parts: object[] }; finishReason?: string }[] }[], notes, text }
+  }
+  const partsOf = ({ wires }: ReturnType<typeof write>) => wires.map(({ candidates }) => candidates[0]?.content.parts)
+
+  test('no event has a name, and none is a mark of the end', () => {
+    expect(write([{ type: 'text', text: 'a' }]).text).not.toMatch(/^event:|\[DONE\]/m)
+  })
+
+  test('the last event ends it, with counts and a part', () => {
+    const { wires } = write([{ type: 'text', text: 'a' }], { usage: { input: 3, output: 2 } })
+    expect(wires.at(-1)).toEqual({
+      candidates: [{ index: 0, content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 },
+      modelVersion: 'm',
+      responseId: 'r1',
+    })
+  })
+
+  test('a call is written whole, with its proof', () => {
+    const signature = { value: 'QUJD', issuer: 'generate-content' }
+    expect(partsOf(write([{ type: 'tool-call', id: 'x1', name: 'look', kind: 'function', input: '{"a":1}', signature }]))).toEqual([
+      [{ functionCall: { name: 'look', args: { a: 1 }, id: 'x1' }, thoughtSignature: 'QUJD' }],
+      [{ text: '' }],
+    ])
+  })
+
+  test('a proof of a text stands on the part that ends the reply', () => {
+    expect(partsOf(write([{ type: 'text', text: 'a', signature: { value: 'QUJD', issuer: 'generate-content' } }]))).toEqual([
+      [{ text: 'a' }],
+      [{ text: '', thoughtSignature: 'QUJD' }],
+    ])
+  })
+
+  test('and before the next part where there is one', () => {
+    const parts = partsOf(
+      write([
+        { type: 'text', text: 'a', signature: { value: 'QUJD', issuer: 'generate-content' } },
+        { type: 'text', text: 'b' },
+      ]),
+    )
+    expect(parts).toEqual([[{ text: 'a' }], [{ text: '', thoughtSignature: 'QUJD' }], [{ text: 'b' }], [{ text: '' }]])
+  })
+
+  test('parts that come at once are written one after the other', () => {
+    const at = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'text', text } })
+    const head: Part = { type: 'text', text: '' }
+    const { wires } = encodeStream(generateContent, [
+      { type: 'start', model: 'm' },
+      { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+      { type: 'part.start', candidate: 0, message: 0, part: 0, head },
+      { type: 'part.start', candidate: 0, message: 0, part: 1, head },
+      at(1, 'b'),
+      at(0, 'a'),
+      { type: 'part.end', candidate: 0, part: 1 },
+      { type: 'part.end', candidate: 0, part: 0 },
+      { type: 'message.end', candidate: 0, message: 0 },
+      { type: 'finish', candidate: 0, finish: { reason: 'stop' } },
+      { type: 'end', clean: true },
+    ])
+    expect(collect(run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires).out).response.candidates[0]?.messages[0]?.parts).toMatchObject([
+      { text: 'ab' },
+    ])
+  })
+
+  test('all answers end at once, so that a cut is seen', () => {
+    const one = (index: number) => ({
+      index,
+      messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [] }],
+      finish: { reason: 'stop' as const },
+    })
+    const { wires } = write([], { candidates: [one(0), one(1)] })
+    expect(wires.at(-1)?.candidates.map(({ finishReason }) => finishReason)).toEqual(['STOP', 'STOP'])
+  })
+
+  test.each<[what: string, options: object, last: object]>([
+    ['fails', {}, { error: { code: 502 } }],
+    ['is told as if it were long, as asked', { truncated: 'length' }, { candidates: [{ finishReason: 'MAX_TOKENS' }] }],
+  ])('what was cut off %s', (_, options, last) => {
+    const { wires } = encodeStream(
+      generateContent,
+      [
+        { type: 'start', model: 'm' },
+        { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+        { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'text', text: 'a' } },
+        { type: 'end', clean: false },
+      ],
+      options,
+    )
+    expect(wires.at(-1)).toMatchObject(last)
+  })
+})
+
+const grounded = {
+  candidates: [
+    {
+      index: 0,
+      content: {
+        role: 'model',
+        parts: [
+          { text: 'hm', thought: true },
+          { text: 'Zürich 🙂', thoughtSignature: 'QUJD' },
+        ],
+      },
+      finishReason: 'STOP',
+      safetyRatings: [{ category: 'HARM_CATEGORY_HARASSMENT', probability: 'NEGLIGIBLE' }],
+      avgLogprobs: -0.5,
+      logprobsResult: { chosenCandidates: [{ token: 'Z', logProbability: -0.5, tokenId: 7 }], logProbabilitySum: -0.5 },
+      groundingMetadata: {
+        webSearchQueries: ['q'],
+        groundingChunks: [{ web: { uri: 'u', title: 't' } }],
+        groundingSupports: [{ segment: { endIndex: 7, text: 'Zürich' }, groundingChunkIndices: [0], confidenceScores: [0.9] }],
+      },
+    },
+  ],
+  usageMetadata: { promptTokenCount: 3, candidatesTokenCount: 2, thoughtsTokenCount: 1, totalTokenCount: 6, serviceTier: 'standard' },
+  modelVersion: 'm',
+  responseId: 'r1',
+}
+
+test('a whole reply, streamed and gathered, is the same reply', async () => {
+  const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {})], generateContent, {})
+  expect(body).toEqual(grounded)
+  expect(notes).toEqual([])
+})
