@@ -42,15 +42,11 @@ export const address: Address = {
 
   match,
 
-  target: asked => target(asked),
+  target: asked => (asked.operation === 'compact' ? undefined : target(asked)),
 
   asList: query => query.get('alt') !== 'sse',
 
-  credentialOf(headers, query) {
-    const key = headers['x-goog-api-key'] ?? query.get('key')
-    if (key) return key
-    return /^bearer\s+(.+)$/i.exec(headers['authorization'] ?? '')?.[1]?.trim()
-  },
+  keyPlaces: { headers: ['x-goog-api-key'], query: ['key'] },
 
   upstreamHeaders(apiKey, client) {
     const headers: Headers = {}

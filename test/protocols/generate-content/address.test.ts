@@ -52,11 +52,9 @@ describe('the path says the model and what is asked of it', () => {
 })
 
 describe('keys and listings', () => {
-  test('a key stands in a header, in the query, or is a bearer', () => {
-    expect(address.credentialOf({ 'x-goog-api-key': 'k', authorization: 'Bearer b' }, none)).toBe('k')
-    expect(address.credentialOf({}, new URLSearchParams('key=q'))).toBe('q')
-    expect(address.credentialOf({ authorization: 'Bearer b' }, none)).toBe('b')
-    expect(address.credentialOf({}, none)).toBeUndefined()
+  test('a key stands in a header of its own or in the query, beside where all have it', () => {
+    expect(address.keyPlaces).toEqual({ headers: ['x-goog-api-key'], query: ['key'] })
+    expect(address.upstreamHeaders('k', { 'x-goog-api-client': 'c', cookie: 'x' })).toEqual({ 'x-goog-api-key': 'k', 'x-goog-api-client': 'c' })
   })
 
   test('a listing is asked for by its path, or by the key', () => {
