@@ -1,7 +1,7 @@
 import type * as google from '@google/genai'
 import { describe } from 'vitest'
 import type * as ours from '../../src/protocols/generate-content/schema.ts'
-import { accepts, type Beyond, type Keys, read, reasonsHold, type Undeclared } from './support.ts'
+import { accepts, type Beyond, read, reasonsHold, type Undeclared } from './support.ts'
 
 // The SDK's types are those of a client; on the wire half of its `config` stands in `generationConfig`, and enums are texts.
 accepts<Pick<ours.GeminiCandidate, 'tokenCount' | 'avgLogprobs' | 'index' | 'finishMessage'>, google.Candidate>()
@@ -96,6 +96,7 @@ const undeclared = {
     functionCalls: client,
     executableCode: client,
     codeExecutionResult: client,
+    initialPromptTokenCount: kept,
     modelStatus: kept,
   } satisfies Undeclared<google.GenerateContentResponse, ours.GeminiResponse>,
   candidate: {} satisfies Undeclared<google.Candidate, ours.GeminiCandidate>,
@@ -115,8 +116,5 @@ const beyond = {
   content: {} satisfies Beyond<google.Content, ours.GeminiContent>,
   usage: { serviceTier: 'servers tell it here' } satisfies Beyond<google.GenerateContentResponseUsageMetadata, ours.GeminiUsage>,
 }
-
-/** Every field of a reply has a key, for a class has methods too. */
-export type Fields = Keys<google.GenerateContentResponse>
 
 describe('generate-content and the official SDK', () => reasonsHold('generate-content', { ...words, ...undeclared }, beyond))
