@@ -214,6 +214,8 @@ export type Address = {
   listingClaim(path: string, headers: Headers, query: URLSearchParams): number
   /** Body of a model listing. */
   list(models: ModelInfo[]): unknown
+  /** The ids of the models in a listing of an upstream. Absent: the `id` of each member of `data`. */
+  listed?(body: unknown): string[]
   /** Body that describes one model. */
   describe(model: ModelInfo): unknown
   /** Body that tells how many tokens a request has. Absent: the protocol has no such call. */

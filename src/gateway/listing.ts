@@ -11,6 +11,11 @@ const patienceMs = 5_000
 
 export type Listing = (identity: Identity) => Promise<ModelInfo[]>
 
+function usualIds(listed: unknown): string[] {
+  const data = isObject(listed) && Array.isArray(listed['data']) ? (listed['data'] as unknown[]) : []
+  return data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
+}
+
 /** The configured models and, where any name that begins so is served, what the upstream says it has. */
 export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
   const known = new Map<string, { ids: Promise<string[]>; until: number }>()
@@ -40,8 +45,8 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     let text = ''
     for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
     const listed: unknown = status === 200 ? JSON.parse(text) : undefined
-    const data = isObject(listed) && Array.isArray(listed['data']) ? listed['data'] : []
-    return data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
+    const { listed: idsIn = usualIds } = protocols[name].address
+    return idsIn(listed)
   }
 
   return async identity => {

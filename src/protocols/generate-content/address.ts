@@ -1,4 +1,5 @@
 import { defined } from '../../kit/defined.ts'
+import { isObject } from '../../kit/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 /** Calls are words behind the model, which stands in the path. */
@@ -67,6 +68,11 @@ export const address: Address = {
   },
 
   list: models => ({ models: models.map(describe) }),
+
+  listed(body) {
+    const models = isObject(body) && Array.isArray(body['models']) ? (body['models'] as unknown[]) : []
+    return models.flatMap(model => (isObject(model) && typeof model['name'] === 'string' ? [model['name'].replace(/^models\//, '')] : []))
+  },
 
   describe,
 

@@ -63,6 +63,8 @@ describe('keys and listings', () => {
     expect(address.listingClaim('/v1/models', { 'x-goog-api-key': 'k' }, none)).toBe(3)
     expect(address.listingClaim('/v1/models/m', {}, new URLSearchParams('key=k'))).toBe(3)
     expect(address.list([{ id: 'm', contextTokens: 9 }])).toMatchObject({ models: [{ name: 'models/m', displayName: 'm', inputTokenLimit: 9 }] })
+    expect(address.listed?.(address.list([{ id: 'm' }, { id: 'tunedModels/mine' }]))).toEqual(['m', 'tunedModels/mine'])
+    expect(address.listed?.({ error: {} })).toEqual([])
   })
 })
 
