@@ -20,6 +20,8 @@ const spelled = [
   /^\/generationConfig\/responseJsonSchema\/(.*\/)?type [A-Z]+$/,
   // The default.
   /^\/generationConfig\/temperature 1$/,
+  // A schema that is JSON Schema already comes back under the newer name for one.
+  /^\/tools\/\*\/functionDeclarations\/\*\/parameters\//,
   // A result that is an object is the text of that object.
   /\/functionResponse\/response\//,
 ]
