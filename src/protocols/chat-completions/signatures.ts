@@ -1,5 +1,5 @@
 import type { Signature } from '../../canonical/message.ts'
-import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { isEnvelope, unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { merge, protocolName } from './own.ts'
 
@@ -32,7 +32,9 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
   for (const path of places) {
     const { value, left } = take(carried.left, path)
     if (value === undefined) continue
-    carried.signature ??= unwrapSignature(value)?.signature ?? { value, issuer, form: 'thought' }
+    // A damaged envelope proves nothing.
+    const signature = isEnvelope(value) ? unwrapSignature(value)?.signature : { value, issuer, form: 'thought' as const }
+    if (signature) carried.signature ??= signature
     carried.came = merge(carried.came, nest(path, value))
     carried.left = left ?? {}
   }

@@ -17,7 +17,10 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
   parts.forEach((wire, index) => {
     if (signsBefore(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
-    before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
+    // Someone wrote something where there was nothing to see.
+    if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
+      before.push(part, { type: 'text', text: String(wire['text']), at: `${at}/${index}` })
+    else before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
   })
   return before
 }

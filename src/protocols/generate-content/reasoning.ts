@@ -1,6 +1,6 @@
 import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { type Envelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
+import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
 import type { GeminiPart } from './schema.ts'
@@ -18,13 +18,20 @@ const placeholder = 'skip_thought_signature_validator'
 export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
   if (!value || value === placeholder) return {}
   const envelope = unwrapSignature(value)
+  // A damaged one proves nothing.
+  if (!envelope && isEnvelope(value)) return {}
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: name, form: 'thought' } }
 }
 
 /** What of a part says nothing: a signature that is none, and that it is no thought. */
 export function silenceOf({ thought, thoughtSignature: value }: Pick<GeminiPart, 'thought' | 'thoughtSignature'>): JsonObject {
-  return { ...(thought === false && { thought }), ...((value === '' || value === null || value === placeholder) && { thoughtSignature: value }) }
+  return {
+    ...(thought === false && { thought }),
+    ...((value === '' || value === null || value === placeholder || isDamaged(value)) && { thoughtSignature: value }),
+  }
 }
+
+const isDamaged = (value: string | undefined) => value !== undefined && isEnvelope(value) && unwrapSignature(value) === undefined
 
 /** Fields that nobody modelled. */
 export function fieldsOf({ thought, ...fields }: GeminiPart): GeminiPart {
@@ -44,10 +51,13 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: string)
   }
 }
 
+const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
+
 /** An empty text that another protocol's reasoning stands on, of which there is nothing to see. Undefined: it is no such part. */
 export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(thoughtSignature)
-  if (text !== '' || !envelope || !signature || signature.issuer === name || envelope.attach !== undefined) return undefined
+  if (!envelope || !signature || signature.issuer === name || envelope.attach !== undefined) return undefined
+  if (text !== '' && !ofReasoning.has(signature.form)) return undefined
   return {
     type: 'reasoning',
     segments: [],
