@@ -152,7 +152,9 @@ function encodeSearchResult(
   const inside = write(parts.filter(part => !isInner(part, report)))
   const head = title === source || !title ? source : `${title} (${source})`
   const [first, ...others] = inside
-  return typeof first?.['text'] === 'string' && !first.thought ? [{ ...first, text: `${head}\n${first['text']}` }, ...others] : [{ text: head }, ...inside]
+  return typeof first?.['text'] === 'string' && first.thoughtSignature === undefined && !first.thought
+    ? [{ ...first, text: `${head}\n${first['text']}` }, ...others]
+    : [{ text: head }, ...inside]
 }
 
 function encodeServerTool(part: ServerToolPart, { report, serverToolHistory }: Writing): GeminiPart[] {

@@ -123,7 +123,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   const carried = to === 'client' && signature !== undefined
   if (!carried) report.onceEach('message.envelope', at, { itemId: id })
   const form = ownForm(part)
-  const kinds = segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
+  const kinds = told.some(({ kind }) => kind === 'raw') ? told.map(({ kind }) => kind) : undefined
   if (kinds && !carried) report.add('reasoning.kind', at)
   const foreign = signature?.issuer !== name
   const beside = carried ? defined({ id, lengths: foreign && told.length > 0 ? told.map(({ text }) => text.length) : undefined, kinds }) : {}
