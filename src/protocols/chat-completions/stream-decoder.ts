@@ -39,10 +39,14 @@ export type Choice = {
   tags: Tags | undefined
   /** Probabilities that came before what they belong to. */
   logprobs: Record<'text' | 'refusal', TokenLogprob[]>
+  /** How many probabilities have come. */
+  tokens: Record<'text' | 'refusal', number>
   fields: JsonObject
   delta: JsonObject
   /** As they came, for a stream of this protocol. */
   details: unknown[]
+  /** Blocks of thinking, as they came. */
+  blocks: unknown[]
 }
 
 export type State = MachineState & {
@@ -208,9 +212,11 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       finish: undefined,
       tags: state.thinkTags ? { inside: false, held: '' } : undefined,
       logprobs: { text: [], refusal: [] },
+      tokens: { text: 0, refusal: 0 },
       fields: {},
       delta: {},
       details: [],
+      blocks: [],
     }
     state.choices.set(candidate, choice)
     emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })
@@ -287,6 +293,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
     choice.details.push(...details)
     readDetails(choice, details, emit)
   }
+  if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta || blocksOfProxy(delta)) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
@@ -332,7 +339,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
 }
 
 function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
-  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details } = choice
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
   const report = createChatReport(undefined, state.notes)
   flush(state, choice, emit)
   closePart(choice, emit)
@@ -352,8 +359,8 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
     report.add('finish.missing', `/choices/${candidate}/finish_reason`)
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
-  const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details }) }
-  const gathered = Object.keys(beside).length > 0 ? { ...fields, delta: beside } : fields
+  const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
+  const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
   emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, formed) })
 }

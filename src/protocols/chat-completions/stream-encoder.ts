@@ -287,9 +287,10 @@ function finishChoice(state: State, { candidate, finish, at, ext }: Extract<Cano
   noteFinish(finish, written, { at, report })
   report.ext(ext, at)
   refuse(state, choice, { finish, emit })
-  const { delta, ...fields } = own(ext)?.fields ?? {}
-  // What nobody knew of details stands in these.
-  const { reasoning_details: _, ...beside } = isObject(delta) ? delta : {}
+  const { message, ...fields } = own(ext)?.fields ?? {}
+  // What nobody knew of details stands in these; thinking is not written in blocks.
+  const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
+  if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/message/thinking_blocks`)
   conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ext), emit })
 }
 
