@@ -90,6 +90,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'signature':
       block.signature = delta.signature
+      if (delta.ext) block.besideSignature = ownKeys(delta)
       return
     case 'logprobs':
       report(state).once('field.unsupported', block.head.at, 'logprobs')
@@ -260,7 +261,7 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
   }
   if (signature) {
     startThinking(state, block, emit)
-    writeDelta(block, { type: 'signature_delta', signature: sealed(block, signature) }, emit)
+    writeDelta(block, { ...block.besideSignature, type: 'signature_delta', signature: sealed(block, signature) }, emit)
   } else {
     if (head.type === 'reasoning') report(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return

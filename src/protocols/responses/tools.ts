@@ -149,21 +149,22 @@ export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
     const key = `${namespace} ${String(ownForm(tool)?.['namespace'] ?? '')}`
     if (group?.key !== key) {
       group = { key, tools: [] }
-      out.push(encodeNamespace(tool, namespace, group.tools, `/tools/${out.length}`, w))
+      out.push(encodeNamespace(tool, namespace, group.tools, w))
     }
     group.tools.push(wire)
   }
   return out
 }
 
-function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], at: string, { report }: Writing): JsonObject {
+function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], { report }: Writing): JsonObject {
   const { namespaceDescription: description, namespaceFields: fields } = tool
   const form = ownForm(tool)
   const said = description !== undefined ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
   if (!form?.['namespace']) {
     if (description !== undefined) return { type: 'namespace', name, description, tools }
-    report.add('tool.namespace-description', `${at}/description`)
-    return { type: 'namespace', name, description: '', tools }
+    const wire = { type: 'namespace', name, description: '', tools }
+    report.addMade('tool.namespace-description', wire, '/description')
+    return wire
   }
   return { ...fields, type: 'namespace', name, ...said, tools }
 }

@@ -40,6 +40,20 @@ const cases: [string, object[], (event: Record<string, Record<string, unknown> |
     '/content/0/odd',
   ],
   [
+    'a signature',
+    [
+      start,
+      ...block(
+        { type: 'thinking', thinking: '', signature: '' },
+        { type: 'thinking_delta', thinking: 'hm' },
+        { type: 'signature_delta', signature: 'c2VhbA==', odd: 1 },
+      ),
+      ...ending({}),
+    ],
+    event => event['delta']?.['odd'],
+    '/content/0/odd',
+  ],
+  [
     'the input of a call',
     [start, ...block({ type: 'tool_use', id: 't1', name: 'look', input: {} }, { type: 'input_json_delta', partial_json: '{}', odd: 1 }), ...ending({})],
     event => event['delta']?.['odd'],
