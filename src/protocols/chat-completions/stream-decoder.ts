@@ -58,6 +58,8 @@ export type State = MachineState & {
   id: string
   model: string
   createdAt: number | undefined
+  /** What stood where it could have told them, and says nothing. */
+  blank: { model?: unknown; created?: unknown }
   serviceTier: string | undefined
   /** Fields of chunks that nobody modelled, as they were last told. */
   fields: JsonObject
@@ -80,6 +82,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     id: '',
     model: '',
     createdAt: undefined,
+    blank: {},
     serviceTier: undefined,
     fields: {},
     choices: new Map(),
@@ -126,10 +129,12 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
         break
       case 'model':
         if (!state.model && typeof value === 'string') state.model = value
+        if (!state.model) state.blank.model = value
         known = true
         break
       case 'created':
         state.createdAt ??= readTime(value)
+        if (state.createdAt === undefined) state.blank.created = value
         known = true
         break
       case 'choices':
@@ -184,8 +189,9 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
 function start(state: State, emit: Emit<CanonicalEvent>): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
-  const { id, model, createdAt, serviceTier, fields } = state
-  emit({ type: 'start', ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier }), ...kept(fields, { chunks: true }) })
+  const { id, model, createdAt, serviceTier, fields, blank } = state
+  const head = defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier })
+  emit({ type: 'start', ...head, ...kept(fields, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
 }
 
 function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): void {

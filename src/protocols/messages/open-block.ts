@@ -23,7 +23,8 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
     log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
     log.ext(head.ext, head.at)
-    const { caller, toolset } = head
+    const { caller, toolset, async } = head
+    log.rest({ async }, head.at)
     const isForeign = caller !== undefined && !head.ext?.[name] && !isOwn(state)
     if (isForeign) log.add('field.unsupported', head.at, 'caller')
     startBlock(
@@ -209,7 +210,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
   switch (block.kind) {
     case 'text':
       if (head.type === 'refusal') {
-        state.seen.refusal = { text: block.text, ...defined({ at: head.at }) }
+        state.seen.refusal ??= { text: block.text, ...defined({ at: head.at }) }
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
