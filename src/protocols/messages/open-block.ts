@@ -70,7 +70,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
   if (delta.ext) report(state).ext(delta.ext, delta.at)
   switch (delta.kind) {
     case 'text':
-      if (kind === 'text' && delta.text) {
+      if (kind === 'text' && (delta.text || delta.ext)) {
         if (block.index === undefined) startBlock(state, block, textStart(block), emit)
         block.text += delta.text
         writeDelta(block, { type: 'text_delta', text: delta.text }, emit, delta)
@@ -133,7 +133,7 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
   const told = segments[segment]
   if (told) told.length += text.length
   const added = joint + text
-  if (!added) return
+  if (!added && !delta.ext) return
   if (block.index === undefined) startThinking(state, block, emit)
   block.text += added
   writeDelta(block, { type: 'thinking_delta', thinking: added }, emit, delta)
@@ -152,8 +152,8 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
   }
   block.text += text
   advanceJson(block.progress, text)
-  if (!text) return
-  if (block.streams) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
+  if (!text && !delta.ext) return
+  if (block.streams || !text) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
   else if (block.text.trimStart().startsWith('{')) {
     block.streams = true
     writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit, delta)
