@@ -224,10 +224,11 @@ export type Citation = {
   raw: unknown
 }
 
-export type TokenLogprob = {
+export type TokenLogprob = Node & {
   token: string
   logprob: number
   /** UTF-8 bytes of the token; null when it has none, absent when not told. */
   bytes?: number[] | null
-  top?: { token: string; logprob: number; bytes?: number[] | null }[]
+  /** What else could have stood there. */
+  top?: Omit<TokenLogprob, 'top'>[]
 }

@@ -27,6 +27,13 @@ describe('the same JSON, and nothing is noted', () => {
   })
 })
 
+test('a namespace of tools inside another is kept as it is, and noted elsewhere', () => {
+  const tools = [{ type: 'namespace', name: 'outer', description: '', tools: [{ type: 'namespace', name: 'inner' }] }]
+  const wire = { input: 'x', tools }
+  expect(cross('request', wire, protocols.responses, protocols.responses)?.wire).toEqual(wire)
+  expect(cross('request', wire, protocols.responses, protocols.messages)?.notes.map(({ path }) => path)).toContain('/tools/0')
+})
+
 describe('what a note says is so', () => {
   test.each<Row>([
     {

@@ -212,8 +212,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a signature is streamed bare',
     room: messages,
-    find: "{ type: 'signature_delta', signature: sealed(block, signature) }",
-    replace: "{ type: 'signature_delta', signature: signature.value }",
+    find: "type: 'signature_delta', signature: sealed(block, signature) }",
+    replace: "type: 'signature_delta', signature: signature.value }",
   },
   { fault: 'arguments that are no object are passed as they are', room: messages, find: 'JSON.stringify({ __raw: block.text })', replace: 'block.text' },
   {

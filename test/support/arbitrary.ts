@@ -9,6 +9,26 @@ export function fromSchema(schema: z.core.$ZodType): Arbitrary<unknown> {
   return build(schema, '', 0)
 }
 
+/** The words that a schema knows, by the key they stand at. */
+export function wordsIn(schema: z.core.$ZodType): Map<string, Set<unknown>> {
+  const found = new Map<string, Set<unknown>>()
+  const seen = new Set<string>()
+  const known = new Map<unknown, number>()
+  const walk = (one: z.core.$ZodType, key: string) => {
+    const id = known.get(one) ?? known.size
+    known.set(one, id)
+    if (seen.has(`${id} ${key}`)) return
+    seen.add(`${id} ${key}`)
+    const def = one._zod.def as unknown as Def
+    for (const word of [...(def.type === 'literal' ? (def.values ?? []) : []), ...(def.type === 'enum' ? Object.values(def.entries ?? {}) : [])])
+      found.set(key, (found.get(key) ?? new Set()).add(word))
+    for (const [name, field] of Object.entries(def.shape ?? {})) walk(field, name)
+    for (const inside of [def.innerType, def.element, ...(def.options ?? []), def.valueType, def.getter?.(), def.in]) if (inside) walk(inside, key)
+  }
+  walk(schema, '')
+  return found
+}
+
 /** How many runs a law gets: `WIREGLOT_LAW_RUNS`, else the given number. */
 export function runs(usual: number): { numRuns: number } {
   const wanted = Number(process.env['WIREGLOT_LAW_RUNS'])

@@ -13,7 +13,12 @@ import { canonicalJson, leaves } from './json.ts'
  */
 export function lossOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
   const change = changeOf(wire, pick, wordsOf)
-  if (!change || saysNothing(`${from.name} → ${to.name} ${kind} ${everyIndex(change.path)}`)) return undefined
+  return change && lossOfChange(kind, wire, change, { from, to })
+}
+
+/** The same of one change. */
+export function lossOfChange(kind: Kind, wire: unknown, change: Change, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
+  if (saysNothing(`${from.name} → ${to.name} ${kind} ${everyIndex(change.path)}`)) return undefined
   if (isEmptyEither(wire, change)) return undefined
   const other = changed(wire, change)
   const before = cross(kind, wire, from, to)

@@ -6,7 +6,7 @@ import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { fromSchema } from './arbitrary.ts'
+import { fromSchema, wordsIn } from './arbitrary.ts'
 
 export const all: Protocol[] = Object.values(protocols)
 
@@ -14,7 +14,7 @@ export const all: Protocol[] = Object.values(protocols)
 export const pairs = all.flatMap(from => all.filter(to => to !== from).map(to => ({ from, to, name: `${from.name} → ${to.name}` })))
 
 /** What a protocol's `schema.ts` says of its wire: the exports whose names end in `Request` and `Response`. */
-export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown> }
+export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>; words: Record<'request' | 'response', Map<string, Set<unknown>>> }
 
 const known = new Map<string, Wires>(
   await Promise.all(
@@ -26,9 +26,11 @@ const known = new Map<string, Wires>(
         const found = Object.keys(schemas).filter(key => key.endsWith(ending))
         const schema = found.length === 1 ? schemas[String(found[0])] : undefined
         if (!schema) throw new Error(`${name}/schema.ts exports ${found.length} schemas named …${ending}, expected one`)
-        return fromSchema(schema)
+        return schema
       }
-      return [name, { request: named('Request'), response: named('Response') }] as const
+      const [request, response] = [named('Request'), named('Response')]
+      const words = { request: wordsIn(request), response: wordsIn(response) }
+      return [name, { request: fromSchema(request), response: fromSchema(response), words }] as const
     }),
   ),
 )

@@ -21,7 +21,7 @@ export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio'
 }
 
 /** `audio` of a message: whole in an answer, by id in a conversation. */
-export function encodeAudioAnswer(part: MediaPart, { report }: Writing): JsonObject {
+export function encodeAudioAnswer(part: MediaPart, { report }: Pick<Writing, 'report'>): JsonObject {
   const { type: _, kind: _kind, source, transcript, expiresAt, at, ext, ...rest } = part
   const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }
   report.rest({ ...rest, ...(!own(ext) && mime !== undefined && { mime }) }, at)

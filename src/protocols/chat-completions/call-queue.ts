@@ -32,7 +32,6 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
   const { id, name, namespace, kind, ext, at, signature } = head
   const verbatim = own(ext) !== undefined
   choice.open = part
-  choice.shown = true
   call.index = choice.nextCall++
   noteBeside(head, report)
   if (state.single) {

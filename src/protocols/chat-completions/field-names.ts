@@ -78,6 +78,8 @@ export const fieldNames: Record<string, string> = {
   'response_format/*': '',
   'json_schema/*': '',
   'tool_choice/*': '',
+  'message/*': '',
+  'logprobs/*': '',
   'function/*': '',
   'custom/*': '',
   'format/*': '',

@@ -2,8 +2,10 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { Part, TokenLogprob } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { noteTokens } from '../../kit/logprobs.ts'
 import type { Emit } from '../../protocol.ts'
 import { addCallSignature, addInput } from './call-queue.ts'
+import { protocolName } from './own.ts'
 import { encodeLogprobs } from './response.ts'
 import { type Choice, choiceOf, isLaned, type PartOut, reasoningField, reportOf, type State, write, writeDelta } from './stream-state.ts'
 
@@ -74,6 +76,7 @@ function writeLogprobs(
   { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: Emit<unknown> },
 ): void {
   if (logprobs.length === 0) return
+  noteTokens(logprobs, protocolName, reportOf(state))
   const tokens = encodeLogprobs(logprobs)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
   const shown = key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }

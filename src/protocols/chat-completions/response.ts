@@ -6,6 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { noteTokens } from '../../kit/logprobs.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -15,7 +16,7 @@ import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '
 import { recordsLayout } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
+import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
@@ -70,7 +71,9 @@ type Around = { responseId: string; options: Options; report: ChatReport }
 
 function decodeChoice(wire: ChatChoice, position: number, { responseId, options, report }: Around): Candidate {
   const { told: choice, nulls } = told(wire)
-  const { index, message, finish_reason, logprobs, ...unknown } = choice
+  const { index, message, finish_reason, logprobs, ...others } = choice
+  const { content: _content, refusal: _refusal, ...left } = isObject(logprobs) ? logprobs : {}
+  const unknown: JsonObject = Object.keys(left).length > 0 ? { ...others, logprobs: left } : others
   const candidate = index ?? position
   const at = `/choices/${position}`
   const reading: Reading = {
@@ -82,7 +85,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   }
   const told_ = message ?? {}
   const { parts, ext, name } = decodeAssistant(told_, `${at}/message`, reading)
-  const loose = isObject(logprobs) ? attachLogprobs(parts, logprobs, () => report.add('logprobs.unattached', `${at}/logprobs/refusal`)) : undefined
+  const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: `${at}/logprobs`, report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
   let finish: Finish
   if (finish_reason) {
@@ -106,43 +109,53 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
 }
 
 /** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
-function attachLogprobs(parts: readonly Part[], logprobs: JsonObject, unattached: () => void): TokenLogprob[] | undefined {
-  const content = decodeLogprobs(logprobs['content'])
-  const refusal = decodeLogprobs(logprobs['refusal'])
+function attachLogprobs(
+  parts: readonly Part[],
+  { logprobs, at, report }: { logprobs: JsonObject; at: string; report: ChatReport },
+): TokenLogprob[] | undefined {
+  const content = decodeLogprobs(logprobs['content'], `${at}/content`)
+  const refusal = decodeLogprobs(logprobs['refusal'], `${at}/refusal`)
   const text = parts.find(part => part.type === 'text')
   const refused = parts.find(part => part.type === 'refusal')
   if (refusal && refused) refused.logprobs = refusal
-  else if (refusal) unattached()
+  else if (refusal) report.add('logprobs.unattached', `${at}/refusal`)
   if (!content) return undefined
   if (!text) return content
   text.logprobs = content
   return undefined
 }
 
-export function decodeLogprobs(wire: unknown): TokenLogprob[] | undefined {
+/** `at`: of the list; `first`: how many tokens it had before these. */
+export function decodeLogprobs(wire: unknown, at = '', first = 0): TokenLogprob[] | undefined {
   if (!Array.isArray(wire) || wire.length === 0) return undefined
-  return wire.filter(isObject).map(entry => {
-    const { top_logprobs: top } = entry
-    return { ...decodeToken(entry), ...(Array.isArray(top) && { top: top.filter(isObject).map(decodeToken) }) }
+  return wire.filter(isObject).map((entry, i) => {
+    const { top_logprobs: top, ...told } = entry
+    const place = `${at}/${first + i}`
+    return {
+      ...decodeToken(told, place),
+      ...(Array.isArray(top) && { top: top.filter(isObject).map((one, k) => decodeToken(one, `${place}/top_logprobs/${k}`)) }),
+    }
   })
 }
 
-function decodeToken({ token, logprob, bytes }: JsonObject): Pick<TokenLogprob, 'token' | 'logprob' | 'bytes'> {
+function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
   return defined({
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
     bytes: Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : bytes === null ? null : undefined,
+    ...(Object.keys(unknown).length > 0 && { at, ...kept(unknown, {}) }),
   })
 }
 
 export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
-  const least = -9999
-  return tokens.map(({ token, logprob, bytes, top }) => ({
-    token,
-    bytes: bytes ?? null,
-    logprob: Math.max(logprob, least),
-    top_logprobs: (top ?? []).map(other => ({ token: other.token, bytes: other.bytes ?? null, logprob: Math.max(other.logprob, least) })),
-  }))
+  return tokens.map(token => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }))
+}
+
+const least = -9999
+
+function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
+  const told = { token, bytes: bytes ?? null, logprob: Math.max(logprob, least) }
+  return ext ? spell(told, ext) : told
 }
 
 /**
@@ -240,25 +253,31 @@ function encodeCandidate(
       writing,
     ) ?? {}
   if (options.ccSignature === 'store' && !writing.own && !takeOut(message, writing.stored)) {
-    report.add('reasoning.signature-dropped', first?.at)
+    const signed = parts.find(part => part.type === 'reasoning' && part.signature)
+    report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
     lost(false)
   }
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
   const ended = encodeEnding(finish, { at, place, report, options, form, hasCalls: parts.some(({ type }) => type === 'tool-call') })
   refuse(finish, { message, parts, at, report })
-  const delta = own(ext)?.fields?.['delta']
   const shown = {
     index: form['indexless'] ? undefined : index,
     message: form['messageless'] ? undefined : message,
     finish_reason: ended,
-    logprobs: encodeChoiceLogprobs(parts, logprobs, ext),
+    logprobs: encodeChoiceLogprobs(parts, logprobs, { ext, report }),
   }
-  // A server that put a delta into a whole answer gets it back; what a stream gathered there belongs to the message.
-  if (!isObject(delta) || own(first?.ext)) return spell(shown, ext)
-  // What a stream left unknown of details stands in these as they came.
-  const came = Array.isArray(form['details']) && isObject(message) && 'reasoning_details' in delta ? { reasoning_details: form['details'] } : {}
-  return spell({ ...shown, message: { ...merge(delta, message), ...came } }, ext)
+  const gathered = own(ext)?.fields?.['message']
+  const wire = spell(shown, ext)
+  const { message: merged } = wire
+  if (!isObject(gathered) || !isObject(merged)) return wire
+  // What a stream left unknown of details stands in these as they came; thinking is not written in blocks.
+  if ('reasoning_details' in gathered && Array.isArray(form['details'])) merged['reasoning_details'] = form['details']
+  if ('thinking_blocks' in gathered && !('thinking_blocks' in message)) {
+    delete merged['thinking_blocks']
+    report.add('field.unknown', `${place}/message/thinking_blocks`)
+  }
+  return wire
 }
 
 /** A phase is told of each text, for all of them stand in one message here. */
@@ -311,14 +330,20 @@ function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>,
   return { index: 0, message: { role: 'assistant', content: null, refusal: blockedText(blocked) }, logprobs: null, finish_reason: 'content_filter' }
 }
 
-function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogprob[] | undefined, ext: Candidate['ext']): unknown {
+function encodeChoiceLogprobs(
+  parts: readonly Part[],
+  loose: readonly TokenLogprob[] | undefined,
+  { ext, report }: { ext: Candidate['ext'] | undefined; report: ChatReport },
+): unknown {
   const content = [...(loose ?? []), ...parts.flatMap(part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
   const refusal = parts.flatMap(part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
   const came = formOf(ext)['logprobs']
   if (came !== undefined) {
     const again = isObject(came) ? came : {}
-    if (same(decodeLogprobs(again['content']) ?? [], content) && same(decodeLogprobs(again['refusal']) ?? [], refusal)) return came
+    const isSame = (list: unknown, tokens: TokenLogprob[]) => same(encodeLogprobs(decodeLogprobs(list) ?? []), encodeLogprobs(tokens))
+    if (isSame(again['content'], content) && isSame(again['refusal'], refusal)) return came
   }
+  noteTokens([...content, ...refusal], protocolName, report)
   if (content.length === 0 && refusal.length === 0) return own(ext) && !formOf(ext)['chunks'] ? undefined : null
   return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
 }

@@ -42,10 +42,15 @@ export function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEv
 }
 
 export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
-  const told = { text: decodeLogprobs(content), refusal: decodeLogprobs(refusal) }
+  const { candidate, tokens } = choice
+  const told = {
+    text: decodeLogprobs(content, `/choices/${candidate}/logprobs/content`, tokens.text),
+    refusal: decodeLogprobs(refusal, `/choices/${candidate}/logprobs/refusal`, tokens.refusal),
+  }
   for (const kind of ['text', 'refusal'] as const) {
     const logprobs = told[kind]
     if (!logprobs) continue
+    tokens[kind] += logprobs.length
     if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs }, emit })
     else choice.logprobs[kind] = [...choice.logprobs[kind], ...logprobs]
   }

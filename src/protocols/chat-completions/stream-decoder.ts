@@ -39,10 +39,14 @@ export type Choice = {
   tags: Tags | undefined
   /** Probabilities that came before what they belong to. */
   logprobs: Record<'text' | 'refusal', TokenLogprob[]>
+  /** How many probabilities have come. */
+  tokens: Record<'text' | 'refusal', number>
   fields: JsonObject
   delta: JsonObject
   /** As they came, for a stream of this protocol. */
   details: unknown[]
+  /** Blocks of thinking, as they came. */
+  blocks: unknown[]
 }
 
 export type State = MachineState & {
@@ -54,6 +58,8 @@ export type State = MachineState & {
   id: string
   model: string
   createdAt: number | undefined
+  /** What stood where it could have told them, and says nothing. */
+  blank: { model?: unknown; created?: unknown }
   serviceTier: string | undefined
   /** Fields of chunks that nobody modelled, as they were last told. */
   fields: JsonObject
@@ -76,6 +82,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     id: '',
     model: '',
     createdAt: undefined,
+    blank: {},
     serviceTier: undefined,
     fields: {},
     choices: new Map(),
@@ -122,10 +129,12 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
         break
       case 'model':
         if (!state.model && typeof value === 'string') state.model = value
+        if (!state.model) state.blank.model = value
         known = true
         break
       case 'created':
         state.createdAt ??= readTime(value)
+        if (state.createdAt === undefined) state.blank.created = value
         known = true
         break
       case 'choices':
@@ -180,8 +189,9 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
 function start(state: State, emit: Emit<CanonicalEvent>): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
-  const { id, model, createdAt, serviceTier, fields } = state
-  emit({ type: 'start', ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier }), ...kept(fields, { chunks: true }) })
+  const { id, model, createdAt, serviceTier, fields, blank } = state
+  const head = defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier })
+  emit({ type: 'start', ...head, ...kept(fields, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
 }
 
 function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): void {
@@ -208,9 +218,11 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       finish: undefined,
       tags: state.thinkTags ? { inside: false, held: '' } : undefined,
       logprobs: { text: [], refusal: [] },
+      tokens: { text: 0, refusal: 0 },
       fields: {},
       delta: {},
       details: [],
+      blocks: [],
     }
     state.choices.set(candidate, choice)
     emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })
@@ -287,6 +299,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
     choice.details.push(...details)
     readDetails(choice, details, emit)
   }
+  if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta || blocksOfProxy(delta)) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
@@ -332,7 +345,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
 }
 
 function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
-  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details } = choice
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
   const report = createChatReport(undefined, state.notes)
   flush(state, choice, emit)
   closePart(choice, emit)
@@ -352,8 +365,8 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
     report.add('finish.missing', `/choices/${candidate}/finish_reason`)
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
-  const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details }) }
-  const gathered = Object.keys(beside).length > 0 ? { ...fields, delta: beside } : fields
+  const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
+  const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
   emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, formed) })
 }

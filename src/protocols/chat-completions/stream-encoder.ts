@@ -6,6 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import { encodeAudioAnswer } from './audio.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
 import { encodeCitation, noteJoins } from './citations.ts'
@@ -220,13 +221,15 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
       if (head.ext) report.ext(head.ext, head.at)
       return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
     case 'tool-call':
-      if (state.single && hasCall(choice)) {
+      if (state.single && has(choice, 'call')) {
         report.add('tool-call.single', head.at)
         return { kind: 'none' }
       }
       return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false }
     case 'media':
-      if (head.kind !== 'audio') break
+      // There is one place for it.
+      if (head.kind !== 'audio' || has(choice, 'audio')) break
+      encodeAudioAnswer(head, { report })
       return { kind: 'audio', id: audioId(head) }
     case 'opaque':
       report.add('part.unknown', head.at)
@@ -243,7 +246,7 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
   return { kind: 'none' }
 }
 
-const hasCall = ({ parts }: Choice) => [...parts.values()].some(({ kind }) => kind === 'call')
+const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
 
 function audioId({ ext }: MediaPart): string {
   const { id } = formOf(ext)
@@ -278,7 +281,7 @@ function endMessage(state: State, { candidate, message, status, at }: Extract<Ca
 
 function finishChoice(state: State, { candidate, finish, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
   const choice = choiceOf(state, candidate)
-  const written = encodeFinish(finish, { hasCalls: hasCall(choice), single: state.single })
+  const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
   if (!written) {
     fail(state, failedBy(finish), emit)
     return
@@ -287,9 +290,10 @@ function finishChoice(state: State, { candidate, finish, at, ext }: Extract<Cano
   noteFinish(finish, written, { at, report })
   report.ext(ext, at)
   refuse(state, choice, { finish, emit })
-  const { delta, ...fields } = own(ext)?.fields ?? {}
-  // What nobody knew of details stands in these.
-  const { reasoning_details: _, ...beside } = isObject(delta) ? delta : {}
+  const { message, ...fields } = own(ext)?.fields ?? {}
+  // What nobody knew of details stands in these; thinking is not written in blocks.
+  const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
+  if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/message/thinking_blocks`)
   conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ext), emit })
 }
 

@@ -28,8 +28,13 @@ export function storeProofs(state: State, choice: Choice, details: JsonObject[])
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
   const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCarried(head.signature)['extra_content']]] : [])))
   const first = state.single ? undefined : calls[0]
-  if (!keep(state.signatures, first && shownId(first), { details, extra })) reportOf(state).add('reasoning.signature-dropped', '')
+  if (keep(state.signatures, first && shownId(first), { details, extra })) return
+  const [signed] = [...choice.parts.values()].flatMap(out => (out.kind === 'reasoning' && out.part.signature ? [out.part] : []))
+  reportOf(state).add('reasoning.signature-dropped', signed ? signed.at : placeOf(choice), signed && 'signature')
 }
+
+/** The first of the messages that became this one. */
+const placeOf = ({ roles }: Choice): string => Object.values(roles)[0]?.at ?? ''
 
 const shownId = ({ ext, id }: ToolCallPart): string => (own(ext) ? id : mapCallId(id, validCallId))
 
@@ -55,7 +60,7 @@ export function encodeReasoningDetails(state: State, choice: Choice): JsonObject
   const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
   const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
-    if (!state.own && needsOrder(pieces)) report.add('parts.order-lost', '')
+    if (!state.own && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
     return []
   }
   if (ccSignature !== 'none') return encodeDetails({ ...recorded, parts })

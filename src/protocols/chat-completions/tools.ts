@@ -3,7 +3,7 @@ import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
-import { mapName } from '../../kit/ids.ts'
+import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { decodeMark, type Writing } from './content.ts'
@@ -19,18 +19,27 @@ export function createNames(
   { tools, wraps = false }: { tools?: readonly Tool[] | undefined; wraps?: boolean } = {},
 ): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
   const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
+  // A tool that has no namespace keeps its name.
+  const owners = new Map(
+    verbatim ? [] : tools?.flatMap(tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, keyOf(tool.name, undefined)] as const] : [])),
+  )
   const freeform = new Set(verbatim ? [] : tools?.flatMap(tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
   return {
     renamed,
     nameOf(name, namespace) {
       const flat = namespace === undefined ? name : `${namespace}__${name}`
-      const written = verbatim ? flat : mapName(flat, nameLimit)
-      const shape = freeform.has(keyOf(name, namespace)) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
+      const key = keyOf(name, namespace)
+      let written = verbatim ? flat : mapName(flat, nameLimit)
+      if (!verbatim && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(key, 8)}`
+      if (!verbatim) owners.set(written, key)
+      const shape = freeform.has(key) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
       if (written !== name || shape) renamed[written] = defined({ name, namespace, ...shape })
       return written
     },
   }
 }
+
+const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
 
 const keyOf = (name: string, namespace: string | undefined) => JSON.stringify([namespace, name])
 

@@ -25,15 +25,18 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
   content.forEach((block, index) => {
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
-    if (carrier?.attach === 'next') waiting = { signature: carrier.signature, at: here }
-    else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
+    if (carrier?.attach === 'next') {
+      if (waiting) report.add('reasoning.carrier-lost', waiting.at)
+      waiting = { signature: carrier.signature, at: here }
+    } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
       if (owner) owner.signature = carrier.signature
       else report.add('reasoning.carrier-lost', here)
     } else {
       const part = decodeBlock(block, here, report)
-      if (waiting) part.signature = waiting.signature
+      if (waiting && part.signature) report.add('reasoning.carrier-lost', waiting.at)
+      else if (waiting) part.signature = waiting.signature
       waiting = undefined
       parts.push(part)
     }

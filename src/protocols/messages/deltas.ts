@@ -71,13 +71,13 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
     case 'text_delta': {
       const text = textIn(delta, 'text')
       if (type !== 'text') return null
-      return text ? { kind: 'text', text } : undefined
+      return tells(text, delta) ? { kind: 'text', text } : undefined
     }
     case 'input_json_delta': {
       const text = textIn(delta, 'partial_json')
       if (type === 'tool_use') {
         open.json ||= text.trim() && 'told'
-        return text ? { kind: 'input', text } : undefined
+        return tells(text, delta) ? { kind: 'input', text } : undefined
       }
       if (!type.endsWith('_use')) return null
       open.json += text
@@ -87,7 +87,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
       const text = textIn(delta, 'thinking')
       if (type !== 'thinking') return null
       open.thinking += text
-      return text ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
+      return tells(text, delta) ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
     }
     case 'signature_delta': {
       const value = textIn(delta, 'signature')
@@ -113,6 +113,9 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
       return null
   }
 }
+
+/** A delta without text that has keys which nobody knows is there for their sake. */
+const tells = (text: string, delta: JsonObject) => text !== '' || unknownKeys(delta, deltaKeys.get(delta['type'])) !== undefined
 
 function textIn(delta: JsonObject, key: string): string {
   const text = delta[key]

@@ -151,7 +151,8 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       const native = part.ext?.[name] !== undefined || writing.native
       if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
       const isImage = mime !== undefined && imageTypes.has(mime)
-      if (type === 'image' || isImage) return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : refuse()
+      if (type === 'image' || isImage)
+        return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
       if (mime === undefined || mime === 'application/pdf') {
         const written = { ...extra, type: 'base64', media_type: 'application/pdf', data }
         if (mime === undefined) report.addMade('media.mime', written, '/media_type')
@@ -182,6 +183,14 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     default:
       return source satisfies never
   }
+}
+
+/** A picture that the caller can make into one that is taken here. */
+function convert({ at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): MessagesRawBlock | undefined {
+  const made = mime === undefined ? undefined : convertMedia?.({ mime, data })
+  if (!made || !imageTypes.has(made.mime)) return undefined
+  report.add('media.converted', at)
+  return { type: 'image', source: { type: 'base64', media_type: made.mime, data: made.data } }
 }
 
 function fromBase64(data: string, charset = 'utf-8'): string | undefined {

@@ -15,6 +15,7 @@ export const notes = {
   'text.blank': { kind: 'dropped', reason: 'text blocks must hold more than white space', source: '2.3' },
   'refusal.as-text': { kind: 'approximated', reason: 'a refusal is a text block here', source: '2.3' },
   'media.unsupported': { kind: 'dropped', reason: 'the target takes no media of this kind or format', source: '2.3' },
+  'media.converted': { kind: 'approximated', reason: 'a picture in a format that the target does not take is written in another, as asked', source: '2.3' },
   'media.mime': { kind: 'synthesized', reason: 'the type of the data was not told; it is taken for a PDF', source: '2.3' },
   'media.transcript': { kind: 'approximated', reason: 'audio is written as its transcript', source: '2.3' },
   'media.file-as-document': { kind: 'approximated', reason: 'a text file is written as a plain text document', source: '2.3' },

@@ -23,7 +23,8 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
     log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
     log.ext(head.ext, head.at)
-    const { caller, toolset } = head
+    const { caller, toolset, async } = head
+    log.rest({ async }, head.at)
     const isForeign = caller !== undefined && !head.ext?.[name] && !isOwn(state)
     if (isForeign) log.add('field.unsupported', head.at, 'caller')
     startBlock(
@@ -69,7 +70,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
   if (delta.ext) report(state).ext(delta.ext, delta.at)
   switch (delta.kind) {
     case 'text':
-      if (kind === 'text' && delta.text) {
+      if (kind === 'text' && (delta.text || delta.ext)) {
         if (block.index === undefined) startBlock(state, block, textStart(block), emit)
         block.text += delta.text
         writeDelta(block, { type: 'text_delta', text: delta.text }, emit, delta)
@@ -90,6 +91,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'signature':
       block.signature = delta.signature
+      if (delta.ext) block.besideSignature = ownKeys(delta)
       return
     case 'logprobs':
       report(state).once('field.unsupported', block.head.at, 'logprobs')
@@ -131,7 +133,7 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
   const told = segments[segment]
   if (told) told.length += text.length
   const added = joint + text
-  if (!added) return
+  if (!added && !delta.ext) return
   if (block.index === undefined) startThinking(state, block, emit)
   block.text += added
   writeDelta(block, { type: 'thinking_delta', thinking: added }, emit, delta)
@@ -150,8 +152,8 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
   }
   block.text += text
   advanceJson(block.progress, text)
-  if (!text) return
-  if (block.streams) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
+  if (!text && !delta.ext) return
+  if (block.streams || !text) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
   else if (block.text.trimStart().startsWith('{')) {
     block.streams = true
     writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit, delta)
@@ -208,7 +210,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
   switch (block.kind) {
     case 'text':
       if (head.type === 'refusal') {
-        state.seen.refusal = { text: block.text, ...defined({ at: head.at }) }
+        state.seen.refusal ??= { text: block.text, ...defined({ at: head.at }) }
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
@@ -260,7 +262,7 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
   }
   if (signature) {
     startThinking(state, block, emit)
-    writeDelta(block, { type: 'signature_delta', signature: sealed(block, signature) }, emit)
+    writeDelta(block, { ...block.besideSignature, type: 'signature_delta', signature: sealed(block, signature) }, emit)
   } else {
     if (head.type === 'reasoning') report(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return

@@ -58,6 +58,11 @@ export type MessagesOptions = {
   repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** The fast tier as `speed: fast`, which some models refuse. Default false. */
   fastIsSpeed?: boolean
+  /**
+   * Makes a picture that the server takes (JPEG, PNG, GIF or WebP) out of another; gives nothing where it cannot. Default: others are
+   * left out.
+   */
+  convertMedia?: (media: { mime: string; data: string }) => { mime: string; data: string } | undefined
   /** Asks the server to drop thinking that does not fit its prefix instead of refusing it; needs the beta header of `context.headers`. Default: not said. */
   amPrefixMismatch?: 'drop_block'
   /**

@@ -31,7 +31,7 @@ export type DecoderState = MachineState & {
   /** Stopped on the wire, but a carrier block may still bring its signature. */
   closing: { part: number; final?: Part } | undefined
   /** From a carrier block, for the part after it. */
-  waiting: Signature | undefined
+  waiting: { signature: Signature; at: string } | undefined
   finish: Finish | undefined
   usage: JsonObject
 }
@@ -191,7 +191,8 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   enter(state, emit)
   flushClosing(state, emit)
   const whole = decodeBlock(block, at, report(state.notes))
-  if (state.waiting && !whole.signature) whole.signature = state.waiting
+  if (state.waiting && whole.signature) loseWaiting(state)
+  else if (state.waiting) whole.signature = state.waiting.signature
   if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
   if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) report(state.notes).add('tool_choice.not-allowed', at)
   state.waiting = undefined
@@ -219,9 +220,16 @@ function takeCarrier(state: DecoderState, { signature, attach }: { signature: Si
     const part = state.nextPart++
     emit({ type: 'part.start', candidate: 0, message: 0, part, head: { type: 'text', text: '', signature, at } })
     emit({ type: 'part.end', candidate: 0, part })
-  } else if (attach === 'next') state.waiting = signature
-  else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
+  } else if (attach === 'next') {
+    loseWaiting(state)
+    state.waiting = { signature, at }
+  } else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
   else report(state.notes).add('reasoning.carrier-lost', at)
+}
+
+/** What was to belong to a block that never came, or that has a signature of its own. */
+function loseWaiting({ waiting, notes: into }: DecoderState): void {
+  if (waiting) report(into).add('reasoning.carrier-lost', waiting.at)
 }
 
 function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void {
@@ -236,8 +244,8 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
   }
   const known = deltaKeys.get(delta['type'])
   const made = readDelta(open, delta, state.model)
-  const kept = made && made.kind !== 'signature' ? unknownKeys(delta, known) : undefined
-  // What says nothing else has no delta to stand beside, and a signature waits for the end of its block.
+  const kept = made && unknownKeys(delta, known)
+  // What says nothing else has no delta to stand beside.
   if (!kept) noteUnknown(state, delta, { path: '/delta', known })
   if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: `/content/${index}`, ...keep(kept, {}) } : made })
   else if (made === null) report(state.notes).once('stream.stray-delta', '/delta')
@@ -323,7 +331,7 @@ function stopMessage(state: DecoderState, wire: JsonObject, emit: Emitting): voi
 
 function closeMessage(state: DecoderState, emit: Emitting): void {
   enter(state, emit)
-  if (state.waiting) report(state.notes).add('reasoning.carrier-lost', undefined)
+  loseWaiting(state)
   emit({ type: 'message.end', candidate: 0, message: 0 })
   emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: name } })
 }

@@ -2,7 +2,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { ExtMap, Part, Role, Signature } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
-import { type JsonProgress, parseObject } from '../../kit/json.ts'
+import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
@@ -30,6 +30,8 @@ export type Block = {
   citations: number
   progress: JsonProgress
   signature?: Signature
+  /** Keys that nobody knows of the delta that told it. */
+  besideSignature?: JsonObject
   /** The part has ended. A call whose input is not whole is held open until the reply says how it ended. */
   ended: boolean
   closed: boolean

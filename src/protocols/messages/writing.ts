@@ -35,6 +35,7 @@ export type Writing = {
   addTool?(tool: Tool): MessagesRawBlock[]
   /** Citations of a user's text, and documents of an assistant, are refused by the newest version. */
   newest: boolean
+  convertMedia?: MessagesOptions['convertMedia'] | undefined
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
@@ -93,6 +94,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     model,
     serverToolHistory: options.serverToolHistory ?? 'drop',
     newest: options.apiVersion === '2026-10-21',
+    convertMedia: options.convertMedia,
     unresolvable: part => refuse(part.at ?? '', options, report),
     marks: [],
     place: 'messages',

@@ -3,6 +3,7 @@ import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { noteTokens } from '../../kit/logprobs.ts'
 import { decodeCitation, decodeLogprob, encodeCitation, encodeLogprob } from './citations.ts'
 import { keep, keepSpelling, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
@@ -173,6 +174,7 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
   if (cache) w.report.add('cache.place', at, 'cache')
   const annotations = (citations ?? []).flatMap(citation => encodeCitation(citation, text, w.report, at) ?? [])
   const whole = form === undefined
+  if (logprobs) noteTokens(logprobs, protocol, w.report)
   const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))
   if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part)
   return { type, text, annotations, ...((w.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }

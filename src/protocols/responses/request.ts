@@ -220,6 +220,7 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   if (prediction) report.rest({ prediction }, '')
   w.loads = isSearchLost(tools, w)
   const inner = tools && encodeTools(tools, w)
+  report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && w.target === 'input' && w.options.onUnresolvable !== 'note')
     throw new TranslationError(

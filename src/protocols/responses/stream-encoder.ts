@@ -217,7 +217,7 @@ function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void 
       takeCitation(state, part, delta.citation, emit)
       return
     case 'logprobs':
-      takeLogprobs(part, delta.logprobs)
+      takeLogprobs(state, part, delta.logprobs)
       return
     case 'signature':
     case 'media':

@@ -1,5 +1,6 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../canonical/message.ts'
+import { noteTokens } from '../../kit/logprobs.ts'
 import { encodeCitation, encodeLogprob } from './citations.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
@@ -20,7 +21,7 @@ export function startText(state: State, part: OpenPart, { text, ...head }: TextP
   write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
   if (head.type === 'text') for (const citation of head.citations ?? []) takeCitation(state, part, citation, emit)
   if (text && isText(part.value)) giveText(state, part, part.value, text, emit)
-  if (head.logprobs) takeLogprobs(part, head.logprobs)
+  if (head.logprobs) takeLogprobs(state, part, head.logprobs)
 }
 
 /** What the head lists already is given as deltas. */
@@ -47,7 +48,8 @@ export function giveText(state: State, part: OpenPart, value: TextPart | Refusal
 }
 
 /** They are written beside the next text. */
-export function takeLogprobs(part: OpenPart, logprobs: TokenLogprob[]): void {
+export function takeLogprobs(state: State, part: OpenPart, logprobs: TokenLogprob[]): void {
+  noteTokens(logprobs, protocol, writing(state).report)
   addDelta(part.value, { kind: 'logprobs', logprobs })
   part.waiting.logprobs.push(...logprobs)
 }

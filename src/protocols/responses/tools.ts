@@ -88,7 +88,8 @@ function decodeFormat(format: JsonObject | null | undefined): FreeformTool['form
 /** The first inner tool remembers what the namespace says of itself. */
 function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: ResponsesReport): Tool | Tool[] {
   const { type: _, name: namespace, description, tools, ...rest } = wire
-  const inner = decodeTools(tools, `${at}/tools`, report)
+  // A namespace in a namespace is nothing that anybody could call, and was not checked.
+  const inner = tools.some(({ type }) => type === 'namespace') ? [] : decodeTools(tools, `${at}/tools`, report)
   if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol, raw: wire, at }
   return inner.filter(isCallable).map((tool, index) => {
     const ext = tool.ext?.[protocol]
@@ -149,21 +150,22 @@ export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
     const key = `${namespace} ${String(ownForm(tool)?.['namespace'] ?? '')}`
     if (group?.key !== key) {
       group = { key, tools: [] }
-      out.push(encodeNamespace(tool, namespace, group.tools, `/tools/${out.length}`, w))
+      out.push(encodeNamespace(tool, namespace, group.tools, w))
     }
     group.tools.push(wire)
   }
   return out
 }
 
-function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], at: string, { report }: Writing): JsonObject {
+function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], { report }: Writing): JsonObject {
   const { namespaceDescription: description, namespaceFields: fields } = tool
   const form = ownForm(tool)
   const said = description !== undefined ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
   if (!form?.['namespace']) {
     if (description !== undefined) return { type: 'namespace', name, description, tools }
-    report.add('tool.namespace-description', `${at}/description`)
-    return { type: 'namespace', name, description: '', tools }
+    const wire = { type: 'namespace', name, description: '', tools }
+    report.addMade('tool.namespace-description', wire, '/description')
+    return wire
   }
   return { ...fields, type: 'namespace', name, ...said, tools }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
+import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { codes, type Options } from './run.ts'
 
@@ -534,6 +535,28 @@ describe('fields of other protocols', () => {
   test('the older name of the limit, on demand', () => {
     expect(field({ maxOutputTokens: 5 }, { ccMaxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
   })
+})
+
+test.each([
+  [0, 1],
+  [1, 0],
+])('a tool and one of a namespace whose names would be one come back apart, in any order', (...order) => {
+  const alike = [
+    { type: 'function', name: 'ns__x', parameters: { type: 'object' } },
+    { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'x', parameters: { type: 'object' } }] },
+  ]
+  const asked = { model: 'm', input: 'hi', tools: order.map(i => alike[i]) }
+  const { body, context, notes } = translateRequest(asked, { from: 'responses', to: 'chat-completions' })
+  const names = (body as { tools: { function: { name: string } }[] }).tools.map(tool => tool.function.name)
+  expect(names[order[0] ?? 0]).toBe('ns__x')
+  expect(new Set(names).size).toBe(2)
+  expect(notes.map(({ code }) => code)).toEqual(expect.arrayContaining(['tool.namespace', 'tool.renamed']))
+  const tool_calls = names.map((name, i) => ({ id: `c${i}`, type: 'function', function: { name, arguments: '{}' } }))
+  const choices = [{ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }]
+  const reply = translateResponse({ id: 'r', created: 1, model: 'm', choices }, { from: 'chat-completions', to: 'responses', context })
+  const called = (reply.body as { output: { name: string; namespace?: string }[] }).output.map(({ name, namespace }) => [namespace, name])
+  expect(called[order[0] ?? 0]).toEqual([undefined, 'ns__x'])
+  expect(called[order[1] ?? 0]).toEqual(['ns', 'x'])
 })
 
 test('a tool that is added again under its own name has one entry', () => {

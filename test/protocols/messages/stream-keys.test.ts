@@ -31,11 +31,33 @@ const says = { type: 'text_delta', text: 'yes' }
 const location = { type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }
 
 /** What nobody modelled, and where in the events it stands. */
-const cases: [string, object[], (event: Record<string, Record<string, unknown> | undefined>) => unknown, string][] = [
+type Case = [string, object[], (event: Record<string, Record<string, unknown> | undefined>) => unknown, string]
+const cases: Case[] = [
   ['a text', [start, ...block(text, { ...says, odd: 1 }), ...ending({})], event => event['delta']?.['odd'], '/content/0/odd'],
   [
     'thinking',
     [start, ...block({ type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: 'hm', odd: 1 }), ...ending({})],
+    event => event['delta']?.['odd'],
+    '/content/0/odd',
+  ],
+  ...(
+    [
+      ['text without a word', text, { type: 'text_delta', text: '', odd: 1 }],
+      ['thinking without a word', { type: 'thinking', thinking: '', signature: '' }, { type: 'thinking_delta', thinking: '', odd: 1 }],
+      ['input without a word', { type: 'tool_use', id: 't1', name: 'look', input: {} }, { type: 'input_json_delta', partial_json: '', odd: 1 }],
+    ] as const
+  ).map(([name, content, delta]): Case => [name, [start, ...block(content, delta), ...ending({})], event => event['delta']?.['odd'], '/content/0/odd']),
+  [
+    'a signature',
+    [
+      start,
+      ...block(
+        { type: 'thinking', thinking: '', signature: '' },
+        { type: 'thinking_delta', thinking: 'hm' },
+        { type: 'signature_delta', signature: 'c2VhbA==', odd: 1 },
+      ),
+      ...ending({}),
+    ],
     event => event['delta']?.['odd'],
     '/content/0/odd',
   ],

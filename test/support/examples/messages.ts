@@ -40,6 +40,9 @@ export const messagesExamples: Record<string, Example> = {
   'text.blank': fromChat(chat.says(user, { role: 'user', content: ' ' })),
   'refusal.as-text': fromChat(chat.says(user, { role: 'assistant', refusal: 'no' })),
   'media.unsupported': fromChat(speaks),
+  'media.converted': fromChat(chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/bmp;base64,Qk0=' } }] }), {
+    convertMedia: () => ({ mime: 'image/png', data: png }),
+  }),
   'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
   'media.transcript': chatReply(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
   'media.file-as-document': fromChat(chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:text/csv;base64,YSxi' } }] })),

@@ -1,0 +1,11 @@
+import type { TokenLogprob } from '../canonical/message.ts'
+import { step } from './path.ts'
+
+/** Keys of tokens that only another protocol knows: there may be as many tokens as words, so each key is told once. */
+export function noteTokens(tokens: readonly TokenLogprob[], protocol: string, report: { once(code: 'field.unknown', at: string): void }): void {
+  for (const { at = '', ext, top } of tokens) {
+    if (top) noteTokens(top, protocol, report)
+    for (const [name, { fields }] of Object.entries(ext ?? {}))
+      if (name !== protocol) for (const key of Object.keys(fields ?? {})) report.once('field.unknown', at + step(key))
+  }
+}

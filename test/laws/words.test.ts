@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { TranslationError } from '../../src/errors.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { wordsOf } from '../support/arbitrary.ts'
+import { type Change, changed, keysOf, mark } from '../support/change.ts'
+import { everyIndex, type Kind, kinds } from '../support/cross.ts'
+import { canonicalJson, leaves } from '../support/json.ts'
+import { lossOfChange } from '../support/loss.ts'
+import { all, attempt, pairs, wiresOf } from '../support/wires.ts'
+
+/** A word that no protocol has. */
+const invented = `invented${mark}`
+
+type Row = { wire: unknown; change: Change }
+
+/** At every place of a body where words stand: each word that is known there, and one that is not. No place and word twice. */
+function rowsOf(protocol: Protocol, kind: Kind): Row[] {
+  const { [kind]: wires, words } = wiresOf(protocol)
+  const rows = new Map<string, Row>()
+  for (const wire of fc.sample(wires, 400))
+    for (const { path, value } of leaves(wire)) {
+      const key = keysOf(path).at(-1) ?? ''
+      if (typeof value !== 'string' || isFree.test(path) || !(words[kind].has(key) || isWord(key))) continue
+      for (const after of [...(words[kind].get(key) ?? []), ...wordsOf(key), invented])
+        if (typeof after === 'string' && after !== value) rows.set(`${everyIndex(path)} ${after}`, { wire, change: { path, before: value, after } })
+    }
+  return [...rows.values()]
+}
+
+/** Where anything may stand. */
+const isFree = /\/(x_extra|vendor|a~1b~0c|metadata|arguments|input|parameters|input_schema)\//
+
+/** Some words are told to the generator alone, because their schemas take any text. */
+const isWord = (key: string) => wordsOf(key).length > 0 && !/(^|_)(id|url|name|data|arguments|input|model|image_url|file_url|file_data)$/.test(key)
+
+/** Bodies are read or refused by code. */
+function refusal(act: () => unknown): unknown {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return TranslationError.is(error) ? undefined : error
+  }
+}
+
+describe.each(all)('$name: each word', protocol => {
+  test.each(kinds)('that the schema of a %s knows is met in what is read', kind => {
+    const { [kind]: wires, words } = wiresOf(protocol)
+    const decode = kind === 'request' ? protocol.decodeRequest : protocol.decodeResponse
+    const read = fc.sample(wires, 2000).filter(wire => attempt(() => decode(wire)) !== undefined)
+    const met = new Set(
+      read.flatMap(wire => leaves(wire).flatMap(({ path, value }) => (typeof value === 'object' ? [] : [`${keysOf(path).at(-1)} ${String(value)}`]))),
+    )
+    const missing = [...words[kind]].flatMap(([key, known]) => [...known].map(word => `${key} ${String(word)}`).filter(one => !met.has(one)))
+    expect(missing).toEqual([])
+  })
+
+  test.each(kinds)('of a %s, known or not, comes back in its own protocol without a note, or is refused', kind => {
+    const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, fieldNames } = protocol
+    const again = (wire: unknown) =>
+      kind === 'request' ? encodeRequest(decodeRequest(wire).value, { fieldNames }) : encodeResponse(decodeResponse(wire).value, { fieldNames })
+    const strange = rowsOf(protocol, kind).filter(({ wire, change }) => {
+      const other = changed(wire, change)
+      const written = attempt(() => again(other))
+      return written && (canonicalJson(written.wire) !== canonicalJson(other) || written.notes.length > 0)
+    })
+    expect(strange.map(({ change }) => change)).toEqual([])
+  })
+})
+
+/** In one body the lifetime of a mark goes without a note, in others it is noted; to be found out. */
+const unsettled = /\/prompt_cache_breakpoint\/ttl$/
+
+describe.each(pairs)('$name: each word', pair => {
+  test.each(kinds)('of a %s, known or not, is carried, noted, or refused by code', kind => {
+    for (const { wire, change } of rowsOf(pair.from, kind)) {
+      const other = changed(wire, change)
+      const { from, to } = pair
+      const faulty =
+        kind === 'request'
+          ? refusal(() => to.encodeRequest(from.decodeRequest(other).value, { fieldNames: from.fieldNames }))
+          : refusal(() => to.encodeResponse(from.decodeResponse(other).value, { fieldNames: from.fieldNames }))
+      expect(faulty).toBeUndefined()
+      if (!unsettled.test(change.path)) expect(lossOfChange(kind, wire, change, pair)).toBeUndefined()
+    }
+  })
+})

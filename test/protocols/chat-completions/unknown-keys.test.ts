@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { chunk, decodeStream, encodeStream } from './run.ts'
+
+const token = { token: 'a', bytes: [97], logprob: -0.1, rank: 1, top_logprobs: [{ token: 'b', bytes: null, logprob: -2, rank: 2 }] }
+const logprobs = { content: [token, { ...token, rank: 3 }], refusal: null }
+const reply = (message: object, choice: object = {}) => ({
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'aa', refusal: null, ...message }, finish_reason: 'stop', ...choice }],
+})
+const whole = (body: object, to: 'responses' | 'messages') => paths(translateResponse(body, { from: 'chat-completions', to }).notes)
+const paths = (notes: readonly { code: string; path: string }[]) => notes.flatMap(({ code, path }) => (code === 'field.unknown' ? [path] : []))
+const streamed = (chunks: readonly object[], to: 'responses' | 'messages') => {
+  const stream = createStreamTranslator({ from: 'chat-completions', to })
+  stream.push([...chunks.map(one => `data: ${JSON.stringify(one)}\n\n`), 'data: [DONE]\n\n'].join(''))
+  stream.end()
+  return paths(stream.notes)
+}
+const beside = (delta: object, given: object) => {
+  const one = chunk(delta)
+  return { ...one, choices: one.choices.map(choice => ({ ...choice, ...given })) }
+}
+
+describe('keys of probabilities that nobody knows', () => {
+  const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank']
+
+  test('are kept in the whole reply, also when something else was edited', () => {
+    const wire = reply({}, { logprobs: { ...logprobs, more: 1 } })
+    expect(chatCompletions.encodeResponse(chatCompletions.decodeResponse(wire).value)).toMatchObject({ wire, notes: [] })
+    const { value } = chatCompletions.decodeResponse(wire)
+    const [part] = value.candidates[0]?.messages[0]?.parts ?? []
+    if (part?.type === 'text') part.logprobs = part.logprobs?.slice(1) ?? []
+    expect(chatCompletions.encodeResponse(value).wire).toMatchObject({ choices: [{ logprobs: { content: [{ ...token, rank: 3 }], refusal: null, more: 1 } }] })
+  })
+
+  test('are told once elsewhere', () => {
+    expect(whole(reply({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual([...places, '/choices/0/logprobs/more'].sort())
+  })
+
+  test('are part of what has no place in messages', () => {
+    expect(whole(reply({}, { logprobs }), 'messages')).toEqual([])
+  })
+
+  const chunks = [
+    beside({ role: 'assistant', content: 'a' }, { logprobs: { content: [token] } }),
+    beside({ content: 'a' }, { logprobs: { content: [token] } }),
+    chunk({}, 'stop'),
+  ]
+
+  test('are kept in a stream', () => {
+    const { frames, notes } = encodeStream(decodeStream([...chunks, '[DONE]']).events)
+    expect(frames.filter(frame => JSON.stringify(frame).includes('"rank":2'))).toHaveLength(2)
+    expect(notes).toEqual([])
+  })
+
+  test('are told once elsewhere, where they stand in the whole reply', () => {
+    expect(streamed(chunks, 'responses')).toEqual(places)
+  })
+})
+
+describe('keys of a message that nobody knows stand in the message, streamed or whole', () => {
+  const block = { type: 'thinking', thinking: 'hm', signature: 'S', x: 1 }
+  test.each<[string, object, string]>([
+    ['a key of its own', { provider: 'p' }, '/choices/0/message/provider'],
+    ['a key of a block of thinking', { thinking_blocks: [block] }, '/choices/0/message/thinking_blocks'],
+    ['a key of a detail', { reasoning_details: [{ type: 'reasoning.text', text: 'hm', x: 1 }] }, '/choices/0/message/reasoning_details'],
+  ])('%s', (_, more, path) => {
+    for (const to of ['responses', 'messages'] as const) {
+      expect(whole(reply(more), to)).toEqual([path])
+      expect(streamed([chunk({ role: 'assistant', ...more }), chunk({ content: 'aa' }), chunk({}, 'stop')], to)).toEqual([path])
+    }
+  })
+
+  test('blocks of thinking are not written in streams, which is told', () => {
+    const { events } = decodeStream([chunk({ role: 'assistant', thinking_blocks: [block] }), chunk({ content: 'a' }), chunk({}, 'stop'), '[DONE]'])
+    expect(paths(encodeStream(events).notes)).toEqual(['/choices/0/message/thinking_blocks'])
+  })
+})
+
+test('a proof that no call can keep is told where its message stands', () => {
+  const stream = createStreamTranslator({ from: 'messages', to: 'chat-completions', ccSignature: 'store' })
+  const blocks = [
+    {
+      type: 'message_start',
+      message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },
+    },
+    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'S' } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ]
+  for (const event of blocks) stream.push(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+  stream.end()
+  const streamed = stream.notes.filter(({ code }) => code === 'reasoning.signature-dropped')
+  const body = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'thinking', thinking: '', signature: 'S' }],
+    stop_reason: 'end_turn',
+    usage: { input_tokens: 1, output_tokens: 1 },
+  }
+  const { notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', ccSignature: 'store' })
+  expect(streamed.map(({ path }) => path)).toEqual(notes.flatMap(({ code, path }) => (code === 'reasoning.signature-dropped' ? [path] : [])))
+  expect(streamed).toMatchObject([{ path: '/content/0/signature' }])
+})
