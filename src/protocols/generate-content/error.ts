@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { notes } from './notes.ts'
+import { type GeminiReport, notes } from './notes.ts'
 import { name } from './vocabulary.ts'
 
 /** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
@@ -149,18 +149,23 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createReport(name, notes, options.fieldNames)
-  const { code, details, requestId, retryAfterMs, protocol } = error
+  const { requestId, retryAfterMs, protocol } = error
   const headers: Record<string, string> = {}
   if (requestId !== undefined) headers['x-request-id'] = requestId
   if (retryAfterMs !== undefined) {
     headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
     if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
   }
-  if (protocol !== name) {
-    if (statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
-    if (details !== undefined) report.add('error.details', undefined, 'error.details')
-    if (code !== undefined && code !== null) report.add('field.unsupported', undefined, 'error.code')
-  }
+  if (protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  noteError(error, report)
   const came = protocol === name && isErrorBody(error.raw)
   return { wire: { status: statusOf(error), headers, body: came ? error.raw : encodeErrorBody(error) }, notes: report.notes }
+}
+
+/** What a body of this protocol does not hold of an error. */
+export function noteError({ code, details, protocol, at = '/error', ext }: CanonicalError, report: GeminiReport): void {
+  report.ext(ext, '')
+  if (protocol === name) return
+  if (details !== undefined) report.addKeys('error.details', at, 'details', details)
+  if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')
 }

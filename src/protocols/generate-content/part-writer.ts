@@ -3,6 +3,7 @@ import type { Delta } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { noteTokens } from '../../kit/logprobs.ts'
 import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
@@ -112,6 +113,7 @@ function besideText(state: EncoderState, lane: Lane, { text, citations = [], log
     bytes: lane.told.bytes + new TextEncoder().encode(text).length,
     chunks: lane.told.chunks + (Array.isArray(chunks) ? chunks.length : 0),
   }
+  if (logprobs) noteTokens(logprobs, name, log)
   if (logprobs && hasOwnBytes(logprobs)) log.add('logprobs.bytes', at, 'logprobs')
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
 }

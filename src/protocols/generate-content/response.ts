@@ -2,13 +2,15 @@ import type { Message, Part, TextPart, TokenLogprob } from '../../canonical/mess
 import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
+import { noteUntold } from '../../kit/failed-reply.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { noteTokens } from '../../kit/logprobs.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodeParts } from './content.ts'
-import { decodeError, encodeErrorBody, isErrorBody } from './error.ts'
+import { decodeError, encodeErrorBody, isErrorBody, noteError } from './error.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { type GeminiReport, notes } from './notes.ts'
@@ -172,7 +174,11 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createReport(name, notes, options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
-  if (error) return { wire: encodeErrorBody(error), notes: [] }
+  if (error) {
+    noteError(error, report)
+    noteUntold(response, report)
+    return { wire: encodeErrorBody(error), notes: report.notes }
+  }
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, undefined)
   const form = ownForm(response)
@@ -277,6 +283,7 @@ function replyToolName(called: string, namespace: string | undefined, at: string
 export function writeLogprobs(tokens: readonly TokenLogprob[], came: unknown, at: string | undefined, report: GeminiReport): JsonObject | undefined {
   if (isObject(came) && same(decodeLogprobs(came).tokens, tokens)) return came
   if (tokens.length === 0) return undefined
+  noteTokens(tokens, name, report)
   if (hasOwnBytes(tokens)) report.add('logprobs.bytes', at, 'logprobs')
   return encodeLogprobs(tokens)
 }

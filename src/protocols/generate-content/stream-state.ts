@@ -6,7 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
-import { encodeErrorBody } from './error.ts'
+import { encodeErrorBody, noteError } from './error.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { writeTime } from './response.ts'
 import { name } from './vocabulary.ts'
@@ -91,5 +91,6 @@ export function writeParts(state: EncoderState, { candidate }: Lane, parts: read
 
 export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
   state.done = true
+  noteError(error, report(state))
   emit(encodeErrorBody(error))
 }
