@@ -639,8 +639,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'unknown keys inside known objects are noted at the object',
     room: 'kit',
-    find: 'if (isObject(value) && Object.hasOwn(fieldNames',
-    replace: 'if (isObject(value) && !Object.hasOwn(fieldNames',
+    find: 'if (isObject(value) && isKnown) unknown(',
+    replace: 'if (isObject(value) && !isKnown) unknown(',
   },
   // ---- stream machines, totality, notes
   { fault: 'a stream that stopped early is done', room: chat, find: "(clean || settings.truncated === 'length')", replace: '(clean || true)' },

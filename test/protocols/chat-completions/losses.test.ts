@@ -63,7 +63,7 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'a thought of an unknown kind',
       'messages',
       say({ role: 'user', content: [{ type: 'thinking', thinking: [{ type: 'x' }] }] }),
-      'field.unknown /messages/0/content/0/thinking',
+      'field.unknown /messages/0/content/0/thinking/0/type',
     ],
     ['sources of a text', 'messages', say({ role: 'assistant', content: 'a', annotations: cited }), 'citation.foreign /messages/0/annotations'],
     [

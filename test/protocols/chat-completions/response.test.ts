@@ -353,7 +353,7 @@ describe('writing', () => {
         completion_tokens_details: { reasoning_tokens: 12 },
       },
     })
-    expect(notes).toMatchObject([{ code: 'usage.unknown' }])
+    expect(notes).toMatchObject([{ kind: 'approximated', code: 'usage.merged' }])
   })
 })
 

@@ -400,9 +400,18 @@ describe('content', () => {
     ],
     ['something unknown', { type: 'opaque', protocol: 'responses', raw: {} }, [], ['part.unknown']],
   ])('%s', (_, part, blocks, expected) => {
-    const { wire, codes } = write({ messages: [message('assistant', part, text('z', { cache: {} }))] })
+    // Only users show pictures here.
+    const role = part.type === 'media' ? 'user' : 'assistant'
+    const { wire, codes } = write({ messages: [message(role, part, text('z', { cache: {} }))] })
     expect(blocksOf(wire, 0).slice(0, -1)).toMatchObject(blocks)
     expect(codes).toEqual(expected)
+  })
+
+  test('a picture that the model made has no place in a history', () => {
+    const picture: Part = { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }
+    const { wire, codes } = write({ messages: [message('assistant', picture, text('z', { cache: {} }))] })
+    expect(blocksOf(wire, 0)).toMatchObject([{ type: 'text', text: 'z' }])
+    expect(codes).toEqual(['media.unsupported'])
   })
 
   test('unsigned reasoning is text on demand', () => {
