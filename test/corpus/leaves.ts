@@ -74,7 +74,7 @@ const sayingNothing: [RegExp, unknown][] = [
   [/\/caller\/type$/, 'direct'],
   [/^\/thinking\/display$/, 'omitted'],
   // None of what the other wire does not count.
-  [/^\/usage\/\w+_details\/\w+$/, 0],
+  [/^\/usage\/(?:\w+_details|cache_creation)\/\w+$/, 0],
 ]
 
 // ---- one spelling for what a wire may spell in several ways

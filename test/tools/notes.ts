@@ -55,6 +55,7 @@ const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 
 function compact(value: unknown): string {
   if (typeof value === 'string') return `'${clip(value, 24)}'`
+  if (typeof value === 'function') return '() => …'
   if (Array.isArray(value)) return `[${value.map(compact).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)
   return `{${Object.entries(value)
