@@ -1,10 +1,11 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
+import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 
 /** Contents as this wire groups them: results stand alone, all of a turn together. */
-export type Turn = { role: 'user' | 'model' | 'system' | 'results'; parts: Part[]; sources: Message[] }
+export type Turn = TurnOf<'user' | 'model' | 'system' | 'results'>
 
 type Repair = NonNullable<GeminiOptions['repairToolPairs']>
 
@@ -16,7 +17,10 @@ export type Pairs = Map<ToolResultPart, ToolCallPart>
  * next one holds the results of all its calls, in their order, and nothing else.
  */
 export function groupTurns(messages: readonly Message[], report: GeminiReport, repair: Repair): { turns: Turn[]; pairs: Pairs; invented: ReadonlySet<Part> } {
-  const joined = joinModels(withoutStaleResults(messages, ({ at }) => report.add('tool-result.duplicate', at)))
+  const joined: Turn[] = joinAssistants(
+    withoutStaleResults(messages, ({ at }) => report.add('tool-result.duplicate', at)),
+    'model',
+  )
   const answers = pair(joined)
   const pairs: Pairs = new Map([...answers].map(([call, result]) => [result, call]))
   const invented = new Set<Part>()
@@ -50,29 +54,6 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
     else if (results) results.sources.push(...turn.sources)
   }
   return { turns: turns.flatMap(splitOrphans), pairs, invented }
-}
-
-/** Adjacent messages of the model are one turn where calls or thoughts are involved; others stay apart. */
-function joinModels(messages: readonly Message[]): Turn[] {
-  const turns: Turn[] = []
-  let run: Message[] = []
-  const flush = () => {
-    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
-    if (bound) turns.push({ role: 'model', parts: run.flatMap(({ parts }) => parts), sources: run })
-    else for (const message of run) turns.push({ role: 'model', parts: [...message.parts], sources: [message] })
-    run = []
-  }
-  for (const message of messages) {
-    if (message.role === 'assistant') {
-      run.push(message)
-      continue
-    }
-    flush()
-    const role = message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
-    turns.push({ role, parts: [...message.parts], sources: [message] })
-  }
-  flush()
-  return turns
 }
 
 /** The result of each call. */

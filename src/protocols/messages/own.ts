@@ -1,47 +1,5 @@
-import type { ExtMap, Node } from '../../canonical/message.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { ownOf } from '../../kit/own.ts'
 import { name } from './vocabulary.ts'
 
-/**
- * What a node keeps for this protocol alone. `fields`: keys nobody modelled. `nothing`: known keys that say nothing
- * (an empty list), as they were spelled; `null` says nothing under any key. `form`: other spellings.
- */
-export function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
-  const spelled: JsonObject = { ...form }
-  const silent = { ...nothing, ...nulls(fields) }
-  if (Object.keys(silent).length > 0) spelled['nothing'] = silent
-  const telling = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-  const hasFields = Object.keys(telling).length > 0
-  const hasForm = Object.keys(spelled).length > 0
-  if (!hasFields && !hasForm) return {}
-  return { ext: { [name]: { ...(hasFields && { fields: telling }), ...(hasForm && { form: spelled }) } } }
-}
-
-/** Those of these keys that are spelled out as `null`. */
-export function nulls(values: JsonObject): JsonObject {
-  const kept: JsonObject = {}
-  for (const key in values) if (values[key] === null) kept[key] = null
-  return kept
-}
-
-/** The keys to write before the known ones. */
-export function ownKeys(node: Pick<Node, 'ext'>): JsonObject {
-  const own = node.ext?.[name]
-  if (!own) return {}
-  const nothing = own.form?.['nothing']
-  return { ...(isObject(nothing) && nothing), ...own.fields }
-}
-
-export function ownForm(node: Pick<Node, 'ext'>): JsonObject | undefined {
-  return node.ext?.[name]?.form
-}
-
-/** What is kept of an object inside a node: it stands under the name of that object. Undefined: there was none. */
-export function ownUnder(node: Pick<Node, 'ext'>, key: string): JsonObject | undefined {
-  const own = node.ext?.[name]
-  const nothing = own?.form?.['nothing']
-  const spelled = isObject(nothing) ? nothing[key] : undefined
-  const unknown = own?.fields?.[key]
-  if (!isObject(spelled) && !isObject(unknown)) return undefined
-  return { ...(isObject(spelled) && spelled), ...(isObject(unknown) && unknown) }
-}
+export { nulls } from '../../kit/own.ts'
+export const { keep, ownKeys, ownForm, ownUnder } = ownOf(name)

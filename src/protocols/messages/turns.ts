@@ -1,10 +1,10 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
+import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 
-/** One message as this wire groups them. */
-export type Turn = { role: 'user' | 'assistant' | 'system'; parts: Part[]; sources: Message[] }
+export type Turn = TurnOf<'user' | 'assistant' | 'system'>
 
 const idRule = /^[a-zA-Z0-9_-]{1,64}$/
 
@@ -19,7 +19,7 @@ export function groupTurns(
   report: MessagesReport,
   repair: NonNullable<MessagesOptions['repairToolPairs']>,
 ): { turns: Turn[]; ids: Map<Part, string>; invented: Set<Part> } {
-  const joined = joinAssistants(messages)
+  const joined: Turn[] = joinAssistants(messages, 'assistant')
   const pairs = pair(joined, report)
   const placed = new Set(pairs.results.values())
   const invented = new Set<Part>()
@@ -58,30 +58,6 @@ export function groupTurns(
     }
   }
   return { turns: turns.filter(({ parts, sources }) => parts.length > 0 || sources.length > 0), ids: pairs.ids, invented }
-}
-
-/** Adjacent assistant messages are one turn where tools or reasoning are involved; others stay apart. */
-function joinAssistants(messages: readonly Message[]): Turn[] {
-  const turns: Turn[] = []
-  let run: Message[] = []
-  const flush = () => {
-    if (run.length === 0) return
-    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
-    if (bound) turns.push({ role: 'assistant', parts: run.flatMap(({ parts }) => parts), sources: run })
-    else for (const message of run) turns.push({ role: 'assistant', parts: [...message.parts], sources: [message] })
-    run = []
-  }
-  for (const message of messages) {
-    if (message.role === 'assistant') {
-      run.push(message)
-      continue
-    }
-    flush()
-    const role = message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
-    turns.push({ role, parts: [...message.parts], sources: [message] })
-  }
-  flush()
-  return turns
 }
 
 /** Which result answers which call, and the id that both are written with. */

@@ -1,0 +1,60 @@
+import type { ExtMap, Node } from '../canonical/message.ts'
+import { isObject, type JsonObject } from './json.ts'
+
+type WithExt = Pick<Node, 'ext'>
+
+/**
+ * What nodes keep for one protocol alone. `fields`: keys nobody modelled. `form.nothing`: known keys that say nothing
+ * (an empty list), as they were spelled; `null` says nothing under any key. The rest of `form`: other spellings.
+ */
+export function ownOf(protocol: string) {
+  function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
+    const spelled: JsonObject = { ...form }
+    const silent = { ...nothing, ...nulls(fields) }
+    if (Object.keys(silent).length > 0) spelled['nothing'] = silent
+    const telling = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+    const hasFields = Object.keys(telling).length > 0
+    const hasForm = Object.keys(spelled).length > 0
+    if (!hasFields && !hasForm) return {}
+    return { ext: { [protocol]: { ...(hasFields && { fields: telling }), ...(hasForm && { form: spelled }) } } }
+  }
+
+  /** The keys to write before the known ones. */
+  function ownKeys({ ext }: WithExt): JsonObject {
+    const own = ext?.[protocol]
+    if (!own) return {}
+    const nothing = own.form?.['nothing']
+    return { ...(isObject(nothing) && nothing), ...own.fields }
+  }
+
+  const ownForm = ({ ext }: WithExt): JsonObject | undefined => ext?.[protocol]?.form
+
+  /** What is kept of an object inside a node: it stands under the name of that object. Undefined: there was none. */
+  function ownUnder({ ext }: WithExt, key: string): JsonObject | undefined {
+    const own = ext?.[protocol]
+    const nothing = own?.form?.['nothing']
+    const spelled = isObject(nothing) ? nothing[key] : undefined
+    const unknown = own?.fields?.[key]
+    if (!isObject(spelled) && !isObject(unknown)) return undefined
+    return merged(isObject(spelled) ? spelled : {}, isObject(unknown) ? unknown : {})
+  }
+
+  return { keep, ownKeys, ownForm, ownUnder }
+}
+
+/** Those of these keys that are spelled out as `null`. */
+export function nulls(values: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  for (const key in values) if (values[key] === null) kept[key] = null
+  return kept
+}
+
+/** Objects inside are merged in their turn. */
+function merged(one: JsonObject, other: JsonObject): JsonObject {
+  const all = { ...one, ...other }
+  for (const key in other) {
+    const [before, after] = [one[key], other[key]]
+    if (isObject(before) && isObject(after)) all[key] = merged(before, after)
+  }
+  return all
+}

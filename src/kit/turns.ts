@@ -1,0 +1,27 @@
+import type { Message, Part } from '../canonical/message.ts'
+
+/** One message as a wire groups them, under its own words for roles. */
+export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
+
+/** Adjacent messages of the model are one turn where calls, reasoning or tools of the server are involved; others stay apart. */
+export function joinAssistants<Model extends string>(messages: readonly Message[], model: Model): Turn<Model | 'user' | 'system'>[] {
+  const turns: Turn<Model | 'user' | 'system'>[] = []
+  let run: Message[] = []
+  const flush = () => {
+    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
+    if (bound) turns.push({ role: model, parts: run.flatMap(({ parts }) => parts), sources: run })
+    else for (const message of run) turns.push({ role: model, parts: [...message.parts], sources: [message] })
+    run = []
+  }
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      run.push(message)
+      continue
+    }
+    flush()
+    const role = message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
+    turns.push({ role, parts: [...message.parts], sources: [message] })
+  }
+  flush()
+  return turns
+}
