@@ -40,7 +40,7 @@ const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media'
 /** Those of system messages are kept first, then the last ones. */
 function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {
   const marked = messages.flatMap(({ role, parts }) =>
-    role === 'assistant' ? [] : marksOf(parts).map(part => ({ part, fixed: role === 'system' || role === 'developer' })),
+    role === 'assistant' ? [] : marksOf(parts.filter(isWritten)).map(part => ({ part, fixed: role === 'system' || role === 'developer' })),
   )
   let room = 4
   for (const { part, fixed } of marked) {
@@ -54,6 +54,9 @@ function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): 
     else uncached.add(part)
   }
 }
+
+/** An empty text of a message is left out, with its mark. */
+const isWritten = (part: Part) => part.type !== 'text' || part.text !== ''
 
 function marksOf(parts: readonly Part[]): Part[] {
   return parts.flatMap(part => {

@@ -94,6 +94,7 @@ function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] 
     if (own || part.type !== 'text' || part.text !== '' || w.target !== 'input') return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
     w.report.rest({ citations: part.citations }, part.at)
+    if (part.cache) w.report.add('cache.place', part.at, 'cache')
     return []
   })
   const phase = message.phase ?? phaseOf(parts[0])
