@@ -1,3 +1,4 @@
+export * from './address/check.ts'
 export * from './api.ts'
 export { collect } from './canonical/collect.ts'
 export type { CanonicalError, ErrorKind } from './canonical/error.ts'

@@ -17,18 +17,20 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts'], packages: ['zod'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
   translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
+  address: { rooms: ['protocol.ts', 'protocols/index.ts'], packages: [] },
   'api.ts': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
-  'index.ts': { rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
+  'index.ts': { rooms: ['address', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'keyv', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
   clients: { rooms: [], packages: [] },
   gateway: {
-    rooms: ['api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'kit', 'sse', 'stores', 'translate', 'transports'],
+    rooms: ['address', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'kit', 'sse', 'stores', 'translate', 'transports'],
     packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'cockatiel', 'rate-limiter-flexible'],
   },
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {
     rooms: [
+      'address',
       'api.ts',
       'canonical',
       'clients',

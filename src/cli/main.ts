@@ -7,6 +7,7 @@ import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { addAddress } from './address.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
 
@@ -73,6 +74,8 @@ program
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
     await print(explodeResponse(parse(await readInput(), protocol), { protocol }))
   })
+
+addAddress(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : (JSON.parse(await readFile(contextFile, 'utf8')) as TranslationContext)

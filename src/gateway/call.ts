@@ -1,3 +1,4 @@
+import { urlOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
@@ -9,7 +10,7 @@ import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
 import { beyondConnection, forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { demanding, type Prepared, prepare } from './prepare.ts'
-import { type Candidate, urlOf } from './upstream.ts'
+import type { Candidate } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
 export type Opened = {

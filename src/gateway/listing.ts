@@ -1,10 +1,10 @@
+import { urlOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { ModelInfo } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Service } from './ask.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry } from './options.ts'
-import { urlOf } from './upstream.ts'
 
 const freshMs = 60_000
 const patienceMs = 5_000

@@ -118,9 +118,3 @@ function byTurn(weights: readonly number[], turn: number): number {
 function infoOf(id: string, { displayName, contextTokens, maxOutputTokens }: ModelEntry): ModelInfo {
   return defined({ id, displayName, contextTokens, maxOutputTokens })
 }
-
-/** The URL of an upstream call: the base may end in a version of its own, which then replaces the protocol's. */
-export function urlOf(base: string, target: string): string {
-  const root = base.replace(/\/+$/, '')
-  return /\/v\d+[a-z]*$/.test(root) ? root + target.slice(target.indexOf('/', 1)) : root + target
-}

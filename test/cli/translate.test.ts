@@ -1,27 +1,8 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
-
-function wireglot(args: string[], input: unknown = ''): Promise<{ code: number | null; out: string; err: string }> {
-  return new Promise(resolve => {
-    const child = spawn(process.execPath, ['--import', 'tsx', main, ...args])
-    let out = ''
-    let err = ''
-    child.stdout.on('data', chunk => {
-      out += chunk
-    })
-    child.stderr.on('data', chunk => {
-      err += chunk
-    })
-    child.on('close', code => resolve({ code, out, err }))
-    child.stdin.end(typeof input === 'string' ? input : JSON.stringify(input))
-  })
-}
+import { wireglot } from './support.ts'
 
 const translate = (kind: string, from: string, to: string, ...more: string[]) => ['translate', '--kind', kind, '--from', from, '--to', to, ...more]
 const question = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }

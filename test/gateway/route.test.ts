@@ -50,6 +50,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['/v1/v1/chat/completions', /exactly one \/v1/, '/v1/chat/completions'],
     ['/v1/v1/messages', /exactly one \/v1/, '/v1/messages'],
     ['/v1/v1/v1/responses', /exactly one \/v1/, '/v1/responses'],
+    ['/v1/v1beta/models/m:generateContent', /exactly one \/v1beta/, '/v1beta/models/m:generateContent'],
     ['/chat/completions', /base address ends in \/v1/, '/v1/chat/completions'],
     ['/messages/count_tokens', /base address ends in \/v1/, '/v1/messages/count_tokens'],
     ['/v1/messages/v1/messages', /full endpoint/, '/v1/messages'],

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { urlOf } from '../../src/address/paths.ts'
 import { renamedText } from '../../src/gateway/rename.ts'
-import { urlOf } from '../../src/gateway/upstream.ts'
 import { hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 test.each([

@@ -1,0 +1,212 @@
+import type { Protocol } from '../protocol.ts'
+import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
+import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, versionOf, withoutVersion } from './paths.ts'
+
+/** What a client puts behind its configured address by itself. */
+export type Appends = 'nothing' | 'endpoint' | 'version-and-endpoint'
+
+/** How a client uses its address. */
+export type AddressUsage = { protocol: ProtocolName; appends: Appends }
+
+export type AddressRule =
+  | PathRule
+  | 'not-a-url'
+  | 'scheme'
+  | 'insecure'
+  | 'tls-on-this-machine'
+  | 'spaces'
+  | 'credentials'
+  | 'query'
+  | 'fragment'
+  | 'slashes'
+  | 'page'
+
+/** `message`: what is wrong and what to do about it. `severe`: requests will fail; else they may work. */
+export type AddressFault = { rule: AddressRule; severe: boolean; message: string }
+
+/** `address`: what to configure, or to request where the client adds nothing. `fits`: the given address is right for it. */
+export type AddressRow = AddressUsage & { address: string; fits: boolean /** What the client would ask for with the given address. */; request: string }
+
+export type AddressCheck = {
+  given: string
+  /** The service root, without version and endpoint. Absent: the text is no address. */
+  root?: string
+  /** What to configure: for the usage asked about, else the root. */
+  address?: string
+  faults: AddressFault[]
+  /** Every usage; of the one asked about alone, when there is one. */
+  usages: AddressRow[]
+}
+
+const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
+  (['nothing', 'endpoint', 'version-and-endpoint'] as const).map(appends => ({ protocol, appends })),
+)
+
+/**
+ * The address to configure for a client, or to request where it adds nothing. `base`: the service root; a version, an
+ * endpoint, a query or slashes behind it do no harm.
+ * @throws RangeError when `base` is no URL
+ */
+export function addressFor(base: string, usage: AddressUsage & { model?: string }): string {
+  const url = urlIn(base)
+  if (!url) throw new RangeError(`«${base}» is no URL: an address begins with https:// or http://`)
+  return composed(rootOf(url), usage)
+}
+
+/** Where models are listed. @throws RangeError when `base` is no URL */
+export function listingAddress(base: string): string {
+  return `${addressFor(base, { protocol: firstName, appends: 'endpoint' })}/models`
+}
+
+const [firstName] = protocolNames as [ProtocolName]
+
+/** What is wrong with a base address, and the right one for each usage. `usage`: for this one alone. */
+export function checkAddress(given: string, usage?: AddressUsage): AddressCheck {
+  const url = urlIn(given)
+  if (!url) return { given, faults: [faultOfText(given)], usages: [] }
+  const root = rootOf(url)
+  const usages = (usage ? [usage] : everyUsage).map(one => rowOf(url, root, one))
+  const address = usage ? composed(root, usage) : root
+  const structural = structureFaults(url, root, usage)
+  // Of the address as a whole nothing more has to be said where its parts are wrong already.
+  const composing = usage && !structural.some(({ severe }) => severe) ? compositionFault(url, root, usage) : []
+  return { given, root, address, faults: [...textFaults(given, url), ...structural, ...composing], usages }
+}
+
+function composed(root: string, { protocol, appends, model = 'MODEL' }: AddressUsage & { model?: string }): string {
+  const path = pathOf(protocols[protocol], model)
+  if (appends === 'nothing') return root + path
+  return appends === 'endpoint' ? root + versionOf(path) : root
+}
+
+function rowOf(url: URL, root: string, usage: AddressUsage): AddressRow {
+  const path = pathOf(protocols[usage.protocol], 'MODEL')
+  const given = url.origin + url.pathname.replace(/\/+$/, '')
+  const request = usage.appends === 'nothing' ? given : given + (usage.appends === 'endpoint' ? withoutVersion(path) : path)
+  return { ...usage, address: composed(root, usage), fits: given === composed(root, usage) && !url.search && !url.hash, request }
+}
+
+function pathOf({ address }: Protocol, model: string): string {
+  return address.target({ operation: 'generate', model, stream: false }) ?? address.path
+}
+
+/** What the gateway would say to the request that this client would make. */
+function compositionFault(url: URL, root: string, usage: AddressUsage): AddressFault[] {
+  const { request, address, fits } = rowOf(url, root, usage)
+  const path = request.slice(root.length)
+  if (fits || (usage.appends !== 'nothing' && isEndpoint(path)) || (usage.appends === 'endpoint' && hasForeignVersion(url))) return []
+  const { rule } = faultOf(path) ?? { rule: 'missing-version' as const }
+  const version = versionOf(pathOf(protocols[usage.protocol], 'MODEL'))
+  if (usage.appends === 'nothing')
+    return [{ rule, severe: true, message: `This client adds nothing by itself, so its address is the whole one: use ${address}` }]
+  return [{ rule, severe: true, message: `${ruleOf(rule, version)} It would ask for ${request}: use ${address}` }]
+}
+
+/** Services have versions of their own, which stand for that of the protocol. */
+function hasForeignVersion({ pathname }: URL): boolean {
+  const last = pathname.replace(/\/+$/, '').replace(/^.*(?=\/)/, '')
+  return mountOf(pathname).versions === 1 && !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
+}
+
+function structureFaults(url: URL, root: string, usage: AddressUsage | undefined): AddressFault[] {
+  const faults: AddressFault[] = []
+  const { versions, endpoint } = mountOf(url.pathname)
+  const instead = usage ? composed(root, usage) : root
+  if (versions > 1)
+    faults.push({
+      rule: 'doubled-version',
+      severe: true,
+      message: `The URL must contain exactly one version (/v1), and this one has ${versions}: use ${instead}`,
+    })
+  if (endpoint && usage?.appends !== 'nothing')
+    faults.push({ rule: 'endpoint-as-base', severe: true, message: `${ruleOf('endpoint-as-base', '/v1')} Use ${instead}` })
+  if (isPage(url))
+    faults.push({
+      rule: 'page',
+      severe: true,
+      message:
+        'This looks like a page for people (a console, a login, documentation), which answers with HTML: the console shows the address of the API, which is another one.',
+    })
+  if (url.search)
+    faults.push({
+      rule: 'query',
+      severe: true,
+      message: `Clients put their path behind the address, and so into its query: leave «?» and all behind it out, use ${instead}`,
+    })
+  if (url.hash) faults.push({ rule: 'fragment', severe: true, message: `What stands behind «#» is for browsers: leave it out, use ${instead}` })
+  if (url.username || url.password)
+    faults.push({ rule: 'credentials', severe: true, message: 'A key never stands in an address, where it would be logged: give it to the client as its key.' })
+  return faults
+}
+
+function textFaults(given: string, url: URL): AddressFault[] {
+  const faults: AddressFault[] = []
+  if (/^[\s'"«`<]|[\s'"»`>]$/.test(given))
+    faults.push({ rule: 'spaces', severe: true, message: 'There are spaces or quotes around the address: take them away.' })
+  if (/[^:]\/\/|\/$/.test(given.trim().replace(/[?#].*$/s, '')))
+    faults.push({
+      rule: 'slashes',
+      severe: false,
+      message: 'A slash at the end, or two in a row: some clients then ask for a path with «//», which many services do not know. Take it away.',
+    })
+  if (url.protocol === 'http:' && !isNear(url.hostname))
+    faults.push({
+      rule: 'insecure',
+      severe: false,
+      message: `http sends the key in the clear, and many services redirect it, which turns a POST into a GET: use ${`https:${url.href.slice(5)}`.replace(/\/$/, '')}`,
+    })
+  if (url.protocol === 'https:' && isOwn(url.hostname))
+    faults.push({
+      rule: 'tls-on-this-machine',
+      severe: false,
+      message: 'A gateway on this machine usually speaks http; with https the connection fails unless a proxy with a certificate stands there.',
+    })
+  return faults
+}
+
+function faultOfText(given: string): AddressFault {
+  const scheme = /^\s*([a-z][a-z\d+.-]*):\/\//i.exec(given)?.[1]?.toLowerCase()
+  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
+    const websocket = scheme === 'ws' || scheme === 'wss'
+    return {
+      rule: 'scheme',
+      severe: true,
+      message: `An address begins with https:// or http://, not with ${scheme}://${websocket ? ': plain HTTP with server-sent events is what clients use unless their settings say otherwise' : ''}.`,
+    }
+  }
+  return { rule: 'not-a-url', severe: true, message: 'This is no URL: an address begins with https:// or http:// and a host, like https://gateway.example.' }
+}
+
+/** Spaces and quotes around it come from copying. */
+function urlIn(text: string): URL | undefined {
+  try {
+    const url = new URL(text.replace(/^[\s'"«`<]+|[\s'"»`>]+$/g, ''))
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function rootOf(url: URL): string {
+  const { mount } = mountOf(url.pathname)
+  const page = mount.split('/').findIndex(segment => pages.test(segment))
+  return url.origin + (page < 0 ? mount : mount.split('/').slice(0, page).join('/'))
+}
+
+const pages =
+  /^(?:console|dashboard|login|log-in|signin|sign-in|settings|account|api-?keys|keys|tokens?|docs|documentation|playground|pricing|billing|[\w-]+\.(?:html?|php|aspx?))$/i
+const pageHosts = /^(?:console|dashboard|docs|platform|login|auth)\./i
+
+function isPage({ pathname, hostname, hash }: URL): boolean {
+  const { mount, versions } = mountOf(pathname)
+  return mount.split('/').some(segment => pages.test(segment)) || hash.startsWith('#/') || (versions === 0 && pageHosts.test(hostname))
+}
+
+const isOwn = (host: string) => /^(?:127(?:\.\d+){3}|\[::1\]|(?:[\w-]+\.)*localhost)$/i.test(host)
+
+/** In this machine or the network around it, where plain http is usual: private addresses, and names that no public host has. */
+function isNear(host: string): boolean {
+  return (
+    isOwn(host) || /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])/i.test(host) || !host.includes('.') || /\.(?:local|internal|lan|test)$/i.test(host)
+  )
+}

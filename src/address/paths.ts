@@ -1,0 +1,136 @@
+import type { Protocol, RequestMatch, StoredMatch, StoredReplies } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+
+const all: readonly Protocol[] = Object.values(protocols)
+
+/** One segment that says a version of an API: `/v1`, `/v1beta`. */
+const version = /^v\d+[a-z]*\d*$/
+const listing = /^\/v\d+[a-z]*\d*\/models(?:\/(.+))?$/
+
+/** The rules of composing an address that a path may break; the sentences stand in `ruleOf`. */
+export type PathRule = 'doubled-version' | 'missing-version' | 'endpoint-as-base'
+
+/** The path that was meant, and the rule that was broken. */
+export type PathFault = { rule: PathRule; path: string; protocol?: Protocol }
+
+/** A rule as a sentence. `version`: what the path has to have once, with its slash. */
+export function ruleOf(rule: PathRule, versionPath: string): string {
+  switch (rule) {
+    case 'doubled-version':
+      return `The URL must contain exactly one ${versionPath}: this client adds it by itself, so its base address ends before it.`
+    case 'missing-version':
+      return `The URL must contain exactly one ${versionPath}: this client adds only the endpoint, so its base address ends in ${versionPath}.`
+    case 'endpoint-as-base':
+      return 'A full endpoint is never a base address: the client adds the endpoint by itself.'
+    default:
+      return rule satisfies never
+  }
+}
+
+/** What a POST to this path asks for, and of whom. */
+export function matchOf(path: string): { protocol: Protocol; found: RequestMatch } | undefined {
+  for (const protocol of all) {
+    const found = protocol.address.match(path)
+    if (found) return { protocol, found }
+  }
+  return undefined
+}
+
+/** The kept reply that this path speaks of. */
+export function matchStored(path: string): { protocol: Protocol; stored: StoredReplies; asked: StoredMatch } | undefined {
+  for (const protocol of all) {
+    const { stored } = protocol.address
+    const asked = stored?.match(path)
+    if (stored && asked) return { protocol, stored, asked }
+  }
+  return undefined
+}
+
+/** Is this the listing of models, or of one of them? */
+export function matchListing(path: string): { model?: string } | undefined {
+  const found = listing.exec(path)
+  if (!found) return undefined
+  const [, model] = found
+  return model === undefined ? {} : { model: decoded(model) }
+}
+
+/** What is wrong with a path that is nearly one of ours; relative to the service root. */
+export function faultOf(path: string): PathFault | undefined {
+  const single = path.replace(/^.*?(?:\/v\d+[a-z]*\d*)+(?=\/v\d+[a-z]*\d*\/)/, '')
+  if (single !== path && isEndpoint(single)) return fault('doubled-version', single)
+  const versioned = `/v1${path}`
+  if (matchOf(versioned) ?? matchStored(versioned)) return fault('missing-version', versioned)
+  for (const { address } of all) {
+    for (const used of [address.path, withoutVersion(address.path)]) {
+      if (!path.startsWith(`${used}/`)) continue
+      const rest = path.slice(used.length)
+      const meant = isEndpoint(rest) ? rest : `/v1${rest}`
+      if (isEndpoint(meant)) return fault('endpoint-as-base', meant)
+    }
+  }
+  return undefined
+}
+
+/** Apart from `faultOf`, for `/models` alone may well be a page of the application around us. */
+export function faultOfListing(path: string): PathFault | undefined {
+  return /^\/models(\/|$)/.test(path) ? { rule: 'missing-version', path: `/v1${path}` } : undefined
+}
+
+export const isEndpoint = (path: string) => (matchOf(path) ?? matchStored(path) ?? matchListing(path)) !== undefined
+
+function fault(rule: PathRule, path: string): PathFault {
+  const protocol = (matchOf(path) ?? matchStored(path))?.protocol
+  return protocol ? { rule, path, protocol } : { rule, path }
+}
+
+/** A base address with a slash at its end is no fault worth an error. */
+export function tidied(path: string): string {
+  return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+}
+
+/** `/v1` of `/v1/messages`. */
+export function versionOf(path: string): string {
+  return path.slice(0, path.length - withoutVersion(path).length)
+}
+
+/** `/messages` of `/v1/messages`. */
+export function withoutVersion(path: string): string {
+  return path.slice(path.indexOf('/', 1))
+}
+
+/** The URL of a call: the base may end in a version of its own, which then replaces the protocol's. */
+export function urlOf(base: string, target: string): string {
+  const root = base.replace(/\/+$/, '')
+  return version.test(root.slice(root.lastIndexOf('/') + 1)) ? root + withoutVersion(target) : root + target
+}
+
+/** What stands before version and endpoint, and how often a version is said there. */
+export function mountOf(path: string): { mount: string; versions: number; endpoint: boolean } {
+  let segments = tidied(path).split('/').filter(Boolean)
+  let versions = 0
+  let endpoint = false
+  for (;;) {
+    const begin = segments.findIndex((_, index) => isEndpointOrTail(segments.slice(index)))
+    if (begin >= 0) {
+      if (version.test(segments[begin] ?? '')) versions++
+      endpoint = true
+      segments = segments.slice(0, begin)
+    } else if (version.test(segments.at(-1) ?? '')) {
+      versions++
+      segments = segments.slice(0, -1)
+    } else return { mount: segments.map(segment => `/${segment}`).join(''), versions, endpoint }
+  }
+}
+
+function isEndpointOrTail(segments: readonly string[]): boolean {
+  const tail = `/${segments.join('/')}`
+  return [tail, `/v1${tail}`].some(path => matchOf(path) ?? matchStored(path) ?? (matchListing(path) && path.endsWith('/models')))
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

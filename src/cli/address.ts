@@ -1,0 +1,45 @@
+import { type Command, Option } from 'commander'
+import { type AddressCheck, type Appends, checkAddress, listingAddress } from '../address/check.ts'
+import { type ProtocolName, protocolNames } from '../protocols/index.ts'
+
+type Asked = { protocol?: ProtocolName; appends?: Appends; json?: true }
+
+const usageWords: Record<Appends, string> = {
+  nothing: 'a raw request goes to',
+  endpoint: 'a client that adds only the endpoint is given',
+  'version-and-endpoint': 'a client that adds version and endpoint is given',
+}
+
+export function addAddress(program: Command): void {
+  program
+    .command('address')
+    .description('what is wrong with a base address, and the right one for each usage')
+    .argument('<url>', 'the address as it stands in the settings')
+    .addOption(new Option('--protocol <protocol>', 'what the client speaks').choices(protocolNames))
+    .addOption(new Option('--appends <what>', 'what the client adds to its address by itself').choices(Object.keys(usageWords)))
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample: wireglot address https://gateway.example/v1/chat/completions\nExit code 1: the address is wrong.')
+    .action((url: string, { protocol, appends, json }: Asked) => {
+      if ((protocol === undefined) !== (appends === undefined)) throw new Error('--protocol and --appends are given together')
+      const check = checkAddress(url, protocol && appends && { protocol, appends })
+      process.stdout.write(json ? `${JSON.stringify(check, null, 2)}\n` : tableOf(check))
+      if (check.faults.some(({ severe }) => severe)) process.exitCode = 1
+    })
+}
+
+function tableOf({ given, root, address, faults, usages }: AddressCheck): string {
+  const lines = [given, ...faults.map(({ severe, message }) => `  ${severe ? 'wrong' : 'mind'}: ${message}`)]
+  if (faults.length === 0) lines.push('  nothing is wrong with it')
+  if (root === undefined || address === undefined) return `${lines.join('\n')}\n`
+  const [only, ...others] = usages
+  if (only && others.length === 0) return `${[...lines, '', `${usageWords[only.appends]}  ${address}`].join('\n')}\n`
+  lines.push('', `service root  ${root}`, `models        ${listingAddress(root)}`)
+  const width = Math.max(...usages.map(({ address: one }) => one.length))
+  for (const [appends, words] of Object.entries(usageWords)) {
+    lines.push('', words)
+    const rows = usages.filter(row => row.appends === appends)
+    for (const one of new Set(rows.map(row => row.address)))
+      lines.push(`  ${one.padEnd(width)}  ${rows.flatMap(row => (row.address === one ? [row.protocol] : [])).join(', ')}`)
+  }
+  return `${lines.join('\n')}\n`
+}
