@@ -14,7 +14,7 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   /** The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi: pictures are long. */
   maxEventLength?: number
   /**
-   * The reply gets an id of its own from `newId`: those of some upstreams come twice. A function says it of one id. Not between
+   * The reply gets an id of its own from `newId`, or none where its protocol demands none: those of some upstreams come twice. A function says it of one id. Not between
    * equal protocols. Default false.
    */
   renewId?: boolean | ((id: string) => boolean)

@@ -3,11 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, reasoningOf, textOf, toolCallsOf } from '../../src/index.ts'
-import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { type Exchange, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
 import { framesOf } from '../support/run.ts'
 import { strictOf } from '../support/strict/index.ts'
-import { type Failure, type Script, startUpstream } from '../support/upstreams/index.ts'
+import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /**
  * Real clients' runs, request by request and over sockets, with an upstream of another protocol that refuses what is not
@@ -33,12 +33,13 @@ describe.skipIf(!shared).each(pairs)(`runs of real clients of $client, served by
 
 type Stage = {
   client: ProtocolName
+  served: ProtocolName
   url: string
   /** Every request that the upstream took or refused. */
   asked: unknown[]
   /** What the upstream says next. */
   next: Script | Failure | undefined
-  /** Of all the replies that the client got. */
+  /** Of the replies that the client got, as far as they have one: those of an upstream may come twice. */
   ids: string[]
   /** The last request without a thread, and the reply to it: what a client goes on from that was refused a thread. */
   told: Record<string, unknown>
@@ -46,7 +47,7 @@ type Stage = {
 }
 
 async function setStage(served: ProtocolName, { protocol, exchanges }: Session): Promise<Stage> {
-  const upstream = await startUpstream(served, body => called(stage.next, body))
+  const upstream = await startUpstream(served, body => called(stage.next, served, body))
   const refers = exchanges.some(({ request: { body } }) => isRecord(body) && body['previous_response_id'] != null)
   const mounted = gateway({
     auth: 'none',
@@ -59,6 +60,7 @@ async function setStage(served: ProtocolName, { protocol, exchanges }: Session):
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const stage: Stage = {
     client: protocol,
+    served,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: upstream.requests,
     next: undefined,
@@ -78,9 +80,11 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
   const strict = strictOf(stage.client)
   const before = stage.asked.length
   const said =
-    recorded.status === 200 && sent.method === 'POST' && !/count_tokens|input_tokens/.test(sent.path) ? await readRecorded(stage.client, recorded) : undefined
+    recorded.status === 200 && sent.method === 'POST' && protocols[stage.client].address.match(sent.path)?.operation === 'generate'
+      ? await readRecorded(stage.client, recorded)
+      : undefined
   stage.next = said
-    ? scriptOf(said)
+    ? scriptOf(stage.client, said)
     : { status: recorded.status, type: 'invalid_request_error', message: 'Told so by the upstream.', retryAfter: recorded.headers['retry-after'] ?? '' }
   const put = isRecord(sent.body) && sent.body['thread'] !== undefined ? await unthreaded(stage, sent, name) : sent.body
   const body = put === undefined ? undefined : JSON.stringify(put, (_, value) => (typeof value === 'string' ? (echoes.get(value) ?? value) : value))
@@ -96,7 +100,7 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
     return
   }
   expect(stage.asked.length, name).toBe(before + 1)
-  expectProofsBack(body, stage.asked.at(-1), [...echoes.values()])
+  expectProofsBack(stage.served, body, stage.asked.at(-1), [...echoes.values()])
 
   const streamed = recorded.events !== undefined
   if (streamed) {
@@ -105,10 +109,12 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
     expect(strict.outcome(wires), name).toBe('success')
   } else expect(strict.checkResponse(JSON.parse(got.text)), name).toEqual([])
   const received = await read(stage.client, streamed ? { text: got.text } : { body: JSON.parse(got.text) })
-  expect(meaningOf(received), name).toEqual({ ...meaningOf(said), reasoning: expect.stringContaining(meaningOf(said).reasoning) })
-  stage.ids.push(String(normalizeResponse(received, { protocol: stage.client }).id))
+  const meant = meaningOf(stage.client, said)
+  expect(meaningOf(stage.client, received), name).toEqual({ ...meant, reasoning: expect.stringContaining(meant.reasoning) })
+  const { id } = normalizeResponse(received, { protocol: stage.client })
+  if (id !== undefined) stage.ids.push(id)
   if (isRecord(put) && isRecord(received)) stage.told = { ...put, messages: [...listOf(put['messages']), { role: 'assistant', content: received['content'] }] }
-  const [theirs, ours] = [echoed(said), echoed(received)]
+  const [theirs, ours] = [echoed(stage.client, said), echoed(stage.client, received)]
   for (const [key, values] of theirs) for (const [i, value] of values.entries()) echoes.set(value, ours.get(key)?.[i] ?? value)
 }
 
@@ -123,14 +129,11 @@ async function unthreaded(stage: Stage, sent: Exchange['request'], name: string)
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
-/** What an upstream proves its reasoning with; see its wire. */
-const proofs: Record<string, string> = { messages: 'c2lnbmF0dXJl', responses: 'ZW5jcnlwdGVk' }
-
 /** Proofs that the client sends back reach the upstream as it gave them. */
-function expectProofsBack(sent: string | undefined, asked: unknown, echoes: readonly string[]): void {
+function expectProofsBack(served: ProtocolName, sent: string | undefined, asked: unknown, echoes: readonly string[]): void {
   if (!echoes.some(value => value.startsWith('xs1.') && sent?.includes(value))) return
   const text = JSON.stringify(asked)
-  expect(Object.values(proofs).filter(proof => text.includes(proof))).toHaveLength(1)
+  expect(text).toContain(wireOf(served).proof)
   expect(text).not.toContain('xs1.')
 }
 
@@ -147,20 +150,17 @@ async function read(protocol: ProtocolName, reply: { text: string } | { body: un
 }
 
 /** A reply as something to say in any protocol. */
-function scriptOf(said: unknown): Script {
-  const { text, reasoning, calls } = meaningOf(said)
+function scriptOf(protocol: ProtocolName, said: unknown): Script {
+  const { text, reasoning, calls } = meaningOf(protocol, said)
   const script: Script = { text, ending: 'stop' }
-  if (reasoning !== '' || hasReasoning(said)) script.reasoning = reasoning || 'Thinking it over.'
+  if (reasoning !== '' || hasReasoning(protocol, said)) script.reasoning = reasoning || 'Thinking it over.'
   if (calls.length > 0)
     script.calls = calls.map(({ id, name, input, freeform }) => ({ id, name, args: typeof input === 'string' ? input : JSON.stringify(input), freeform }))
   return script
 }
 
-const protocolOf = (reply: unknown): ProtocolName =>
-  isRecord(reply) && Array.isArray(reply['choices']) ? 'chat-completions' : isRecord(reply) && Array.isArray(reply['output']) ? 'responses' : 'messages'
-
-function meaningOf(reply: unknown) {
-  const response = normalizeResponse(reply, { protocol: protocolOf(reply) })
+function meaningOf(protocol: ProtocolName, reply: unknown) {
+  const response = normalizeResponse(reply, { protocol })
   const calls = toolCallsOf(response).map(({ id, name, namespace, input, kind }) => ({
     id,
     name,
@@ -171,13 +171,17 @@ function meaningOf(reply: unknown) {
   return { text: textOf(response), reasoning: reasoningOf(response), calls }
 }
 
-const hasReasoning = (reply: unknown) => /"(thinking|reasoning)"/.test(JSON.stringify(reply))
+/** Some show nothing of it but a proof. */
+const hasReasoning = (protocol: ProtocolName, reply: unknown) =>
+  normalizeResponse(reply, { protocol }).candidates.some(({ messages }) =>
+    messages.some(({ parts }) => parts.some(part => part.type === 'reasoning' || ('signature' in part && part.signature !== undefined))),
+  )
 
 /** Calls are for the tools that the upstream was told of, whatever their names became. */
-function called(next: Stage['next'], body: unknown): Script | Failure {
+function called(next: Stage['next'], served: ProtocolName, body: unknown): Script | Failure {
   if (!next) return { status: 500, type: 'server_error', message: 'nothing was to be asked here' }
   if ('status' in next || !next.calls) return next
-  const tools = toolsOf(body)
+  const tools = wireOf(served).toolsOf(body)
   return {
     ...next,
     calls: next.calls.map(call => {
@@ -190,22 +194,11 @@ function called(next: Stage['next'], body: unknown): Script | Failure {
   }
 }
 
-/** `field`: of the one text that a function takes. */
-function toolsOf(body: unknown): { name: string; freeform: boolean; field: string }[] {
-  const tools = isRecord(body) && Array.isArray(body['tools']) ? body['tools'].filter(isRecord) : []
-  return tools.flatMap(tool => {
-    const inner = isRecord(tool['function']) ? tool['function'] : isRecord(tool['custom']) ? tool['custom'] : tool
-    const schema = inner['parameters'] ?? inner['input_schema']
-    const [field = ''] = isRecord(schema) && isRecord(schema['properties']) ? Object.keys(schema['properties']) : []
-    return typeof inner['name'] === 'string' ? [{ name: inner['name'], freeform: tool['type'] === 'custom' && schema === undefined, field }] : []
-  })
-}
-
 /** What a client may send back of a reply without knowing what it means, in order, by where it stands. */
-function echoed(reply: unknown): Map<string, string[]> {
+function echoed(protocol: ProtocolName, reply: unknown): Map<string, string[]> {
   const found = new Map<string, string[]>()
   JSON.stringify(reply, function (this: Record<string, unknown>, key, value: unknown) {
-    if (typeof value === 'string' && value !== '' && /^(id|call_id|signature|encrypted_content)$/.test(key)) {
+    if (typeof value === 'string' && value !== '' && wireOf(protocol).echoed.includes(key)) {
       const place = `${String(this['type'])}/${key}`
       found.set(place, [...(found.get(place) ?? []), value])
     }

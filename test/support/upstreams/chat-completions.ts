@@ -1,4 +1,4 @@
-import { pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, toldFunction, toldText, type Wire } from './index.ts'
 
 const usage = {
   prompt_tokens: 20,
@@ -63,4 +63,9 @@ export const wire: Wire = {
     ]
   },
   failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
+  toolsOf(body) {
+    const { tools = [] } = body as { tools?: { function?: { name: string; parameters?: unknown }; custom?: { name: string } }[] }
+    return tools.map(tool => (tool.function ? toldFunction(tool.function.name, tool.function.parameters) : toldText(tool.custom?.name)))
+  },
+  echoed: ['id'],
 }

@@ -1,13 +1,15 @@
-import { pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, toldFunction, type Wire } from './index.ts'
 
 const counts = { promptTokenCount: 20, cachedContentTokenCount: 12, candidatesTokenCount: 5, thoughtsTokenCount: 4, totalTokenCount: 29 }
 const head = { modelVersion: 'upstream-model', responseId: 'k0yW' }
+
+const proof = 'c2lnbmF0dXJl'
 
 const finishOf = ({ ending }: Script) => (ending === 'length' ? 'MAX_TOKENS' : ending === 'refusal' ? 'SAFETY' : 'STOP')
 
 const callPart = ({ id, name, args }: NonNullable<Script['calls']>[number], index: number) => ({
   functionCall: { id, name, ...(args && { args: JSON.parse(args) as unknown }) },
-  ...(index === 0 && { thoughtSignature: 'c2lnbmF0dXJl' }),
+  ...(index === 0 && { thoughtSignature: proof }),
 })
 
 const statusOf: Record<number, string> = { 400: 'INVALID_ARGUMENT', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED', 503: 'UNAVAILABLE' }
@@ -45,4 +47,10 @@ export const wire: Wire = {
       ...(status === 429 && { details: [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }] }),
     },
   }),
+  toolsOf(body) {
+    const { tools = [] } = body as { tools?: { functionDeclarations?: { name: string; parametersJsonSchema?: unknown }[] }[] }
+    return tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(one => toldFunction(one.name, one.parametersJsonSchema)))
+  },
+  proof,
+  echoed: ['id', 'thoughtSignature'],
 }

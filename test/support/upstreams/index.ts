@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { strictOf } from '../strict/index.ts'
 
@@ -16,6 +16,9 @@ export type Script = {
   breaks?: 'error' | 'cut'
 }
 
+/** A tool as an upstream was told of it. `field`: the first of the function's parameters. */
+export type Told = { name: string; freeform: boolean; field: string }
+
 export type Failure = { status: number; type: string; message: string; retryAfter?: string }
 
 /** How one protocol writes a script; written by hand, for the library must not be its own judge. */
@@ -26,6 +29,12 @@ export type Wire = {
   /** Frames of the stream. */
   stream(script: Script): string[]
   failure(failure: Failure): unknown
+  /** The tools of a request. */
+  toolsOf(body: unknown): Told[]
+  /** What its replies prove their reasoning with; absent: nothing does. */
+  proof?: string
+  /** Keys of a reply whose values a client sends back without knowing what they mean. */
+  echoed: readonly string[]
 }
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
@@ -34,6 +43,13 @@ const wires = new Map(
     found.map(async file => [file.replace(/\.ts$/, ''), ((await import(new URL(file, import.meta.url).href)) as { wire: Wire }).wire] as const),
   ),
 )
+
+/** How one protocol writes what a script says, and what it asks for. */
+export function wireOf(protocol: string): Wire {
+  const wire = wires.get(protocol)
+  if (!wire) throw new Error(`write test/support/upstreams/${protocol}.ts`)
+  return wire
+}
 
 const two = [
   { id: 'call_1', name: 'lookup', args: '{"q":"one"}' },
@@ -80,12 +96,10 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 
 /** A server of this protocol that refuses every request that is not legal in it, and answers by script. `play`: what to say to a request's body. */
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
-  const wire = wires.get(protocol)
-  if (!wire) throw new Error(`write test/support/upstreams/${protocol}.ts`)
-  const { path, answer, stream, failure } = wire
+  const { path, answer, stream, failure } = wireOf(protocol)
   const strict = strictOf(protocol)
   const requests: unknown[] = []
-  const server = createServer(async (req, res) => {
+  const serve = async (req: IncomingMessage, res: ServerResponse) => {
     const chunks: Buffer[] = []
     for await (const chunk of req) chunks.push(chunk as Buffer)
     const fail = (what: Failure) =>
@@ -108,7 +122,13 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     for (let at = 0; at < text.length; at += 97) res.write(text.subarray(at, at + 97))
     if (script.breaks === 'cut') return setTimeout(() => res.destroy(), 20)
     return res.end()
-  })
+  }
+  // A fault in a script is told as an answer, or whoever waits for one would wait for ever.
+  const server = createServer((req, res) =>
+    serve(req, res).catch(error =>
+      res.headersSent ? res.destroy() : res.writeHead(500, { 'content-type': 'text/plain' }).end(`The script is wrong: ${error}`),
+    ),
+  )
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -120,6 +140,15 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       }),
   }
 }
+
+/** A function as an upstream was told of it. */
+export function toldFunction(name: string, schema: unknown): Told {
+  const [field = ''] = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
+  return { name, freeform: false, field }
+}
+
+/** A tool that takes text, where the wire has such. */
+export const toldText = (name = ''): Told => ({ name, freeform: true, field: '' })
 
 /** A text in a few pieces, none empty. */
 export const pieces = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []

@@ -1,7 +1,9 @@
-import { pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, toldFunction, type Wire } from './index.ts'
 
 const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: 12, output_tokens: 9, service_tier: 'standard' }
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model' }
+
+const proof = 'c2lnbmF0dXJl'
 
 const stopOf = ({ ending, calls }: Script) => (ending === 'length' ? 'max_tokens' : ending === 'refusal' ? 'refusal' : calls ? 'tool_use' : 'end_turn')
 
@@ -10,7 +12,7 @@ export const wire: Wire = {
   answer(script) {
     const { text, reasoning, calls = [] } = script
     const content = [
-      ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: 'c2lnbmF0dXJl' }] : []),
+      ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: proof }] : []),
       ...(text ? [{ type: 'text', text, citations: null }] : []),
       ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args || '{}') as unknown })),
     ]
@@ -33,7 +35,7 @@ export const wire: Wire = {
     if (reasoning)
       block({ type: 'thinking', thinking: '', signature: '' }, [
         ...pieces(reasoning).map(thinking => ({ type: 'thinking_delta', thinking })),
-        { type: 'signature_delta', signature: 'c2lnbmF0dXJl' },
+        { type: 'signature_delta', signature: proof },
       ])
     if (text)
       block(
@@ -54,4 +56,10 @@ export const wire: Wire = {
     ]
   },
   failure: ({ type, message }) => ({ type: 'error', error: { type: type === 'server_error' ? 'api_error' : type, message }, request_id: 'req_1' }),
+  toolsOf(body) {
+    const { tools = [] } = body as { tools?: { name: string; input_schema?: unknown }[] }
+    return tools.map(({ name, input_schema: schema }) => toldFunction(name, schema))
+  },
+  proof,
+  echoed: ['id', 'signature'],
 }

@@ -1,4 +1,4 @@
-import { pieces, type Script, type Wire } from './index.ts'
+import { pieces, type Script, toldFunction, toldText, type Wire } from './index.ts'
 
 const usage = {
   input_tokens: 20,
@@ -19,13 +19,15 @@ const head = {
   metadata: {},
 }
 
+const proof = 'ZW5jcnlwdGVk'
+
 type Item = { id: string; type: string; status?: string; [key: string]: unknown }
 
 function itemsOf({ text, reasoning, calls = [], ending, turn = 1 }: Script): Item[] {
   const status = ending === 'length' ? 'incomplete' : 'completed'
   const part = ending === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] }
   return [
-    ...(reasoning ? [{ id: `rs_${turn}`, type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: 'ZW5jcnlwdGVk' }] : []),
+    ...(reasoning ? [{ id: `rs_${turn}`, type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: proof }] : []),
     ...(text ? [{ id: `msg_${turn}`, type: 'message', role: 'assistant', status, content: [part] }] : []),
     ...calls.map(({ id, name, args }) => ({ id: `fc_${id}`, type: 'function_call', status, call_id: id, name, arguments: args || '{}' })),
   ]
@@ -81,4 +83,10 @@ export const wire: Wire = {
     return frames
   },
   failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
+  toolsOf(body) {
+    const { tools = [] } = body as { tools?: { type: string; name?: string; parameters?: unknown }[] }
+    return tools.flatMap(({ type, name, parameters }) => (name === undefined ? [] : [type === 'custom' ? toldText(name) : toldFunction(name, parameters)]))
+  },
+  proof,
+  echoed: ['id', 'call_id', 'encrypted_content'],
 }
