@@ -114,6 +114,11 @@ export function requestOf(protocol: Protocol, size: 'small' | 'agent'): unknown 
   return protocol.encodeRequest(size === 'small' ? small : agent).wire
 }
 
+/** A request of `turnCount` turns, of three messages each, and `toolCount` tools. */
+export function grownRequest(protocol: Protocol, turnCount: number, toolCount: number): unknown {
+  return protocol.encodeRequest({ ...small, messages: [...small.messages, ...turns(turnCount, 1900)], ...(toolCount > 0 && { tools: tools(toolCount) }) }).wire
+}
+
 export function responseOf(protocol: Protocol): unknown {
   return protocol.encodeResponse(agentReply, { now: 1_750_000_000 }).wire
 }

@@ -1,87 +1,107 @@
-import { Bench } from 'tinybench'
-import { collectStream, createStreamTranslator, normalizeResponse, translateRequest, translateResponse } from '../src/api.ts'
-import { textOf, toolCallsOf } from '../src/canonical/read.ts'
-import { type ProtocolName, protocolNames, protocols } from '../src/protocols/index.ts'
-import { createFrameParser } from '../src/sse/parse.ts'
-import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
+import { fork } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpus, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { protocolNames } from '../src/protocols/index.ts'
+import type { GatewayResult } from './gateway.ts'
+import type { Measured } from './measure.ts'
+import type { Cost } from './memory.ts'
+import { type Results, written } from './report.ts'
 
-/** Microseconds of one unit of work: median over runs, after warming up. */
-async function measure(work: () => void, units: number): Promise<number> {
-  const bench = new Bench({ time: 250, warmupTime: 100, throws: true })
-  bench.add('work', work)
-  await bench.run()
-  const result = bench.tasks[0]?.result
-  if (!result || !('latency' in result)) throw new Error('nothing was measured')
-  return (result.latency.p50 * 1000) / units
+/**
+ * `npm run bench` measures all and writes `RESULTS.md`; `-- --only streams|requests|gateway|memory` prints one part; `--
+ * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
+ * `-- --baseline` writes that file. Everything is built first, as it is for users: loaders that keep the names of functions
+ * make each closure several times as dear.
+ */
+
+const parts = ['streams', 'requests', 'gateway', 'memory'] as const
+
+const given = (name: string) => {
+  const at = process.argv.indexOf(`--${name}`)
+  return at > 0 ? process.argv[at + 1] : undefined
+}
+const has = (name: string) => process.argv.includes(`--${name}`)
+const only = given('only')
+const wanted = parts.filter(part => (only === undefined ? !has('check') || part === 'streams' || part === 'requests' : only.split(',').includes(part)))
+const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
+
+const built = mkdtempSync(join(tmpdir(), 'bench-'))
+await build({
+  entryPoints: ['pair', 'memory', 'gateway'].map(name => here(`${name}.ts`)),
+  outdir: built,
+  outExtension: { '.js': '.mjs' },
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'es2023',
+  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+})
+
+function inProcess<T>(name: string, args: string[] = [], execArgv: string[] = []): Promise<T> {
+  const child = fork(join(built, `${name}.mjs`), args, { execArgv })
+  return new Promise((resolve, reject) => {
+    child.on('message', said => resolve(said as T))
+    child.on('exit', code => reject(new Error(`${name} ${args.join(' ')} ended with ${code}`)))
+  })
 }
 
-const pairs = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to })))
-const rows: Record<string, Record<string, string>> = {}
-const cell = (value: number, floor: number) => `${value.toFixed(2)} (${(value / floor).toFixed(2)}×)`
+const isAsked = (way: 'from' | 'to', name: string) => given(way) === undefined || given(way) === name
+const pairs = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to }))).filter(({ from, to }) => isAsked('from', from) && isAsked('to', to))
 
-function run(from: ProtocolName, to: ProtocolName, chunks: string[]): string {
-  const translator = createStreamTranslator({ from, to, now: 1_750_000_000 })
-  let out = ''
-  for (const chunk of chunks) out += translator.push(chunk)
-  return out + translator.end()
+async function measured(part: 'streams' | 'requests', { from, to }: (typeof pairs)[number]): Promise<Measured[]> {
+  return inProcess<Measured[]>('pair', [from, to, part])
 }
 
-/** What is timed has to be right first. */
-async function verify(kind: keyof typeof expected, from: ProtocolName, to: ProtocolName, frames: string[]): Promise<void> {
-  const { body } = await collectStream([run(from, to, frames)], { protocol: to })
-  const got = normalizeResponse(body, { protocol: to })
-  const calls = toolCallsOf(got).map(({ id, name, input }) => [id, name, JSON.parse(input)])
-  const wanted = toolCallsOf(expected[kind]).map(({ id, name, input }) => [id, name, JSON.parse(input)])
-  if (textOf(got) !== textOf(expected[kind]) || JSON.stringify(calls) !== JSON.stringify(wanted))
-    throw new Error(`${from} → ${to}: the ${kind} stream came out wrong`)
-}
-
-async function floors(text: string[], frames: string[]) {
-  const again = await measure(() => {
-    for (const json of text) JSON.stringify(JSON.parse(json))
-  }, text.length)
-  const split = await measure(() => {
-    const parser = createFrameParser(() => {})
-    for (const frame of frames) parser.push(frame)
-  }, frames.length)
-  return { again, split }
-}
-
-for (const kind of ['agent', 'text'] as const)
-  for (const from of protocolNames) {
-    const { frames, events } = streamOf(protocols[from], kind)
-    const json = frames.flatMap(frame => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
-    const floor = await floors(json, frames)
-    const eights = Array.from({ length: Math.ceil(frames.length / 8) }, (_, i) => frames.slice(i * 8, i * 8 + 8).join(''))
-    const title = `${kind} stream from ${from}, ${events} events: µs per event`
-    rows[title] = { 'parse + stringify': floor.again.toFixed(2), 'SSE split alone': floor.split.toFixed(2) }
-    for (const to of protocolNames) {
-      await verify(kind, from, to, frames)
-      rows[title][`to ${to}`] = cell(await measure(() => run(from, to, frames), events), floor.again)
-      rows[title][`to ${to}, 8 a chunk`] = cell(await measure(() => run(from, to, eights), events), floor.again)
-    }
+const results: Results = { pairs: [] }
+for (const part of wanted.filter((part): part is 'streams' | 'requests' => part === 'streams' || part === 'requests'))
+  for (const pair of pairs) {
+    const measures = await measured(part, pair)
+    results.pairs.push({ ...pair, part, measures })
+    const told = measures.flatMap(({ name, us, ratio }) =>
+      ratio === undefined || name.includes('split') ? [] : [`${name} ${us.toFixed(2)} µs, ${ratio.toFixed(2)}×`],
+    )
+    console.log(`${pair.from} → ${pair.to}: ${told.join('; ')}`)
   }
+if (wanted.includes('memory'))
+  results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>('memory', [], ['--expose-gc', '--max-semi-space-size=256'])
+if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>('gateway')
 
-for (const size of ['small', 'agent'] as const)
-  for (const from of protocolNames) {
-    const text = JSON.stringify(requestOf(protocols[from], size))
-    const floor = await measure(() => JSON.stringify(JSON.parse(text)), 1)
-    const title = `request from ${from}, ${(Buffer.byteLength(text) / 1000).toFixed(1)} KB: µs`
-    rows[title] = { 'parse + stringify': floor.toFixed(2) }
-    for (const to of protocolNames)
-      rows[title][`to ${to}`] = cell(await measure(() => JSON.stringify(translateRequest(JSON.parse(text), { from, to }).body), 1), floor)
+const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, node ${process.version}, V8 ${process.versions.v8}`
+const text = written(results, machine)
+if (only === undefined && !has('check') && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
+else console.log(text)
+
+/** The ratios to floors of the same run: they hold on other machines too, where times do not. */
+type Baseline = Record<string, number>
+
+const keyOf = ({ from, to }: (typeof pairs)[number], name: string) => `${from} → ${to}: ${name}`
+const ratiosOf = (pair: (typeof pairs)[number], measures: readonly Measured[]): [string, number][] =>
+  measures.flatMap(({ name, ratio }) => (ratio === undefined || name.includes('split') ? [] : [[keyOf(pair, name), ratio]]))
+
+if (has('baseline')) {
+  const ratios: Baseline = Object.fromEntries(
+    results.pairs.flatMap(pair => ratiosOf(pair, pair.measures)).map(([key, ratio]) => [key, Number(ratio.toFixed(3))]),
+  )
+  writeFileSync(here('baseline.json'), `${JSON.stringify(ratios, null, 2)}\n`)
+}
+
+/** Two runs of the same code differ by up to a fifth; what is slower still after three runs is slower. */
+const noise = 1.3
+
+if (has('check')) {
+  const baseline = JSON.parse(readFileSync(here('baseline.json'), 'utf8')) as Baseline
+  const slower: string[] = []
+  for (const { part, measures, ...pair } of results.pairs) {
+    const best = new Map(ratiosOf(pair, measures))
+    const tooSlow = () => [...best].filter(([key, ratio]) => ratio > (baseline[key] ?? Infinity) * noise)
+    for (let again = 0; again < 2 && tooSlow().length > 0; again++)
+      for (const [key, ratio] of ratiosOf(pair, await measured(part, pair))) best.set(key, Math.min(ratio, best.get(key) ?? Infinity))
+    for (const [key, ratio] of tooSlow()) slower.push(`${key}: ${ratio.toFixed(2)}× its floor, was ${baseline[key]?.toFixed(2)}×`)
   }
-
-for (const { from, to } of pairs) {
-  const text = JSON.stringify(responseOf(protocols[from]))
-  const floor = await measure(() => JSON.stringify(JSON.parse(text)), 1)
-  const title = `response from ${from}: µs`
-  rows[title] ??= { 'parse + stringify': floor.toFixed(2) }
-  rows[title][`to ${to}`] = cell(await measure(() => JSON.stringify(translateResponse(JSON.parse(text), { from, to }).body), 1), floor)
+  console.log(slower.length > 0 ? `slower than before:\n${slower.join('\n')}` : 'nothing is slower than before')
+  if (slower.length > 0) process.exitCode = 1
 }
-
-console.log(`node ${process.version}; in brackets: times the floor (parse + stringify of the same text, same run)`)
-for (const [title, columns] of Object.entries(rows)) {
-  console.log(`\n${title}`)
-  for (const [name, value] of Object.entries(columns)) console.log(`  ${name.padEnd(34)} ${value}`)
-}
+rmSync(built, { recursive: true })

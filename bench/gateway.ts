@@ -1,0 +1,319 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { Agent, createServer, request, type Server } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { gateway } from '../src/hosts/connect.ts'
+import { collectStream, normalizeResponse, textOf } from '../src/index.ts'
+import { type ProtocolName, protocols } from '../src/protocols/index.ts'
+import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
+
+/**
+ * The gateway beside what it could at best be: a `node:http` proxy that pipes bytes, and one that also parses and writes
+ * each body. Upstream, proxy and load are processes of their own; upstream and load do as little as they can.
+ */
+
+type Role = 'upstream' | 'piping' | 'parsing' | 'gateway'
+type Kind = 'stream' | 'small' | 'agent'
+
+/** `ratio`: to the row that the limits are told against. */
+export type GatewayRow = { name: string; against: string; perSecond: number; ratio: number; cpuUs: number; cpuRatio: number }
+export type GatewayResult = { rows: GatewayRow[]; firstByteUs: Record<string, number>; idle: { streams: number; mb: Record<string, number> } }
+
+const target: ProtocolName = 'chat-completions'
+const stranger: ProtocolName = 'messages'
+const model = 'bench-model'
+const idleWord = 'be idle'
+
+function serveUpstream(): void {
+  const { frames } = streamOf(protocols[target], 'agent', 439)
+  const whole = Buffer.from(JSON.stringify(responseOf(protocols[target])))
+  serve(
+    createServer((asked, answer) => {
+      const chunks: Buffer[] = []
+      asked.on('data', (chunk: Buffer) => chunks.push(chunk))
+      asked.on('end', () => {
+        const body = Buffer.concat(chunks)
+        if (!body.includes('"stream":true')) {
+          answer.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole)
+          return
+        }
+        answer.writeHead(200, { 'content-type': 'text/event-stream' })
+        answer.flushHeaders()
+        let at = 0
+        const idle = body.includes(idleWord)
+        // One event a chunk, as models do.
+        const next = () => {
+          const frame = frames[at++]
+          if (frame === undefined) answer.end()
+          else {
+            answer.write(frame)
+            if (!idle || at < 5) setImmediate(next)
+          }
+        }
+        next()
+      })
+    }),
+  )
+}
+
+/** As little as a proxy can do. `parses`: each body that goes up is parsed and written, as a translation has to. */
+function serveProxy(parses: boolean): void {
+  const upstream = new URL(process.env['BENCH_UPSTREAM'] ?? '')
+  const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
+  serve(
+    createServer((asked, answer) => {
+      const { host: _, connection: __, 'content-length': length, ...headers } = asked.headers
+      const send = (body?: string) =>
+        request({
+          host: upstream.hostname,
+          port: upstream.port,
+          path: asked.url,
+          method: asked.method,
+          agent,
+          headers: { ...headers, 'content-length': body === undefined ? length : Buffer.byteLength(body) },
+        }).on('response', reply => {
+          answer.writeHead(reply.statusCode ?? 502, reply.headers)
+          reply.pipe(answer)
+        })
+      if (!parses) {
+        asked.pipe(send())
+        return
+      }
+      const chunks: Buffer[] = []
+      asked.on('data', (chunk: Buffer) => chunks.push(chunk))
+      asked.on('end', () => {
+        const text = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()))
+        send(text).end(text)
+      })
+    }),
+  )
+}
+
+function serveGateway(): void {
+  serve(
+    createServer(
+      gateway({
+        auth: 'none',
+        channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), streamUsage: false }],
+        models: [{ id: model, channels: [{ name: 'up' }] }],
+      }),
+    ),
+  )
+}
+
+function serve(server: Server): void {
+  server.keepAliveTimeout = 600_000
+  server.listen({ port: 0, host: '127.0.0.1', backlog: 20_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+  process.on('disconnect', () => process.exit())
+  process.on('message', () => {
+    globalThis.gc?.()
+    process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss })
+  })
+}
+
+type Served = { child: ChildProcess; port: number; cpuUs(): Promise<number>; rss(): Promise<number> }
+
+async function start(role: Role, upstream?: number): Promise<Served> {
+  const child = fork(process.argv[1] ?? '', [], {
+    execArgv: ['--expose-gc'],
+    env: { ...process.env, BENCH_ROLE: role, BENCH_UPSTREAM: `http://127.0.0.1:${upstream ?? 0}` },
+  })
+  const told = () => new Promise<{ port: number; cpu: NodeJS.CpuUsage; rss: number }>(resolve => child.once('message', said => resolve(said as never)))
+  const { port } = await told()
+  const ask = () => {
+    const answer = told()
+    child.send('tell')
+    return answer
+  }
+  return { child, port, cpuUs: () => ask().then(({ cpu }) => cpu.user + cpu.system), rss: () => ask().then(({ rss }) => rss) }
+}
+
+/** The bytes of a request, the same each time. `idle`: the answer begins, and says nothing more. */
+function bytesOf(protocol: ProtocolName, kind: Kind, idle = false): Buffer {
+  const wire = requestOf(protocols[protocol], kind === 'agent' ? 'agent' : 'small') as object
+  const text = JSON.stringify({ ...wire, stream: kind === 'stream' })
+  const body = idle ? text.replace('the quick', idleWord) : text
+  const head = `POST ${protocols[protocol].address.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
+  return Buffer.from(head + body)
+}
+
+/** One socket that asks again and again; a whole answer is told by its length, or by its last chunk. */
+function ask(socket: Socket, bytes: Buffer): Promise<{ firstByteUs: number; length: number }> {
+  return new Promise((resolve, reject) => {
+    const since = process.hrtime.bigint()
+    let firstByteUs = 0
+    let length = 0
+    let wanted = -1
+    let tail = ''
+    const hear = (chunk: Buffer) => {
+      if (length === 0) {
+        firstByteUs = Number(process.hrtime.bigint() - since) / 1000
+        const head = chunk.toString('latin1', 0, 2000)
+        if (!head.startsWith('HTTP/1.1 200')) return reject(new Error(head))
+        const told = /content-length: (\d+)/i.exec(head)
+        if (told) wanted = head.indexOf('\r\n\r\n') + 4 + Number(told[1])
+      }
+      length += chunk.length
+      tail = wanted < 0 ? (tail + chunk.toString('latin1', Math.max(0, chunk.length - 7))).slice(-7) : ''
+      if (length === wanted || tail === '\r\n0\r\n\r\n') {
+        socket.off('data', hear)
+        resolve({ firstByteUs, length })
+      }
+    }
+    socket.on('data', hear)
+    socket.write(bytes)
+  })
+}
+
+const open = (port: number) =>
+  new Promise<Socket>((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(socket.setNoDelay()))
+    socket.on('error', reject)
+  })
+
+async function load(served: Served, bytes: Buffer, { atOnce, ms }: { atOnce: number; ms: number }) {
+  const sockets = await Promise.all(Array.from({ length: atOnce }, () => open(served.port)))
+  const cpu = await served.cpuUs()
+  const since = performance.now()
+  let count = 0
+  await Promise.all(
+    sockets.map(async socket => {
+      while (performance.now() - since < ms) {
+        await ask(socket, bytes)
+        count++
+      }
+    }),
+  )
+  const seconds = (performance.now() - since) / 1000
+  const cpuUs = ((await served.cpuUs()) - cpu) / count
+  for (const socket of sockets) socket.destroy()
+  return { perSecond: count / seconds, cpuUs }
+}
+
+type Entry = { name: string; served: Served; bytes: Buffer; against: string }
+
+/** In turn, several times over; the best round counts. */
+async function throughput(entries: readonly Entry[], rounds: number, ms: number): Promise<GatewayRow[]> {
+  const best = new Map<string, { perSecond: number; cpuUs: number }>()
+  for (const { served, bytes } of entries) await load(served, bytes, { atOnce: 16, ms: 700 })
+  for (let round = 0; round < rounds; round++)
+    for (const { name, served, bytes } of entries) {
+      const got = await load(served, bytes, { atOnce: 16, ms })
+      const before = best.get(name)
+      best.set(name, { perSecond: Math.max(got.perSecond, before?.perSecond ?? 0), cpuUs: Math.min(got.cpuUs, before?.cpuUs ?? Infinity) })
+    }
+  const of = (name: string) => best.get(name) ?? { perSecond: 0, cpuUs: 0 }
+  return entries.map(({ name, against }) => ({
+    name,
+    against,
+    ...of(name),
+    ratio: of(name).perSecond / of(against).perSecond,
+    cpuRatio: of(name).cpuUs / of(against).cpuUs,
+  }))
+}
+
+const median = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
+
+/** One request in flight, the ways in turn. */
+async function firstBytes(entries: readonly { name: string; served: Served; bytes: Buffer }[]): Promise<Record<string, number>> {
+  const times = entries.map(({ name }) => ({ name, us: [] as number[] }))
+  const sockets = await Promise.all(entries.map(({ served }) => open(served.port)))
+  for (let i = 0; i < 600; i++)
+    for (const [index, { bytes }] of entries.entries()) {
+      const socket = sockets[index]
+      if (socket) times[index]?.us.push((await ask(socket, bytes)).firstByteUs)
+    }
+  for (const socket of sockets) socket.destroy()
+  return Object.fromEntries(times.map(({ name, us }) => [name, median(us.slice(100))]))
+}
+
+/** Streams that have begun and say nothing more. */
+async function idleMb(served: Served, bytes: Buffer, streams: number): Promise<number> {
+  const before = await served.rss()
+  const sockets: Socket[] = []
+  for (let i = 0; i < streams; i++) {
+    const socket = await open(served.port)
+    socket.on('error', () => {})
+    sockets.push(socket)
+    await new Promise(resolve => {
+      socket.once('data', resolve)
+      socket.write(bytes)
+    })
+    socket.resume()
+  }
+  await new Promise(resolve => setTimeout(resolve, 500))
+  const mb = ((await served.rss()) - before) / 1e6
+  for (const socket of sockets) socket.destroy()
+  return mb
+}
+
+/** What is timed has to be right first. */
+async function verify({ port }: Served): Promise<void> {
+  for (const protocol of [target, stranger])
+    for (const stream of [true, false]) {
+      const body = JSON.stringify({ ...(requestOf(protocols[protocol], 'small') as object), stream })
+      const answer = await fetch(`http://127.0.0.1:${port}${protocols[protocol].address.path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+      const text = await answer.text()
+      const reply = stream ? (await collectStream([text], { protocol })).body : JSON.parse(text)
+      if (textOf(normalizeResponse(reply, { protocol })) !== textOf(expected.agent)) throw new Error(`${protocol} through the gateway came out wrong`)
+    }
+}
+
+async function run(): Promise<void> {
+  const streams = Number(process.env['BENCH_IDLE'] ?? 2000)
+  const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4)
+  const upstream = await start('upstream')
+  const piping = await start('piping', upstream.port)
+  const parsing = await start('parsing', upstream.port)
+  const ours = await start('gateway', upstream.port)
+  const all = [upstream, piping, parsing, ours]
+  try {
+    await verify(ours)
+    const rows: GatewayRow[] = []
+    for (const kind of ['stream', 'small', 'agent'] as const) {
+      const what = { stream: 'stream of 446 events', small: 'request of 1 KB', agent: 'request of 150 KB' }[kind]
+      const same = bytesOf(target, kind)
+      const translated = bytesOf(stranger, kind)
+      const bare = `${what}: bare proxy`
+      const parsed = `${what}: proxy that parses`
+      rows.push(
+        ...(await throughput(
+          [
+            { name: `${what}: direct`, served: upstream, bytes: same, against: bare },
+            { name: bare, served: piping, bytes: same, against: bare },
+            { name: parsed, served: parsing, bytes: same, against: bare },
+            { name: `${what}: same protocol`, served: ours, bytes: same, against: bare },
+            { name: `${what}: translated`, served: ours, bytes: translated, against: kind === 'agent' ? parsed : bare },
+          ],
+          rounds,
+          1500,
+        )),
+      )
+    }
+    const firstByteUs = await firstBytes([
+      { name: 'direct', served: upstream, bytes: bytesOf(target, 'stream') },
+      { name: 'bare proxy', served: piping, bytes: bytesOf(target, 'stream') },
+      { name: 'same protocol', served: ours, bytes: bytesOf(target, 'stream') },
+      { name: 'translated', served: ours, bytes: bytesOf(stranger, 'stream') },
+    ])
+    const mb: Record<string, number> = {}
+    for (const [name, served] of [
+      ['bare proxy', piping],
+      ['translated', ours],
+    ] as const)
+      mb[name] = await idleMb(served, bytesOf(name === 'translated' ? stranger : target, 'stream', true), streams)
+    const result: GatewayResult = { rows, firstByteUs, idle: { streams, mb } }
+    process.send?.(result)
+  } finally {
+    for (const { child } of all) child.disconnect()
+  }
+}
+
+const role = process.env['BENCH_ROLE'] as Role | undefined
+if (role === 'upstream') serveUpstream()
+else if (role === 'piping' || role === 'parsing') serveProxy(role === 'parsing')
+else if (role === 'gateway') serveGateway()
+else await run()

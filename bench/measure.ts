@@ -1,0 +1,29 @@
+import { Bench } from 'tinybench'
+
+/** `floor`: the task that this one is told as a multiple of. */
+export type Task = { name: string; units: number; floor?: string; work: () => void }
+
+/** Microseconds of one unit, and how many times the floor that is. */
+export type Measured = { name: string; us: number; ratio?: number }
+
+/**
+ * All tasks in turn, several times over, so that whatever else the machine does falls on each alike. The best round's
+ * median counts: nothing makes a machine faster than it is.
+ */
+export async function measure(tasks: readonly Task[], { rounds = 4, ms = 60 } = {}): Promise<Measured[]> {
+  const best = new Map<string, number>()
+  for (let round = 0; round < rounds; round++)
+    for (const { name, units, work } of tasks) {
+      const bench = new Bench({ time: ms, warmupTime: round === 0 ? ms * 3 : ms / 4, throws: true })
+      bench.add(name, work)
+      await bench.run()
+      const result = bench.tasks[0]?.result
+      if (!result || !('latency' in result)) throw new Error(`nothing was measured of ${name}`)
+      best.set(name, Math.min(best.get(name) ?? Infinity, (result.latency.p50 * 1000) / units))
+    }
+  return tasks.map(({ name, floor }) => {
+    const us = best.get(name) ?? Number.NaN
+    const under = floor === undefined ? undefined : best.get(floor)
+    return { name, us, ...(under !== undefined && { ratio: us / under }) }
+  })
+}

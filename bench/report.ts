@@ -1,0 +1,103 @@
+import { type ProtocolName, protocolNames } from '../src/protocols/index.ts'
+import type { GatewayResult } from './gateway.ts'
+import type { Measured } from './measure.ts'
+import type { Cost } from './memory.ts'
+
+export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
+export type Results = { pairs: PairResult[]; memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }; gateway?: GatewayResult }
+
+const table = (head: string[], rows: string[][]) =>
+  `${[head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')}\n`
+
+/** One table for each thing measured: sources down, targets across. */
+function pairTables(pairs: readonly PairResult[]): string {
+  const names = [
+    ...new Set(pairs.flatMap(({ measures }) => measures.flatMap(({ name, ratio }) => (ratio === undefined || name.includes('split') ? [] : [name])))),
+  ]
+  const find = (from: ProtocolName, to: ProtocolName, name: string) =>
+    pairs.flatMap(pair => (pair.from === from && pair.to === to ? pair.measures : [])).find(one => one.name === name)
+  return names
+    .map(name => {
+      const base = name.replace(/, \d events? a chunk$/, '')
+      const floor = `${base}: parse + stringify`
+      const split = name.includes('stream') ? `${base}: SSE split alone` : undefined
+      const sources = protocolNames.filter(from => pairs.some(pair => pair.from === from))
+      const rows = sources.map(from => [
+        from,
+        ...[floor, ...(split ? [split] : [])].map(row => best(protocolNames.map(to => find(from, to, row)?.us))),
+        ...protocolNames.map(to => {
+          const found = find(from, to, name)
+          return found?.ratio === undefined ? '' : `${found.us.toFixed(2)} (${found.ratio.toFixed(2)}×)`
+        }),
+      ])
+      const unit = split ? 'µs per event' : 'µs'
+      return `### ${name}, ${unit}\n\n${table(['from', 'parse + stringify', ...(split ? ['SSE split alone'] : []), ...protocolNames.map(to => `to ${to}`)], rows)}`
+    })
+    .join('\n')
+}
+
+const best = (values: (number | undefined)[]) => Math.min(...values.filter(value => value !== undefined)).toFixed(2)
+
+function memoryTables({ costs, messages, tools }: NonNullable<Results['memory']>): string {
+  const cells = (show: (cost: Cost) => string) => protocolNames.map(from => [from, ...costs.filter(cost => cost.from === from).map(show)])
+  const head = ['from', ...protocolNames.map(to => `to ${to}`)]
+  const grown = (list: Measured[]) =>
+    table(
+      ['', 'µs each'],
+      list.map(({ name, us }) => [name, us.toFixed(2)]),
+    )
+  return `### Memory of a stream in its middle, KB (its frames so far are ${(costs[0]?.text ?? 0) / 1000} KB and more)
+
+${table(
+  head,
+  cells(({ openBytes }) => (openBytes / 1000).toFixed(1)),
+)}
+### Garbage of one event, bytes
+
+${table(
+  head,
+  cells(({ garbageBytes }) => garbageBytes.toFixed(0)),
+)}
+### Requests that grow, messages → chat-completions
+
+Time for each message, and for each tool: linear where these stay alike.
+
+${grown(messages)}
+${grown(tools)}`
+}
+
+function gatewayTables({ rows, firstByteUs, idle }: GatewayResult): string {
+  const direct = firstByteUs['direct'] ?? 0
+  return `### Gateway
+
+Messages clients before a chat-completions upstream, 16 requests at once; one event of a stream is one chunk. Throughput beside what it is told against, and the processor time of the process in the middle.
+
+${table(
+  ['', 'per second', 'of', 'ratio', 'CPU µs each', 'ratio'],
+  rows.map(row => [row.name, row.perSecond.toFixed(0), row.against.replace(/^.*: /, ''), row.ratio.toFixed(2), row.cpuUs.toFixed(0), row.cpuRatio.toFixed(2)]),
+)}
+Time to the first byte of a stream with one request in flight, µs (median):
+
+${table(
+  ['', 'in all', 'added'],
+  Object.entries(firstByteUs).map(([name, us]) => [name, us.toFixed(0), (us - direct).toFixed(0)]),
+)}
+Resident memory of ${idle.streams} open streams that say nothing, MB:
+
+${table(
+  ['', 'MB', 'KB a stream'],
+  Object.entries(idle.mb).map(([name, mb]) => [name, mb.toFixed(0), ((mb * 1000) / idle.streams).toFixed(1)]),
+)}`
+}
+
+export function written({ pairs, memory, gateway }: Results, machine: string): string {
+  return `# What it costs
+
+Written by \`npm run bench\` on ${machine}.
+
+In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.stringify\` of the same text in the same run. Each pair ran in a process of its own; the best of four rounds' medians counts. Between equal protocols a request or a reply gets another model name; a stream passes and is watched.
+
+${pairs.length > 0 ? pairTables(pairs) : ''}
+${memory ? memoryTables(memory) : ''}
+${gateway ? gatewayTables(gateway) : ''}`
+}
