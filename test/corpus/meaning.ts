@@ -5,7 +5,8 @@ import type { Note } from '../../src/canonical/note.ts'
 import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
-import { type Heard, parse } from '../support/clients/index.ts'
+import { parse } from '../support/answering.ts'
+import type { Heard } from '../support/clients/index.ts'
 
 /** What must survive a request's way through another protocol and back, whatever the notes say. */
 export type Asked = {

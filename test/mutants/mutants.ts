@@ -31,7 +31,7 @@ const messages = 'protocols/messages'
 export const mutants: Mutant[] = [
   // ---- chat-completions
   { fault: 'cached tokens are forgotten', room: chat, find: 'cached_tokens: cacheRead ?? 0', replace: 'cached_tokens: 0' },
-  { fault: 'the total leaves the output out', room: chat, find: 'input !== undefined && output !== undefined ? input + output : undefined', replace: 'input' },
+  { fault: 'the total leaves the output out', room: chat, find: '(input ?? 0) + (output ?? 0)', replace: 'input' },
   {
     fault: 'reasoning outside the completion is not counted',
     room: chat,

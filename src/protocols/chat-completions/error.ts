@@ -9,6 +9,7 @@ import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.t
 
 /** How much of a body that is no error of any known shape becomes the message. */
 const longestMessage = 2048
+const noReason = 'the upstream gave no reason'
 
 /** How servers say that a conversation no longer fits, when no code says it. */
 const overflow =
@@ -53,7 +54,18 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(said, outer ?? said.status)
   const { message, type, code, param, details, at } = said
-  return defined({ status: outer ?? said.status ?? errorWords[kind].status, kind, message, type, code, param, details, protocol: protocolName, raw: body, at })
+  return defined({
+    status: outer ?? said.status ?? errorWords[kind].status,
+    kind,
+    message: message || noReason,
+    type,
+    code,
+    param,
+    details,
+    protocol: protocolName,
+    raw: body,
+    at,
+  })
 }
 
 function kindOf({ type, code, message }: Said, status: number | undefined): ErrorKind {
@@ -77,7 +89,7 @@ function agrees(kind: ErrorKind, status: number): boolean {
 function readBody(body: unknown): Said {
   if (Array.isArray(body) && body.length > 0) return readBody(body[0])
   if (typeof body === 'string') return readText(body)
-  if (!isObject(body)) return { message: body === undefined || body === null ? 'the upstream gave no reason' : clip(JSON.stringify(body)) }
+  if (!isObject(body)) return { message: body === undefined || body === null ? noReason : clip(JSON.stringify(body)) }
   const { error, detail, message } = body
   if (isObject(error)) return readError(error)
   if (typeof error === 'string' && error) return { message: clip(error) }
@@ -96,7 +108,7 @@ function readText(text: string): Said {
       return { message: clip(trimmed) }
     }
   }
-  if (!trimmed) return { message: 'the upstream gave no reason' }
+  if (!trimmed) return { message: noReason }
   const title = /^<(!doctype|html|head|body)/i.test(trimmed) ? /<(title|h1)[^>]*>([^<]*)</i.exec(trimmed)?.[2]?.trim() : undefined
   return { message: clip(title || trimmed) }
 }

@@ -88,6 +88,7 @@ export const notes = {
   'response.created': { kind: 'synthesized', reason: 'the source gave no time', source: '6.2' },
   'response.model': { kind: 'synthesized', reason: 'the source gave no model name', source: '2.13' },
   'usage.unknown': { kind: 'dropped', reason: 'a count that has no place here', source: '2.18' },
+  'usage.untold': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'usage.repaired': { kind: 'approximated', reason: 'the counts did not add up, or were text; the total is trusted', source: '2.18' },
   'logprobs.unattached': { kind: 'dropped', reason: 'token probabilities of something other than text', source: '3.2' },

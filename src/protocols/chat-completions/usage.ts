@@ -119,10 +119,12 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   for (const [key, value] of Object.entries(rest)) if (!isNothing(value)) report.add('usage.unknown', '', `usage.${key}`)
   report.ext(ext, report.placeOf('usage'))
+  // Clients add them up: what was not told is told to be missing, and counts as nothing.
+  if (input === undefined || output === undefined) report.once('usage.untold', '/usage')
   const written = defined({
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: input !== undefined && output !== undefined ? input + output : undefined,
+    prompt_tokens: input ?? 0,
+    completion_tokens: output ?? 0,
+    total_tokens: (input ?? 0) + (output ?? 0),
     prompt_tokens_details: defined({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite, audio_tokens: inputAudio }),
     completion_tokens_details: defined({
       reasoning_tokens: reasoning ?? 0,

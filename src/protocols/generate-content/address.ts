@@ -33,7 +33,7 @@ function decoded(model: string): string {
 export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
   // Models of one's own stand beside those of the provider.
   const owner = /^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/'
-  const place = `/${api}/${owner}${model.split('/').map(encodeURIComponent).join('/')}`
+  const place = `/${api}/${owner}${model.toWellFormed().split('/').map(encodeURIComponent).join('/')}`
   if (operation === 'count-tokens') return `${place}:countTokens`
   return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { decodeMedia } from './media.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
-import { type GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
+import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { name } from './vocabulary.ts'
 import type { Reading, Writing } from './writing.ts'
 
@@ -79,7 +79,9 @@ export function decodeResult(
 }
 
 function decodeInside(part: GeminiPart, at: string): Part {
-  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at)
+  // These stand inside a list that nobody has checked.
+  const isChecked = GeminiPart.safeParse(part).success
+  if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at)
   return { type: 'opaque', protocol: name, raw: part, at }
 }
 

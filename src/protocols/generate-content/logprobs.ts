@@ -46,7 +46,9 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
   }
 }
 
-const encodeToken = ({ token, logprob }: Token): JsonObject => ({ token, logProbability: logprob })
+/** JSON has no infinity. */
+const least = -9999
+const encodeToken = ({ token, logprob }: Token): JsonObject => ({ token, logProbability: Math.max(logprob, least) })
 
 /** Does a token have other bytes than its text, which alone has a place here? */
 export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {

@@ -105,7 +105,8 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
       thoughtsTokenCount: reasoning,
       toolUsePromptTokenCount: toolPrompt,
       cachedContentTokenCount: cacheRead,
-      totalTokenCount: input === undefined || output === undefined ? undefined : input + output,
+      // Of what is told beside it: with overlapping counts that is another sum.
+      totalTokenCount: prompt === undefined || candidates === undefined ? undefined : prompt + candidates + (reasoning ?? 0) + (toolPrompt ?? 0),
       promptTokensDetails: detailsOf(inputAudio, prompt),
       candidatesTokensDetails: detailsOf(outputAudio, candidates),
     }),

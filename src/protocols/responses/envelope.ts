@@ -118,7 +118,7 @@ export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start,
   const known = id === undefined || id === '' ? (own ? '' : from.id) : id
   return {
     id: own || known.startsWith('resp_') ? known : `resp_${known}`,
-    createdAt: Math.floor(at ?? 0),
+    createdAt: own ? (at ?? 0) : Math.floor(at ?? 0),
     model: model ?? from.model ?? (own ? '' : 'unknown'),
     own,
     echo: isObject(form?.['echo']) ? form['echo'] : from.echo,

@@ -20,7 +20,7 @@ export function storedAt(path: string): StoredReplies {
       const id = decoded(rest.slice(0, rest.length - paths[part].length))
       return id === '' || id.includes('/') || calls.has(id) ? undefined : { id, part }
     },
-    target: ({ id, part }) => `${path}/${encodeURIComponent(id)}${paths[part]}`,
+    target: ({ id, part }) => `${path}/${encodeURIComponent(id.toWellFormed())}${paths[part]}`,
     inputOf,
     show: (reply, part, query) => (part === 'input' ? pageOf(reply.input.filter(isObject), query) : whole(reply, query)),
     finished: {

@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { answering, type Body, type Client, type Heard, parse, retryAfter } from './index.ts'
+import { answering, parse, retryAfter } from '../answering.ts'
+import type { Body, Client, Heard } from './index.ts'
 
 function heard({ choices: [choice] }: ChatCompletion): Heard {
   const { message, finish_reason: stop } = choice ?? {}

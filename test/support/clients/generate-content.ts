@@ -1,5 +1,6 @@
 import { type Content, type GenerateContentConfig, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
-import { answering, type Body, type Client, type Heard } from './index.ts'
+import { answering } from '../answering.ts'
+import type { Body, Client, Heard } from './index.ts'
 
 const refusals = ['SAFETY', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'RECITATION']
 

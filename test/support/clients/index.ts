@@ -53,19 +53,3 @@ export function clientOf(protocol: string): Client {
   if (!known) throw new Error(`write test/support/clients/${protocol}.ts`)
   return known
 }
-
-/** Of clients whose errors show the headers of the answer. */
-export const retryAfter = (error: unknown) => (error as { headers: Headers }).headers.get('retry-after')
-
-/** A fetch that answers everything with this. */
-export function answering(body: string, type: string): typeof fetch {
-  return async () => new Response(body, { headers: { 'content-type': type } })
-}
-
-export const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text || '{}')
-  } catch {
-    return text
-  }
-}

@@ -1,6 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { answering, type Body, type Client, type Heard, retryAfter } from './index.ts'
+import { answering, retryAfter } from '../answering.ts'
+import type { Body, Client, Heard } from './index.ts'
 
 function heard({ content, stop_reason: stop }: Message): Heard {
   let text = ''

@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
-import { answering, type Body, type Client, type Heard, parse, retryAfter } from './index.ts'
+import { answering, parse, retryAfter } from '../answering.ts'
+import type { Body, Client, Heard } from './index.ts'
 
 function heard({ output, status, incomplete_details: incomplete, error }: Response): Heard {
   if (status === 'failed') throw new Error(error?.message ?? 'failed')

@@ -159,6 +159,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
     {},
     timeless,
   ),
+  'usage.untold': blocksReply(blocks.reply([text], { usage: { output_tokens: 2 } }), {}, timeless),
   'usage.repaired': elsewhere.reply('chat-completions')(
     chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
   ),

@@ -1,4 +1,4 @@
-import { pieces } from '../upstreams/index.ts'
+import { pieces } from '../scripted.ts'
 import { proof, type Shape, type Thinker } from './index.ts'
 
 type Item = { type: string; [key: string]: unknown }

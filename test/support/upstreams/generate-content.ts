@@ -1,4 +1,5 @@
-import { pieces, type Script, toldFunction, type Wire } from './index.ts'
+import { pieces, toldFunction } from '../scripted.ts'
+import type { Script, Wire } from './index.ts'
 
 const counts = { promptTokenCount: 20, cachedContentTokenCount: 12, candidatesTokenCount: 5, thoughtsTokenCount: 4, totalTokenCount: 29 }
 const head = { modelVersion: 'upstream-model', responseId: 'k0yW' }

@@ -140,15 +140,3 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       }),
   }
 }
-
-/** A function as an upstream was told of it. */
-export function toldFunction(name: string, schema: unknown): Told {
-  const [field = ''] = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
-  return { name, freeform: false, field }
-}
-
-/** A tool that takes text, where the wire has such. */
-export const toldText = (name = ''): Told => ({ name, freeform: true, field: '' })
-
-/** A text in a few pieces, none empty. */
-export const pieces = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []

@@ -1,4 +1,5 @@
-import { pieces, type Script, toldFunction, type Wire } from './index.ts'
+import { pieces, toldFunction } from '../scripted.ts'
+import type { Script, Wire } from './index.ts'
 
 const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: 12, output_tokens: 9, service_tier: 'standard' }
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model' }

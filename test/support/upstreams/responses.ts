@@ -1,4 +1,5 @@
-import { pieces, type Script, toldFunction, toldText, type Wire } from './index.ts'
+import { pieces, toldFunction, toldText } from '../scripted.ts'
+import type { Script, Wire } from './index.ts'
 
 const usage = {
   input_tokens: 20,

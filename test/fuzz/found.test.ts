@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest'
+import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { createStreamTranslator } from '../../src/translate/stream.ts'
+import { cross } from '../support/cross.ts'
+import { canonicalJson } from '../support/json.ts'
+import { framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+
+/** What `npm run fuzz` found once, made small. */
+
+describe('read and written again it is the same', () => {
+  test.each<[what: string, kind: 'request' | 'response', of: ProtocolName, wire: object]>([
+    [
+      'a file that is a text, inside a result',
+      'request',
+      'generate-content',
+      { contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: {}, parts: [{ fileData: '{' }, { inlineData: { data: 1 } }] } }] }] },
+    ],
+    ['a time that is no whole second', 'response', 'responses', { created_at: 1.5, status: 'incomplete', output: [], incomplete_details: {} }],
+  ])('%s', (_, kind, of, wire) => {
+    const crossed = cross(kind, wire, protocols[of], protocols[of])
+    expect(canonicalJson(crossed?.wire)).toBe(canonicalJson(wire))
+    expect(crossed?.notes).toEqual([])
+  })
+})
+
+test('counts of which only some were told make a legal chunk, and a note', () => {
+  const told = [
+    { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null } },
+    { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 9 } },
+    { type: 'message_stop' },
+  ]
+  const translator = createStreamTranslator(protocols.messages, protocols['chat-completions'], { ccAlwaysUsage: true } as object)
+  const wires = framesOf(translator.push(told.map(protocols.messages.frames.write).join('')) + translator.end()).map(({ wire }) => wire)
+  expect(strictOf('chat-completions').checkStream(wires)).toEqual([])
+  expect(wires).toContainEqual(expect.objectContaining({ usage: expect.objectContaining({ prompt_tokens: 0, completion_tokens: 9, total_tokens: 9 }) }))
+  expect(translator.notes.map(({ code }) => code)).toContain('usage.untold')
+})
+
+test('a probability that is none is still a number elsewhere', () => {
+  const logprobs = { content: [{ token: 'a', logprob: 'odd', bytes: null, top_logprobs: [] }], refusal: null }
+  const wire = { id: 'c', choices: [{ index: 0, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop', logprobs }] }
+  const crossed = cross('response', wire, protocols['chat-completions'], protocols['generate-content'])
+  expect(crossed?.wire).toMatchObject({ candidates: [{ logprobsResult: { chosenCandidates: [{ token: 'a', logProbability: -9999 }] } }] })
+})
+
+test.each(Object.values(protocols))('an error that says nothing has a sentence all the same: $name', ({ decodeError }) => {
+  for (const body of [{ error: { message: '' } }, { error: { message: '', type: 'x' } }, { message: '' }, '', {}, null])
+    expect(decodeError({ status: 429, headers: {}, body }).value.message).not.toBe('')
+})
+
+test.each(Object.values(protocols))('a model whose name is half a letter is asked for all the same: $name', ({ encodeRequest, address }) => {
+  const { context } = encodeRequest({ model: 'a\ud800', messages: [], maxOutputTokens: 1 })
+  expect(context?.path ?? '').not.toContain('\ud800')
+  expect(() => address.target({ operation: 'generate', model: 'a\ud800', stream: false })).not.toThrow()
+})
+
+test('counts that overlap have a sum all the same', () => {
+  const usage = { input_tokens: 16, output_tokens: 0, output_tokens_details: { thinking_tokens: 3 } }
+  const wire = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', stop_sequence: null, usage }
+  const crossed = cross('response', wire, protocols.messages, protocols['generate-content'])
+  expect(strictOf('generate-content').checkResponse(crossed?.wire)).toEqual([])
+  expect(crossed?.notes.map(({ code }) => code)).toContain('usage.overlap')
+})

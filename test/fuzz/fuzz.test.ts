@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { found } from './case.ts'
+import { targets } from './targets.ts'
+
+/** A share of `npm run fuzz`, with the same dice every time, and all that was ever found. */
+const seeds = JSON.parse(readFileSync(new URL('./seeds.json', import.meta.url), 'utf8')) as number[]
+
+test.each(targets.map(({ name }, index) => [name, index] as const))('%s: nothing is found', async (_, index) => {
+  for (let round = 0; round < 20; round++) expect(await found(index + round * targets.length)).toBeUndefined()
+})
+
+test('nothing is found where something was', async () => {
+  for (const seed of seeds) expect(await found(seed), String(seed)).toBeUndefined()
+})

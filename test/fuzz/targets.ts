@@ -1,0 +1,283 @@
+import { TranslationError } from '../../src/errors.ts'
+import { createGateway } from '../../src/gateway/gateway.ts'
+import type { Protocol } from '../../src/protocol.ts'
+import { createFrameParser, type Frame } from '../../src/sse/parse.ts'
+import { createStreamTranslator } from '../../src/translate/stream.ts'
+import { canonicalJson } from '../support/json.ts'
+import { isObject } from '../support/strict/faults.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { all } from '../support/wires.ts'
+import type { Dice } from './dice.ts'
+import { inPieces, mutated, mutatedBytes } from './mutate.ts'
+import { everything, stock } from './stock.ts'
+
+/** Something that must not be; whatever else a target throws is one, too. */
+export class Finding extends Error {
+  override readonly name = 'Finding'
+}
+
+export type Target = { name: string; run(dice: Dice): void | Promise<void> }
+
+const codes = ['malformed', 'inexpressible', 'out-of-order', 'truncated']
+
+/** A value, or one of our errors with a code. */
+function typed<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (error) {
+    if (!TranslationError.is(error)) throw error
+    if (!codes.includes(error.code)) throw new Finding(`an error with the code ${error.code}`)
+    return undefined
+  }
+}
+
+function must(holds: boolean, what: string, ...details: unknown[]): asserts holds {
+  if (!holds) throw new Finding(`${what} ${details.map(detail => (typeof detail === 'string' ? detail : JSON.stringify(detail))).join(' ')}`.slice(0, 9_000))
+}
+
+const isClean = () => Object.keys(Object.prototype).length === 0 && !('polluted' in {})
+
+function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Target {
+  const list = kind === 'request' ? stock(from).requests : stock(from).replies
+  const others = kind === 'request' ? everything.requests : everything.replies
+  return {
+    name: `${kind}: ${from.name} → ${to.name}`,
+    run(dice) {
+      const wire = mutated(dice, dice.one(list), others)
+      const before = JSON.stringify(wire)
+      const decoded = typed(() => (kind === 'request' ? from.decodeRequest(wire) : from.decodeResponse(wire)))
+      const options = { fieldNames: { ...from.fieldNames, ...decoded?.fieldNames }, onUnresolvable: 'note' } as const
+      const encoded =
+        decoded && typed(() => (kind === 'request' ? to.encodeRequest(decoded.value as never, options) : to.encodeResponse(decoded.value as never, options)))
+      must(JSON.stringify(wire) === before, 'a codec changed its argument')
+      must(isClean(), 'the prototype of all objects was changed')
+      if (!encoded || (decoded.value as { error?: unknown }).error) return
+      const written = JSON.parse(JSON.stringify(encoded.wire)) as unknown
+      if (from === to) {
+        // What a reader could not place it has said.
+        if (decoded.notes.length === 0)
+          must(canonicalJson(written) === canonicalJson(JSON.parse(before)), 'read and written again it is another:', before, written)
+        must(encoded.notes.length === 0, 'the same protocol notes a loss:', encoded.notes)
+      } else if (kind === 'response') {
+        // Counts that nobody told stay untold, so that a reply is as complete as its source; but it is one.
+        must(typed(() => to.decodeResponse(written)) !== undefined, 'a reply that its own protocol cannot read:', written, before)
+      }
+    },
+  }
+}
+
+function streams(from: Protocol, to: Protocol): Target {
+  const strict = strictOf(to.name)
+  const source = strictOf(from.name)
+  return {
+    name: `stream: ${from.name} → ${to.name}`,
+    run(dice) {
+      const text = mutatedBytes(dice, dice.one(stock(from).streams), dice.chance(0.8) ? stock(from).streams : everything.streams)
+      const translate = (pieces: Iterable<Uint8Array>) => {
+        const translator = createStreamTranslator(from, to, {})
+        let out = ''
+        for (const piece of pieces) out += translator.push(piece)
+        return { out: out + translator.end(), translator }
+      }
+      const { out, translator } = translate(inPieces(dice, text))
+      must(isClean(), 'the prototype of all objects was changed')
+      const again = translate([text])
+      if (from !== to) {
+        must(again.out === out, 'another split of the bytes gives another stream:', new TextDecoder().decode(text))
+        const wires = wiresOf(out) ?? []
+        const faults = strict.checkStream(wires).filter(fault => !itsOwn.test(fault))
+        must(faults.length === 0, 'an illegal stream:', faults, new TextDecoder().decode(text))
+        must(strict.outcome(wires) !== 'cut', 'a stream without an end:', new TextDecoder().decode(text))
+        if (!translator.finished) must(strict.outcome(wires) === 'failed', 'a false success:', new TextDecoder().decode(text))
+      }
+      const came = wiresOf(new TextDecoder().decode(text))
+      // Who leaves out the number of a candidate is taken at its place.
+      const isPlain = from.name !== 'generate-content' || !/"index":1/.test(new TextDecoder().decode(text))
+      if (came && isPlain && translator.finished) must(source.outcome(came) !== 'cut', 'a stream that was cut counts as whole:', new TextDecoder().decode(text))
+    },
+  }
+}
+
+/** What any reader finds in the frames; undefined: something that is no JSON. Some servers name the event in the frame alone. */
+function wiresOf(text: string): unknown[] | undefined {
+  const frames: Frame[] = []
+  const parser = createFrameParser(frame => frames.push(frame))
+  parser.push(text)
+  parser.end()
+  try {
+    return frames.map(({ event, data }) => {
+      const wire = data.trim() === '[DONE]' ? '[DONE]' : (JSON.parse(data) as unknown)
+      return event !== undefined && isObject(wire) && !('type' in wire) ? { type: event, ...wire } : wire
+    })
+  } catch {
+    return undefined
+  }
+}
+
+const sse: Target = {
+  name: 'frames of text/event-stream',
+  run(dice) {
+    const text = mutatedBytes(dice, dice.one(everything.streams), everything.streams)
+    const read = (pieces: Iterable<Uint8Array>) => {
+      const frames: Frame[] = []
+      const parser = createFrameParser(frame => frames.push(frame))
+      for (const piece of pieces) parser.push(piece)
+      parser.end()
+      return frames
+    }
+    const whole = JSON.stringify(read([text]))
+    must(JSON.stringify(read(inPieces(dice, text))) === whole, 'another split of the bytes gives other frames:', new TextDecoder().decode(text))
+  },
+}
+
+function errors(from: Protocol, to: Protocol): Target {
+  return {
+    name: `error: ${from.name} → ${to.name}`,
+    run(dice) {
+      const body = dice.chance(0.1) ? 'upstream request timeout' : mutated(dice, dice.one(everything.errors), [...everything.errors, ...everything.replies])
+      const status = dice.one([400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529, 599])
+      const { value } = from.decodeError({ status, headers: { 'retry-after': dice.one(['', '3', '-1', 'x', '1e9']) }, body })
+      must(value.status === status && typeof value.message === 'string' && value.message !== '', 'an error without its status or a word:', body, value)
+      const { wire } = to.encodeError(value)
+      must(wire.status >= 400 && wire.status < 600, 'an error with another status:', wire)
+      if (from !== to) must(strictOf(to.name).checkError(JSON.parse(JSON.stringify(wire.body))).length === 0, 'an illegal error:', wire.body, body)
+      must(isClean(), 'the prototype of all objects was changed')
+    },
+  }
+}
+
+const methods = ['POST', 'POST', 'POST', 'POST', 'GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'x']
+const segments = ['v1', 'v1beta', 'v1/v1', 'models', 'messages', 'count_tokens', 'chat/completions', 'responses', 'compact', 'input_items', 'm', '..', '.', '%2e%2e', '%2f', '%', ':', 'm:generateContent', 'm:streamGenerateContent', 'a:b:countTokens', '*', '\u0000', '__proto__', 'x'.repeat(300), ''] // biome-ignore format: a list of values
+const headerNames = ['content-type', 'content-length', 'content-encoding', 'authorization', 'x-api-key', 'x-goog-api-key', 'anthropic-version', 'anthropic-beta', 'accept', 'connection', 'traceparent', 'host', 'expect', 'upgrade', '__proto__', 'x-odd'] // biome-ignore format: a list of values
+const headerValues = ['application/json', 'application/json; charset=utf-8', 'text/plain', 'gzip', 'identity', '0', '-1', '1e9', 'Bearer', 'Bearer x', 'Bearer  a b', '2023-06-01', 'a,b,,a', 'close, x-odd', '00-zz', '\u00e9', 'x'.repeat(5000), ''] // biome-ignore format: a list of values
+
+/** Any HTTP request, through a gateway with the built-in model. */
+function requestsByHttp(): Target {
+  const gateway = createGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], store: { memory: true, memoryLimitBytes: 1_000_000 } })
+  return {
+    name: 'HTTP requests',
+    async run(dice) {
+      const protocol = dice.one(all)
+      const stream = dice.chance(0.5)
+      const usual = protocol.address.target({ operation: 'generate', model: 'm', stream }) ?? '/'
+      const url = new URL(`http://gateway${dice.chance(0.6) ? usual : `/${Array.from({ length: 1 + dice.below(5) }, () => dice.one(segments)).join('/')}`}`)
+      const headers: Record<string, string> = { 'content-type': 'application/json' }
+      for (let i = dice.below(4); i > 0; i--) headers[dice.one(headerNames)] = dice.one(headerValues)
+      const body = mutated(dice, { stream, ...(dice.one(stock(protocol).requests) as object) }, everything.requests)
+      const text = Buffer.from(JSON.stringify(body))
+      const sent = dice.chance(0.7) ? text : mutatedBytes(dice, text, everything.streams)
+      const answer = await gateway.answer({
+        method: dice.one(methods),
+        path: url.pathname,
+        query: url.searchParams,
+        headers,
+        body: { bytes: piecewise(inPieces(dice, sent)) },
+        signal: new AbortController().signal,
+      })
+      const said = await textOf(answer.body)
+      must(answer.status !== 500, 'an error that nobody expected:', said, url.pathname, JSON.stringify(body))
+      must(answer.status < 600 && answer.status >= 200, 'no status:', answer.status)
+      for (const [name, value] of Object.entries(answer.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
+      if (answer.status >= 400 && answer.headers['content-type'] === 'application/json') JSON.parse(said)
+      must(isClean(), 'the prototype of all objects was changed')
+    },
+  }
+}
+
+const types = ['application/json', 'application/json; charset=utf-8', 'text/event-stream', 'text/event-stream;charset=utf-8', 'text/plain', 'text/html', 'application/octet-stream', ''] // biome-ignore format: a list of values
+
+/** Whatever an upstream answers, through a gateway: a reply, a stream or an error that is legal in the caller's protocol, and one record. */
+function answersByHttp(served: Protocol): Target {
+  let next = { status: 200, headers: {} as Record<string, string>, pieces: [] as Uint8Array[], breaks: false }
+  let records = 0
+  const gateway = createGateway(
+    {
+      auth: 'none',
+      channels: [{ name: 'up', protocols: [served.name as never], baseUrl: 'http://upstream', breaker: { failures: 0 } }],
+      defaults: { retries: 0 },
+    },
+    {
+      onUsage: () => void records++,
+      transport: {
+        async send() {
+          const { status, headers, pieces, breaks } = next
+          return { status, headers, body: piecewise(pieces, breaks) }
+        },
+      },
+    },
+  )
+  const plain: Record<string, object> = {
+    'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'Hi' }] },
+    responses: { model: 'm', input: 'Hi' },
+    messages: { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+    'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+  }
+  return {
+    name: `HTTP answers: ${served.name}`,
+    async run(dice) {
+      const caller = dice.one(all)
+      const stream = dice.chance(0.5)
+      const url = new URL(caller.address.target({ operation: 'generate', model: 'm', stream }) ?? '/', 'http://gateway')
+      const whole = () => Buffer.from(JSON.stringify(mutated(dice, dice.one(dice.chance(0.8) ? stock(served).replies : everything.errors), everything.replies)))
+      const content = dice.chance(0.6) ? dice.one(stock(served).streams) : whole()
+      const bytes = dice.chance(0.7) ? mutatedBytes(dice, content, everything.streams) : content
+      next = {
+        status: dice.chance(0.8) ? 200 : dice.one([201, 204, 301, 304, 400, 404, 429, 500, 503, 529, 599]),
+        headers: {
+          'content-type': dice.one(types),
+          ...(dice.chance(0.2) && { [dice.one(['retry-after', 'x-request-id', 'x-ratelimit-limit'])]: dice.one(headerValues) }),
+        },
+        pieces: inPieces(dice, bytes),
+        breaks: dice.chance(0.1),
+      }
+      records = 0
+      const told = Buffer.from(JSON.stringify({ ...plain[caller.name], ...(caller.name !== 'generate-content' && stream && { stream: true }) }))
+      const answer = await gateway.answer({
+        method: 'POST',
+        path: url.pathname,
+        query: url.searchParams,
+        headers: { 'content-type': 'application/json' },
+        body: { bytes: piecewise([told]) },
+        signal: new AbortController().signal,
+      })
+      const said = await textOf(answer.body)
+      const sent = new TextDecoder().decode(bytes)
+      const strict = strictOf(caller.name)
+      must(answer.status !== 500 || next.status === 500 || !said.includes('internal error of the gateway'), 'an error that nobody expected:', said, sent)
+      for (const [name, value] of Object.entries(answer.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
+      must(records === 1, `${records} records of one exchange`, sent)
+      must(isClean(), 'the prototype of all objects was changed')
+      if (caller === served) return
+      if (answer.status >= 400) must(strict.checkError(JSON.parse(said)).length === 0, 'an illegal error:', said, sent)
+      else if (stream) {
+        const wires = wiresOf(said) ?? [undefined]
+        const faults = strict.checkStream(wires).filter(fault => !itsOwn.test(fault))
+        must(faults.length === 0 && strict.outcome(wires) !== 'cut', 'an illegal stream:', faults, said, sent)
+      } else must(typed(() => caller.decodeResponse(JSON.parse(said))) !== undefined, 'a reply that its own protocol cannot read:', said, sent)
+    },
+  }
+}
+
+/** Names of tools and kinds of items that the upstream made up, and nobody can mend. */
+const itsOwn = /name: does not match|type: expected one of/
+
+async function* piecewise(pieces: readonly Uint8Array[], breaks = false): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) yield piece
+  if (breaks) throw Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
+}
+
+async function textOf(body: string | Uint8Array | AsyncIterable<string | Uint8Array>): Promise<string> {
+  if (typeof body === 'string') return body
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body)
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+  return text
+}
+
+export const targets: Target[] = [
+  ...all.flatMap(from => all.flatMap(to => [bodies('request', from, to), bodies('response', from, to), streams(from, to), errors(from, to)])),
+  sse,
+  requestsByHttp(),
+  ...all.map(answersByHttp),
+]

@@ -1,0 +1,15 @@
+/** Of clients whose errors show the headers of the answer. */
+export const retryAfter = (error: unknown) => (error as { headers: Headers }).headers.get('retry-after')
+
+/** A fetch that answers everything with this. */
+export function answering(body: string, type: string): typeof fetch {
+  return async () => new Response(body, { headers: { 'content-type': type } })
+}
+
+export const parse = (text: string): unknown => {
+  try {
+    return JSON.parse(text || '{}')
+  } catch {
+    return text
+  }
+}
