@@ -11,6 +11,7 @@ export { reasoningOf, textOf, toolCallsOf, usageOf } from './canonical/read.ts'
 export type * from './canonical/request.ts'
 export type * from './canonical/response.ts'
 export type * from './canonical/tool.ts'
+export { type ClientConfig, type ClientConfigOptions, type ClientName, clientConfig, clientConfigText, clientNames, type Snippet } from './clients/index.ts'
 export { type ErrorCode, TranslationError } from './errors.ts'
 export type {
   Address,

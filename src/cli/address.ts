@@ -1,8 +1,10 @@
 import { type Command, Option } from 'commander'
-import { type AddressCheck, type Appends, checkAddress, listingAddress } from '../address/check.ts'
+import { type AddressCheck, type AddressUsage, type Appends, checkAddress, listingAddress } from '../address/check.ts'
+import type { Client } from '../clients/client.ts'
+import { type ClientName, clientNames, clients } from '../clients/index.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
 
-type Asked = { protocol?: ProtocolName; appends?: Appends; json?: true }
+type Asked = { client?: ClientName; protocol?: ProtocolName; appends?: Appends; json?: true }
 
 const usageWords: Record<Appends, string> = {
   nothing: 'a raw request goes to',
@@ -15,16 +17,28 @@ export function addAddress(program: Command): void {
     .command('address')
     .description('what is wrong with a base address, and the right one for each usage')
     .argument('<url>', 'the address as it stands in the settings')
+    .addOption(new Option('--client <name>', 'the client program that it stands in').choices(clientNames))
     .addOption(new Option('--protocol <protocol>', 'what the client speaks').choices(protocolNames))
     .addOption(new Option('--appends <what>', 'what the client adds to its address by itself').choices(Object.keys(usageWords)))
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample: wireglot address https://gateway.example/v1/chat/completions\nExit code 1: the address is wrong.')
-    .action((url: string, { protocol, appends, json }: Asked) => {
-      if ((protocol === undefined) !== (appends === undefined)) throw new Error('--protocol and --appends are given together')
-      const check = checkAddress(url, protocol && appends && { protocol, appends })
+    .action((url: string, { json, ...asked }: Asked) => {
+      const check = checkAddress(url, usageOf(asked))
       process.stdout.write(json ? `${JSON.stringify(check, null, 2)}\n` : tableOf(check))
       if (check.faults.some(({ severe }) => severe)) process.exitCode = 1
     })
+}
+
+/** @throws Error for half a usage, or a protocol that the client does not speak */
+function usageOf({ client, protocol, appends }: Asked): AddressUsage | undefined {
+  if (client === undefined) {
+    if ((protocol === undefined) !== (appends === undefined)) throw new Error('--protocol and --appends are given together')
+    return protocol && appends && { protocol, appends }
+  }
+  const { title, usages }: Client = clients[client]
+  const usage = usages.find(one => protocol === undefined || one.protocol === protocol)
+  if (!usage) throw new Error(`${title} does not speak ${protocol}`)
+  return usage
 }
 
 function tableOf({ given, root, address, faults, usages }: AddressCheck): string {

@@ -8,6 +8,7 @@ import { isObject } from '../kit/json.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
 import { addAddress } from './address.ts'
+import { addClientConfig } from './client-config.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
 
@@ -76,6 +77,7 @@ program
   })
 
 addAddress(program)
+addClientConfig(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : (JSON.parse(await readFile(contextFile, 'utf8')) as TranslationContext)

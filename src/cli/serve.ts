@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { CanonicalRequest } from '../canonical/request.ts'
+import { curlOf } from '../clients/curl.ts'
+import { usualKeyEnv } from '../clients/index.ts'
 import type { GatewayConfig } from '../gateway/gateway.ts'
 import { gateway } from '../hosts/connect.ts'
-import type { Protocol } from '../protocol.ts'
-import { isProtocolName, protocolNames, protocols } from '../protocols/index.ts'
+import { isProtocolName, protocolNames } from '../protocols/index.ts'
 
 export type ServeOptions = {
   /** File with the configuration, JSON. Neither this nor `upstream`: the built-in demo model. */
@@ -20,8 +20,6 @@ export type ServeOptions = {
 }
 
 export type Served = { host: string; port: number; url: string; close(): Promise<void> }
-
-const keyVariable = 'WIREGLOT_KEY'
 
 /**
  * Runs a gateway until the process is told to stop. `out` gets the lines for people; the last one says that it listens.
@@ -91,34 +89,20 @@ function parse(text: string, file: string): GatewayConfig {
 function helpOf(url: string, config: GatewayConfig | undefined): string[] {
   const model = modelOf(config)
   const lines = [config ? `model: ${model}` : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`, '']
-  if (config?.keys?.length) lines.push(`export ${keyVariable}=...   # one of the configured keys`, '')
-  for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, protocols[name], model, Boolean(config?.keys?.length)), '')
-  lines.push('Without "stream":true the answer is one JSON.', '')
+  const keyed = config?.keys?.length ? { keyEnv: usualKeyEnv } : {}
+  if (config?.keys?.length) lines.push(`export ${usualKeyEnv}=...   # one of the configured keys`, '')
+  for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: true, ...keyed }), '')
+  lines.push(
+    'Without "stream":true the answer is one JSON.',
+    `Settings for client programs: wireglot client-config claude-code --base ${url} --model ${model}`,
+    '',
+  )
   return lines
-}
-
-function curlOf(url: string, { address, encodeRequest }: Protocol, model: string, withKey: boolean): string {
-  const asked: CanonicalRequest = {
-    model,
-    messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Hello there' }] }],
-    maxOutputTokens: 1024,
-    stream: { enabled: true },
-  }
-  const { wire } = encodeRequest(asked)
-  const path = address.target({ operation: 'generate', model, stream: true }) ?? address.path
-  const headers = { 'content-type': 'application/json', ...address.upstreamHeaders(withKey ? `$${keyVariable}` : undefined, undefined) }
-  const shown = Object.entries(headers).map(([name, value]) => `-H ${value.includes('$') ? `"${name}: ${value}"` : quoted(`${name}: ${value}`)}`)
-  return `curl -N ${url}${path} ${shown.join(' ')} -d ${quoted(JSON.stringify(wire))}`
 }
 
 function modelOf(config: GatewayConfig | undefined): string {
   if (!config) return 'demo'
   return config.models?.find(({ id }) => !id.endsWith('*'))?.id ?? 'MODEL'
-}
-
-/** For a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
 function isLoopback(host: string): boolean {

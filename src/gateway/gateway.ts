@@ -8,6 +8,7 @@ import type { Ask, Service, Trace } from './ask.ts'
 import { isFault } from './attempts.ts'
 import { readJson } from './body.ts'
 import { createBreakers } from './breaker.ts'
+import { clientSettings } from './client-settings.ts'
 import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
 import { generate } from './exchange.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
@@ -99,6 +100,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const model = service.catalog.find(route.model, identity)
         if (!model) throw unknownModel(route.model)
         return jsonAnswer(address.describe(model))
+      }
+      case 'client-config': {
+        const identity = await admission.identify(request, route.protocol)
+        trace.identity = identity
+        return clientSettings(request, await list(identity))
       }
       case 'stored': {
         const identity = await admission.identify(request, route.protocol)

@@ -11,6 +11,7 @@ export type Route =
   | { kind: 'describe'; protocol: Protocol; model: string }
   | StoredRoute
   | { kind: 'home' }
+  | { kind: 'client-config'; protocol: Protocol }
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
@@ -19,10 +20,13 @@ export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredRe
 
 export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string }
 
+/** Where a key's own settings for client programs are told. */
+const settingsPath = '/client-config'
+
 /** Is this path ours, with whatever method? A path that nearly is one of ours is: its answer says what is wrong with it. */
 export function isOurs(method: string, path: string): boolean {
   const tidy = tidied(path)
-  if (tidy === '/') return method === 'GET' || method === 'HEAD'
+  if (tidy === '/' || tidy === settingsPath) return method === 'GET' || method === 'HEAD'
   return isEndpoint(tidy) || faultOf(tidy) !== undefined
 }
 
@@ -30,6 +34,7 @@ export function isOurs(method: string, path: string): boolean {
 export function routeOf({ method, path: raw, query, headers, base }: Asked): Route | undefined {
   const path = tidied(raw)
   if (path === '/') return method === 'GET' || method === 'HEAD' ? { kind: 'home' } : undefined
+  if (path === settingsPath) return method === 'GET' || method === 'HEAD' ? { kind: 'client-config', protocol: dialectOf(path, headers, query) } : undefined
   const match = matchOf(path)
   if (match) {
     const { protocol, found } = match

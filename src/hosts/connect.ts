@@ -105,9 +105,10 @@ function plain({ headers }: IncomingMessage): Record<string, string> {
 }
 
 /** For texts only: what a client says of its host decides nothing. */
-function baseOf({ url = '/', originalUrl = url, socket }: Request, { host }: Record<string, string>): string {
+function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Record<string, string>): string {
+  const { host } = headers
   const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
-  const scheme = 'encrypted' in socket && socket.encrypted ? 'https' : 'http'
+  const scheme = ('encrypted' in socket && socket.encrypted) || headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
   return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
 }
 

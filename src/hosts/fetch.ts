@@ -31,7 +31,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
       headers: Object.fromEntries(request.headers),
       body: { bytes: bytesOf(request) },
       signal: left.signal,
-      base: origin + prefix,
+      base: (request.headers.get('x-forwarded-proto') === 'https' ? origin.replace(/^http:/, 'https:') : origin) + prefix,
       // Without a configuration there is nothing here but the demo.
       local: config === undefined,
     })

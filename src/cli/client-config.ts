@@ -1,0 +1,20 @@
+import { Argument, type Command } from 'commander'
+import { type ClientName, clientConfig, clientConfigText, clientNames, usualKeyEnv } from '../clients/index.ts'
+
+type Asked = { base: string; model?: string; keyEnv: string; json?: true }
+
+export function addClientConfig(program: Command): void {
+  program
+    .command('client-config')
+    .description('settings that point a client program at a gateway, ready to paste')
+    .addArgument(new Argument('<client>', 'which client').choices(clientNames))
+    .requiredOption('--base <url>', 'address of the gateway')
+    .option('--model <id>', 'the model to use')
+    .option('--key-env <name>', 'environment variable that holds the key', usualKeyEnv)
+    .option('--json', 'as JSON')
+    .addHelpText('after', '\nExample: wireglot client-config codex --base https://gateway.example --model sonnet')
+    .action((client: ClientName, { json, ...options }: Asked) => {
+      const config = clientConfig(client, options)
+      process.stdout.write(json ? `${JSON.stringify(config, null, 2)}\n` : clientConfigText(config))
+    })
+}

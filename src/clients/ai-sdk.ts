@@ -1,0 +1,34 @@
+import type { AddressUsage } from '../address/check.ts'
+import { type Client, lines, quoted } from './client.ts'
+
+/** The provider for each protocol: its package, what makes it, and what else that wants. */
+const providers: [AddressUsage, npm: string, create: string, more: string][] = [
+  [{ protocol: 'chat-completions', appends: 'endpoint' }, '@ai-sdk/openai-compatible', 'createOpenAICompatible', "name: 'wireglot', "],
+  [{ protocol: 'responses', appends: 'endpoint' }, '@ai-sdk/openai', 'createOpenAI', ''],
+  [{ protocol: 'messages', appends: 'endpoint' }, '@ai-sdk/anthropic', 'createAnthropic', ''],
+  [{ protocol: 'generate-content', appends: 'endpoint' }, '@ai-sdk/google', 'createGoogleGenerativeAI', ''],
+]
+
+export const aiSdk: Client = {
+  title: 'Vercel AI SDK',
+  usages: providers.map(([usage]) => usage),
+  remarks: ['Unlike the vendors’ own libraries, those of the AI SDK want the version in the address.'],
+  snippets: ({ model, keyEnv, addressFor }) =>
+    providers.map(([usage, npm, create, more]) => {
+      const address = addressFor(usage)
+      return {
+        ...usage,
+        title: `JavaScript, over ${usage.protocol}`,
+        address,
+        language: 'js',
+        text: lines(
+          "import { generateText } from 'ai'",
+          `import { ${create} } from '${npm}'`,
+          '',
+          `const wireglot = ${create}({ ${more}baseURL: ${quoted(address)}, apiKey: process.env.${keyEnv} })`,
+          `const { text } = await generateText({ model: wireglot(${quoted(model)}), prompt: 'Hello there' })`,
+          'console.log(text)',
+        ),
+      }
+    }),
+}

@@ -1,0 +1,32 @@
+import type { AddressUsage } from '../address/check.ts'
+import { type Client, json, lines, shellWord } from './client.ts'
+
+const usage: AddressUsage = { protocol: 'messages', appends: 'version-and-endpoint' }
+
+export const claudeCode: Client = {
+  title: 'Claude Code',
+  usages: [usage],
+  remarks: [
+    'The small model of background tasks is set, too: without it Claude Code asks for one that the gateway may not have.',
+    'An ANTHROPIC_API_KEY in the environment goes before the token: unset it.',
+  ],
+  snippets({ model, keyEnv, addressFor }) {
+    const address = addressFor(usage)
+    const env = { ANTHROPIC_BASE_URL: address, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model }
+    return [
+      {
+        ...usage,
+        title: 'environment',
+        address,
+        language: 'sh',
+        text: lines(
+          ...Object.entries(env).map(([name, value]) => `export ${name}=${shellWord(value)}`),
+          `export ANTHROPIC_AUTH_TOKEN="$${keyEnv}"`,
+          'unset ANTHROPIC_API_KEY',
+          'claude',
+        ),
+      },
+      { ...usage, title: 'settings', address, language: 'json', file: '~/.claude/settings.json', text: json({ env, apiKeyHelper: `printenv ${keyEnv}` }) },
+    ]
+  },
+}

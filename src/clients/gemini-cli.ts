@@ -1,0 +1,30 @@
+import type { AddressUsage } from '../address/check.ts'
+import { type Client, json, lines, shellWord } from './client.ts'
+
+const usage: AddressUsage = { protocol: 'generate-content', appends: 'version-and-endpoint' }
+
+export const geminiCli: Client = {
+  title: 'Gemini CLI',
+  usages: [usage],
+  remarks: ['Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.'],
+  snippets({ model, keyEnv, addressFor }) {
+    const address = addressFor(usage)
+    return [
+      {
+        ...usage,
+        title: 'environment',
+        address,
+        language: 'sh',
+        text: lines(`export GOOGLE_GEMINI_BASE_URL=${shellWord(address)}`, `export GEMINI_API_KEY="$${keyEnv}"`, `gemini -m ${shellWord(model)}`),
+      },
+      {
+        ...usage,
+        title: 'settings, beside the environment',
+        address,
+        language: 'json',
+        file: '~/.gemini/settings.json',
+        text: json({ security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
+      },
+    ]
+  },
+}

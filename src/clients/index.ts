@@ -1,0 +1,83 @@
+import { addressFor } from '../address/check.ts'
+import { aiSdk } from './ai-sdk.ts'
+import { anthropicSdk } from './anthropic-sdk.ts'
+import { claudeCode } from './claude-code.ts'
+import type { Client, Snippet } from './client.ts'
+import { codex } from './codex.ts'
+import { curl } from './curl.ts'
+import { geminiCli } from './gemini-cli.ts'
+import { genaiSdk } from './genai-sdk.ts'
+import { langchain } from './langchain.ts'
+import { litellm } from './litellm.ts'
+import { openaiCompatible } from './openai-compatible.ts'
+import { openaiSdk } from './openai-sdk.ts'
+import { opencode } from './opencode.ts'
+
+export type { Language, Snippet } from './client.ts'
+
+/** Every client whose settings are known. A new one is one file beside this one, and one line here. */
+export const clients = {
+  'claude-code': claudeCode,
+  codex,
+  'gemini-cli': geminiCli,
+  opencode,
+  'openai-sdk': openaiSdk,
+  'anthropic-sdk': anthropicSdk,
+  'genai-sdk': genaiSdk,
+  'ai-sdk': aiSdk,
+  langchain,
+  litellm,
+  'openai-compatible': openaiCompatible,
+  curl,
+} as const satisfies Record<string, Client>
+
+export type ClientName = keyof typeof clients
+
+export const clientNames = Object.keys(clients) as ClientName[]
+
+export function isClientName(name: string): name is ClientName {
+  return Object.hasOwn(clients, name)
+}
+
+/** The environment variable that settings read the key from, when nobody says another. */
+export const usualKeyEnv = 'WIREGLOT_KEY'
+
+export type ClientConfigOptions = {
+  /** Address of the gateway, in whatever form. */
+  base: string
+  /** The model to use. Absent: the first of `models`, or a word in its place. */
+  model?: string
+  /** All that the client may choose from. Absent: `model` alone. */
+  models?: readonly string[]
+  /** Name of the environment variable that holds the key; the key itself is nowhere in the settings. Default `WIREGLOT_KEY`. */
+  keyEnv?: string
+}
+
+export type ClientConfig = {
+  client: ClientName
+  title: string
+  model: string
+  keyEnv: string
+  /** Different ways to the same end: one of them is enough, unless a title says that it belongs to another. */
+  snippets: Snippet[]
+  remarks: string[]
+}
+
+/**
+ * Settings that point a client at a gateway, ready to paste.
+ * @throws RangeError for a client that is not known, a `base` that is no URL, or a name that no environment variable has
+ */
+export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = usualKeyEnv }: ClientConfigOptions): ClientConfig {
+  if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
+  if (!/^[A-Za-z_]\w*$/.test(keyEnv)) throw new RangeError('the key is told by the name of an environment variable, like WIREGLOT_KEY: letters, digits and _')
+  const { title, remarks = [], snippets }: Client = clients[client]
+  const told = { model, models: models.includes(model) ? models : [model, ...models], keyEnv }
+  return { client, title, model, keyEnv, snippets: snippets({ ...told, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
+}
+
+/** The settings as a text for people. */
+export function clientConfigText({ title, keyEnv, snippets, remarks }: ClientConfig): string {
+  const parts = snippets.map(({ title: way, file, address, text }) => `# ${way}${file === undefined ? '' : `: ${file}`} (address ${address})\n\n${text}\n`)
+  const head = `# ${title}. The key is read from ${keyEnv}; where the gateway asks for none, any text will do.\n`
+  return `${[head, ...parts, ...remarks.map(remark => `# ${remark}\n`)].join('\n')}`
+}

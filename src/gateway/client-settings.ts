@@ -1,0 +1,26 @@
+import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, usualKeyEnv } from '../clients/index.ts'
+import type { ModelInfo } from '../protocol.ts'
+import { refuse } from './error.ts'
+import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
+
+/**
+ * Settings of client programs for the models that this key sees. The query may say `client`, `model` and `key-env`; for
+ * `accept: text/plain` they come ready to paste. The key is nowhere in them.
+ * @throws Refusal 400 for what there is not, 404 for a model that the key does not see
+ */
+export function clientSettings({ base, query, headers }: GatewayRequest, models: readonly ModelInfo[]): GatewayAnswer {
+  const asked = query.get('client')
+  const model = query.get('model')
+  const keyEnv = query.get('key-env') ?? usualKeyEnv
+  const ids = models.map(({ id }) => id)
+  if (asked !== null && !isClientName(asked)) throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
+  if (model !== null && !ids.includes(model))
+    throw refuse(404, 'not_found', 'there is no such model here; GET /v1/models lists those there are', { param: 'model' })
+  if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
+  const address = base || 'http://localhost'
+  const options = { base: address, models: ids, keyEnv, ...(model !== null && { model }) }
+  const configs: ClientConfig[] = (asked === null ? clientNames : [asked]).map(client => clientConfig(client, options))
+  if (/^text\/plain\b/.test(headers['accept'] ?? ''))
+    return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: configs.map(clientConfigText).join('\n') }
+  return jsonAnswer({ address, keyEnv, models: ids, clients: Object.fromEntries(configs.map(({ client, ...config }) => [client, config])) })
+}

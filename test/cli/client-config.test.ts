@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { wireglot } from './support.ts'
+
+test('wireglot client-config prints settings ready to paste, or as JSON', async () => {
+  const asked = ['client-config', 'claude-code', '--base', 'https://gw.example/v1', '--model', 'sonnet', '--key-env', 'TEAM_KEY']
+  const { code, out } = await wireglot(asked)
+  expect(code).toBe(0)
+  expect(out).toContain("export ANTHROPIC_BASE_URL='https://gw.example'\n")
+  expect(out).toContain('export ANTHROPIC_AUTH_TOKEN="$TEAM_KEY"')
+  expect(JSON.parse((await wireglot([...asked, '--json'])).out)).toMatchObject({ client: 'claude-code', model: 'sonnet', keyEnv: 'TEAM_KEY' })
+})
+
+test('a client that nobody knows is bad usage, and the known ones are told', async () => {
+  const { code, err } = await wireglot(['client-config', 'telnet', '--base', 'https://gw.example'])
+  expect(code).toBe(2)
+  expect(err).toContain('claude-code, codex, gemini-cli')
+})
+
+test('wireglot address knows how each client uses its address', async () => {
+  const { code, out } = await wireglot(['address', 'https://gw.example/v1', '--client', 'claude-code'])
+  expect(code).toBe(1)
+  expect(out).toMatch(/exactly one \/v1.* use https:\/\/gw\.example\n/)
+  expect((await wireglot(['address', 'https://gw.example/v1', '--client', 'codex'])).code).toBe(0)
+})

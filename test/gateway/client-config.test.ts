@@ -1,0 +1,66 @@
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { clientNames } from '../../src/index.ts'
+import { hosts } from './support.ts'
+
+const config: GatewayConfig = {
+  keys: [
+    { name: 'alice', key: 'client-secret-a', group: 'team' },
+    { name: 'root', key: 'client-secret-b' },
+  ],
+  groups: { team: { models: ['fast', 'deep'] } },
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: ['fast', 'deep', 'hidden'].map(id => ({ id, channels: [{ name: 'demo' }] })),
+}
+
+const alice = { authorization: 'Bearer client-secret-a' }
+
+describe.each(hosts)('GET /client-config through %s', (_, start) => {
+  test('tells every client, with the models of the key’s group alone, the address that was called, and no key', async () => {
+    const ask = await start(config)
+    const response = await ask('/client-config', { headers: alice })
+    expect(response.status).toBe(200)
+    const text = await response.text()
+    const body = JSON.parse(text) as { address: string; keyEnv: string; models: string[]; clients: Record<string, { snippets: { address: string }[] }> }
+    expect(Object.keys(body.clients)).toEqual(clientNames)
+    expect(body).toMatchObject({ keyEnv: 'WIREGLOT_KEY', models: ['fast', 'deep'] })
+    expect(body.address).toMatch(/^http:\/\/(127\.0\.0\.1:\d+|gateway\.test)$/)
+    expect(body.clients['codex']?.snippets[0]?.address).toBe(`${body.address}/v1`)
+    expect(text).not.toContain('hidden')
+    expect(text).not.toContain('client-secret')
+  })
+
+  test('one client and one model, ready to paste', async () => {
+    const ask = await start(config)
+    const response = await ask('/client-config?client=codex&model=deep&key-env=TEAM_KEY', { headers: { ...alice, accept: 'text/plain' } })
+    expect(response.headers.get('content-type')).toMatch(/^text\/plain/)
+    const text = await response.text()
+    expect(text).toContain('model = "deep"')
+    expect(text).toContain('env_key = "TEAM_KEY"')
+    expect(text).not.toContain('ANTHROPIC')
+  })
+
+  test.each([
+    ['no key', '', {}, 401],
+    ['a wrong key', '', { 'x-api-key': 'client-secret-c' }, 401],
+    ['a client that nobody knows', '?client=telnet', alice, 400],
+    ['a model that the group does not see', '?model=hidden', alice, 404],
+    ['a variable that is none', '?key-env=A%20B', alice, 400],
+  ])('%s is refused', async (__, query, headers: Record<string, string>, status) => {
+    const ask = await start(config)
+    const response = await ask(`/client-config${query}`, { headers })
+    expect(response.status).toBe(status)
+    expect(await response.json()).toHaveProperty('error')
+  })
+
+  test('another method belongs to the application around us', async () => {
+    const ask = await start(config)
+    expect((await ask('/client-config', { method: 'POST', headers: alice })).status).toBe(404)
+  })
+
+  test('behind a proxy that ends TLS the address is https', async () => {
+    const ask = await start(config)
+    const response = await ask('/client-config?client=curl', { headers: { ...alice, 'x-forwarded-proto': 'https' } })
+    expect(await response.json()).toMatchObject({ address: expect.stringMatching(/^https:/) })
+  })
+})

@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gateway } from '../../src/hosts/connect.ts'
+import { type ClientName, clientConfig, clientNames, type Snippet } from '../../src/index.ts'
+
+/**
+ * Starts every client with its generated settings against the demo model, and looks for the answer. The clients are
+ * installed into the folder that is named, or into one that is thrown away: `npm run test:clients -- [folder] [client…]`.
+ */
+const packages: Partial<Record<ClientName, readonly string[]>> = {
+  'claude-code': ['@anthropic-ai/claude-code'],
+  codex: ['@openai/codex'],
+  'gemini-cli': ['@google/gemini-cli'],
+  opencode: ['opencode-ai'],
+  'openai-sdk': ['openai'],
+  'anthropic-sdk': ['@anthropic-ai/sdk'],
+  'genai-sdk': ['@google/genai'],
+  'ai-sdk': ['ai', '@ai-sdk/openai', '@ai-sdk/openai-compatible', '@ai-sdk/anthropic', '@ai-sdk/google'],
+  langchain: ['@langchain/openai', '@langchain/anthropic', '@langchain/core'],
+}
+
+const run = promisify(execFile)
+const prompt = 'Say hello to wireglot'
+const key = 'key-of-this-run'
+
+const [given, ...wanted] = process.argv.slice(2)
+const folder = given ?? (await mkdtemp(join(tmpdir(), 'wireglot-clients-')))
+const names = clientNames.filter(name => wanted.length === 0 || wanted.includes(name))
+
+await mkdir(folder, { recursive: true })
+if (given === undefined) {
+  await writeFile(join(folder, 'package.json'), '{}')
+  console.log(`installing into ${folder}`)
+  await run('npm', ['install', '--no-audit', '--no-fund', ...names.flatMap(name => packages[name] ?? [])], { cwd: folder, maxBuffer: 1e8 })
+}
+
+const handler = gateway({
+  keys: [{ name: 'run', key }],
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: [{ id: 'some-model', channels: [{ name: 'demo' }] }],
+})
+const server = createServer(handler).listen(0, '127.0.0.1')
+await new Promise(resolve => server.once('listening', resolve))
+const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+let failed = 0
+for (const name of names) {
+  const { snippets } = clientConfig(name, { base, model: 'some-model' })
+  for (const snippet of snippets) {
+    const started = Date.now()
+    const result = await tried(name, snippet, snippets)
+    if (result.startsWith('FAILED')) failed++
+    console.log(`${name.padEnd(18)}${snippet.title.padEnd(36)}${result} (${((Date.now() - started) / 1000).toFixed(1)} s)`)
+  }
+}
+server.closeAllConnections()
+server.close()
+await handler.close(200)
+if (given === undefined) await rm(folder, { recursive: true, force: true })
+process.exitCode = failed > 0 ? 1 : 0
+
+async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]): Promise<string> {
+  const home = await mkdtemp(join(tmpdir(), 'wireglot-home-'))
+  await symlink(join(folder, 'node_modules'), join(home, 'node_modules'))
+  const command = await commandOf(name, snippet, all, home)
+  if (command === undefined) return 'not run: nothing to start here'
+  try {
+    const { stdout } = await run('/bin/sh', ['-c', `${command} </dev/null`], {
+      cwd: home,
+      timeout: 120_000,
+      maxBuffer: 1e8,
+      env: { PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`, HOME: home, CODEX_HOME: join(home, '.codex'), WIREGLOT_KEY: key, CI: '1' },
+    })
+    return stdout.includes('Hello there') || stdout.includes(prompt) ? 'answered' : `FAILED: ${stdout.slice(-300)}`
+  } catch (error) {
+    const { stdout = '', stderr = '', message = '' } = error as { stdout?: string; stderr?: string; message?: string }
+    return `FAILED: ${[stdout.slice(-300), stderr.slice(-600) || message.slice(-600)].join(' ')}`
+  } finally {
+    await rm(home, { recursive: true, force: true })
+  }
+}
+
+/** What starts the client with these settings, and asks it one thing; undefined where nothing can be started. */
+async function commandOf(name: ClientName, { language, file, text }: Snippet, all: readonly Snippet[], home: string): Promise<string | undefined> {
+  if (file !== undefined) {
+    const place = join(home, file.replace(/^~\//, ''))
+    await mkdir(dirname(place), { recursive: true })
+    await writeFile(place, text)
+  }
+  const asks: Partial<Record<ClientName, string>> = {
+    'claude-code': `claude -p '${prompt}'`,
+    codex: `codex exec --skip-git-repo-check '${prompt}'`,
+    'gemini-cli': `gemini -p '${prompt}'`,
+    opencode: `opencode run '${prompt}'`,
+  }
+  const ask = asks[name]
+  if (ask !== undefined && language !== 'sh') {
+    const beside = name === 'gemini-cli' ? all.find(one => one.language === 'sh')?.text.replace(/\n[^\n]*$/, '\n') : ''
+    return `${beside}${ask}`
+  }
+  if (ask !== undefined) return `${text} -p '${prompt}'`
+  if (language === 'sh') return `${text} -sS`
+  if (language !== 'js') return undefined
+  await writeFile(join(home, 'ask.mjs'), text)
+  return `${process.execPath} ask.mjs`
+}
