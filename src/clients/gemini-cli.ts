@@ -6,24 +6,27 @@ const usage: AddressUsage = { protocol: 'generate-content', appends: 'version-an
 export const geminiCli: Client = {
   title: 'Gemini CLI',
   usages: [usage],
-  remarks: ['Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.'],
+  remarks: [
+    'It wants both: without the settings it takes an address in the environment for a way to sign in that it refuses.',
+    'Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.',
+  ],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
     return [
       {
         ...usage,
-        title: 'environment',
-        address,
-        language: 'sh',
-        text: lines(`export GOOGLE_GEMINI_BASE_URL=${shellWord(address)}`, `export GEMINI_API_KEY="$${keyEnv}"`, `gemini -m ${shellWord(model)}`),
-      },
-      {
-        ...usage,
-        title: 'settings, beside the environment',
+        title: 'settings',
         address,
         language: 'json',
         file: '~/.gemini/settings.json',
         text: json({ security: { auth: { selectedType: 'gemini-api-key' } }, model: { name: model } }),
+      },
+      {
+        ...usage,
+        title: 'environment, beside the settings',
+        address,
+        language: 'sh',
+        text: lines(`export GOOGLE_GEMINI_BASE_URL=${shellWord(address)}`, `export GEMINI_API_KEY="$${keyEnv}"`, `gemini -m ${shellWord(model)}`),
       },
     ]
   },

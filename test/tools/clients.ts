@@ -10,7 +10,8 @@ import { type ClientName, clientConfig, clientNames, type Snippet } from '../../
 
 /**
  * Starts every client with its generated settings against the demo model, and looks for the answer. The clients are
- * installed into the folder that is named, or into one that is thrown away: `npm run test:clients -- [folder] [client…]`.
+ * installed into one that is thrown away, unless a folder that has them is named: `npm run test:clients -- [folder] [client…]`.
+ * Settings in Python run where `WIREGLOT_PYTHON` names an interpreter that has the libraries.
  */
 const packages: Partial<Record<ClientName, readonly string[]>> = {
   'claude-code': ['@anthropic-ai/claude-code'],
@@ -20,7 +21,7 @@ const packages: Partial<Record<ClientName, readonly string[]>> = {
   'openai-sdk': ['openai'],
   'anthropic-sdk': ['@anthropic-ai/sdk'],
   'genai-sdk': ['@google/genai'],
-  'ai-sdk': ['ai', '@ai-sdk/openai', '@ai-sdk/openai-compatible', '@ai-sdk/anthropic', '@ai-sdk/google'],
+  'ai-sdk': ['ai@7', '@ai-sdk/openai@4', '@ai-sdk/openai-compatible@3', '@ai-sdk/anthropic@4', '@ai-sdk/google@4'],
   langchain: ['@langchain/openai', '@langchain/anthropic', '@langchain/core'],
 }
 
@@ -74,9 +75,16 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
       cwd: home,
       timeout: 120_000,
       maxBuffer: 1e8,
-      env: { PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`, HOME: home, CODEX_HOME: join(home, '.codex'), WIREGLOT_KEY: key, CI: '1' },
+      env: {
+        PATH: `${join(folder, 'node_modules/.bin')}:${process.env['PATH']}`,
+        HOME: home,
+        CODEX_HOME: join(home, '.codex'),
+        WIREGLOT_KEY: key,
+        CI: '1',
+        GEMINI_CLI_TRUST_WORKSPACE: 'true',
+      },
     })
-    return stdout.includes('Hello there') || stdout.includes(prompt) ? 'answered' : `FAILED: ${stdout.slice(-300)}`
+    return /Hello there|Say hello|The tool said/.test(stdout) ? 'answered' : `FAILED: ${stdout.slice(-300)}`
   } catch (error) {
     const { stdout = '', stderr = '', message = '' } = error as { stdout?: string; stderr?: string; message?: string }
     return `FAILED: ${[stdout.slice(-300), stderr.slice(-600) || message.slice(-600)].join(' ')}`
@@ -87,11 +95,13 @@ async function tried(name: ClientName, snippet: Snippet, all: readonly Snippet[]
 
 /** What starts the client with these settings, and asks it one thing; undefined where nothing can be started. */
 async function commandOf(name: ClientName, { language, file, text }: Snippet, all: readonly Snippet[], home: string): Promise<string | undefined> {
-  if (file !== undefined) {
-    const place = join(home, file.replace(/^~\//, ''))
-    await mkdir(dirname(place), { recursive: true })
-    await writeFile(place, text)
-  }
+  // Of Gemini CLI one belongs to the other; elsewhere each stands for itself.
+  for (const one of name === 'gemini-cli' ? all : [{ file, text }])
+    if (one.file !== undefined) {
+      const place = join(home, one.file.replace(/^~\//, ''))
+      await mkdir(dirname(place), { recursive: true })
+      await writeFile(place, one.text)
+    }
   const asks: Partial<Record<ClientName, string>> = {
     'claude-code': `claude -p '${prompt}'`,
     codex: `codex exec --skip-git-repo-check '${prompt}'`,
@@ -99,12 +109,15 @@ async function commandOf(name: ClientName, { language, file, text }: Snippet, al
     opencode: `opencode run '${prompt}'`,
   }
   const ask = asks[name]
-  if (ask !== undefined && language !== 'sh') {
-    const beside = name === 'gemini-cli' ? all.find(one => one.language === 'sh')?.text.replace(/\n[^\n]*$/, '\n') : ''
-    return `${beside}${ask}`
-  }
+  if (name === 'gemini-cli' && file !== undefined) return undefined
+  if (ask !== undefined && language !== 'sh') return ask
   if (ask !== undefined) return `${text} -p '${prompt}'`
   if (language === 'sh') return `${text} -sS`
+  const python = process.env['WIREGLOT_PYTHON']
+  if (language === 'python' && python) {
+    await writeFile(join(home, 'ask.py'), text)
+    return `${python} ask.py`
+  }
   if (language !== 'js') return undefined
   await writeFile(join(home, 'ask.mjs'), text)
   return `${process.execPath} ask.mjs`
