@@ -360,8 +360,8 @@ function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
     fail(state, { status: 502, kind: 'internal', message: early }, emit)
     return
   }
+  if (blocked) reportOf(state).add('prompt.blocked', '', 'promptBlocked')
   if (refused) {
-    reportOf(state).add('prompt.blocked', '', 'promptBlocked')
     const choice = choiceOf(state, 0)
     writeDelta(state, choice, { delta: { refusal: blockedText(refused) }, emit })
     conclude(state, choice, { word: 'content_filter', fields: {}, delta: {}, emit })

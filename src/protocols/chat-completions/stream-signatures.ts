@@ -63,7 +63,10 @@ export function encodeReasoningDetails(state: State, choice: Choice): JsonObject
     if (!state.own && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
     return []
   }
-  if (ccSignature !== 'none') return encodeDetails({ ...recorded, parts })
+  if (ccSignature !== 'none') {
+    if (!state.own && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
+    return encodeDetails({ ...recorded, parts })
+  }
   return encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] })
 }
 

@@ -70,7 +70,6 @@ export const notes = {
   'tier.nearest': { kind: 'approximated', reason: 'the nearest service tier is written', source: '2.12' },
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'usage.overlap': { kind: 'approximated', reason: 'a part of the tokens is told to be larger than the whole', source: '2.18' },
-  'reasoning.joined': { kind: 'approximated', reason: 'a stream does not tell where one thought ends and the next begins', source: '2.8' },
   'stream.stray-call': { kind: 'dropped', reason: 'arguments of a call that nobody has begun', source: '3.2' },
   'stream.partial-path': { kind: 'dropped', reason: 'a piece of arguments at a place that cannot be read', source: '3.2' },
   'stream.final-differs': { kind: 'approximated', reason: 'the end of a part tells other content than was streamed already', source: '3.1' },

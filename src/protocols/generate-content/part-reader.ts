@@ -23,8 +23,8 @@ import type { Reading } from './writing.ts'
 export type Open = {
   part: number
   kind: 'text' | 'thought'
-  /** What came so far, which citations count in and segments of thoughts are cut from. */
-  text: string
+  /** What came so far, which citations count in: a thought has a piece for each segment. */
+  pieces: string[]
   /** Nothing follows a signature. */
   signed: boolean
 }
@@ -82,7 +82,29 @@ export function begin(answering: Answering, emit: Emitting): void {
   emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: `${at}/content` })
 }
 
-export function takePart(answering: Answering, wire: unknown, path: string, around: Around, emit: Emitting): void {
+/**
+ * Text goes on from event to event. Where one ends and another of its kind begins, an empty one stands before it in the same
+ * event, which says nothing to other readers; an empty thought before a thought begins its next segment.
+ */
+export function takeParts(answering: Answering, wires: readonly unknown[], path: string, around: Around, emit: Emitting): void {
+  for (const [place, wire] of wires.entries()) {
+    const next = wires[place + 1]
+    if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(answering, wire, emit)
+    else takePart(answering, wire, `${path}/${place}`, around, emit)
+  }
+}
+
+const saysAnything = ({ text, thoughtSignature }: PlainText) => Boolean(text || thoughtSignature)
+
+function divide(answering: Answering, { thought }: PlainText, emit: Emitting): void {
+  const { open } = answering
+  if (!thought) closeParts(answering, emit)
+  else if (open?.kind === 'thought' && open.pieces.at(-1)) open.pieces.push('')
+}
+
+export const textSoFar = ({ pieces }: Open) => pieces.join('')
+
+function takePart(answering: Answering, wire: unknown, path: string, around: Around, emit: Emitting): void {
   if (isPlainText(wire)) {
     takeText(answering, wire, around, emit)
     return
@@ -96,7 +118,7 @@ export function takePart(answering: Answering, wire: unknown, path: string, arou
 }
 
 /** What nearly all parts of a stream are. An empty text that another protocol's reasoning stands on is none. */
-function isPlainText(wire: unknown): wire is { text: string; thought?: boolean; thoughtSignature?: string } {
+function isPlainText(wire: unknown): wire is PlainText {
   if (!isObject(wire) || typeof wire['text'] !== 'string') return false
   for (const key in wire) {
     const value = wire[key]
@@ -143,7 +165,7 @@ type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
 function takeText(answering: Answering, wire: PlainText, around: Around, emit: Emitting): void {
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
-  if (!text && !thoughtSignature) return
+  if (!saysAnything(wire)) return
   const { open } = answering
   const goesOn = open?.kind === kind && !open.signed
   const signed = thoughtSignature ? readWhole(answering, wire, around) : undefined
@@ -152,12 +174,13 @@ function takeText(answering: Answering, wire: PlainText, around: Around, emit: E
     closeParts(answering, emit)
     const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(answering, wire, around))
     const part = startPart(answering, whole, emit)
-    answering.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', text, signed: signed !== undefined }
+    answering.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', pieces: [text], signed: signed !== undefined }
     return
   }
   const tell = (delta: Delta) => emit({ type: 'part.delta', candidate: answering.candidate, part: open.part, delta })
-  open.text += text
-  if (text) tell(kind === 'thought' ? { kind: 'reasoning', segment: 0, of: 'summary', text } : { kind: 'text', text })
+  const segment = open.pieces.length - 1
+  open.pieces[segment] += text
+  if (text) tell(kind === 'thought' ? { kind: 'reasoning', segment, of: 'summary', text } : { kind: 'text', text })
   if (!signed?.signature) return
   tell({ kind: 'signature', signature: signed.signature })
   open.signed = true
@@ -167,12 +190,13 @@ function takeText(answering: Answering, wire: PlainText, around: Around, emit: E
 /** A thought whose envelope tells of what segments it was made. */
 function closeThought(
   answering: Answering,
-  { part, text }: Open,
+  { part, pieces }: Open,
   { whole, value }: { whole: Extract<Part, { type: 'reasoning' }>; value: string | undefined },
   emit: Emitting,
 ): void {
-  if (!value || !unwrapSignature(value)) return
-  const segments = text ? [{ kind: whole.segments[0]?.kind ?? ('summary' as const), text }] : []
+  const envelope = value ? unwrapSignature(value) : undefined
+  if (!value || !envelope) return
+  const segments = pieces.filter(Boolean).map((text, nth) => ({ kind: envelope.kinds?.[nth] ?? ('summary' as const), text }))
   const final = rejoin({ ...whole, segments, at: `${answering.at}/content/parts/${part}` }, value, [])
   answering.open = undefined
   emit({ type: 'part.end', candidate: answering.candidate, part, final })
@@ -215,6 +239,6 @@ export function closeParts(answering: Answering, emit: Emitting): void {
   const { open, candidate } = answering
   if (!open) return
   answering.open = undefined
-  if (open.kind === 'text') answering.answers.push({ text: open.text, place: open.part })
+  if (open.kind === 'text') answering.answers.push({ text: textSoFar(open), place: open.part })
   emit({ type: 'part.end', candidate, part: open.part })
 }

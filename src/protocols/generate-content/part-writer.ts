@@ -60,12 +60,46 @@ const told = (part: Part): string =>
 /** What of a text is not written yet. */
 function flush(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
   const { part, sent } = pending
-  const text = told(part).slice(sent)
-  if (!text) return
+  const pieces = unsent(part, sent)
+  if (pieces.length === 0) return
   payOwed(state, lane, emit)
-  pending.sent += text.length
-  const own = sent === 0 ? ownKeys(part) : {}
-  writeParts(state, lane, [{ ...own, text, ...(part.type === 'reasoning' && { thought: true }) }], {}, emit)
+  const thought = part.type === 'reasoning' && { thought: true }
+  const parts: JsonObject[] = []
+  for (const { text, divided } of pieces) {
+    pending.sent += text.length
+    // An empty thought before it begins the next segment.
+    parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
+  }
+  const [first, ...rest] = parts
+  writeParts(state, lane, sent === 0 ? [...apart(lane, [{ ...ownKeys(part), ...first }]), ...rest] : parts, {}, emit)
+}
+
+/** The pieces of a part that are still to be written; `divided`: another segment was written before it. */
+function unsent(part: Part, sent: number): { text: string; divided: boolean }[] {
+  if (part.type !== 'reasoning') {
+    const text = told(part).slice(sent)
+    return text ? [{ text, divided: false }] : []
+  }
+  const pieces: { text: string; divided: boolean }[] = []
+  let start = 0
+  for (const { text } of part.segments) {
+    const left = text.slice(Math.max(0, sent - start))
+    if (left) pieces.push({ text: left, divided: start > 0 && sent <= start })
+    start += text.length
+  }
+  return pieces
+}
+
+/** Readers go on with a text where another of its kind follows: an empty one before it says that this is a new one. */
+function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
+  return parts.flatMap(part => {
+    const { text, thought, thoughtSignature } = part
+    if (text === '' && thoughtSignature === undefined) return [part]
+    const kind = typeof text !== 'string' ? undefined : thought === true ? 'thought' : 'text'
+    const divided = kind !== undefined && kind === lane.goesOn
+    lane.goesOn = thoughtSignature === undefined ? kind : undefined
+    return divided ? [{ text: '' }, part] : [part]
+  })
 }
 
 /** What is said already stays said. */
@@ -89,13 +123,16 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   const written = encodePart(part, writing)
   if (sent === 0) {
     payOwed(state, lane, emit)
-    writeParts(state, lane, written, {}, emit)
+    const parts = apart(lane, written)
+    log.settle(parts, '/candidates/0/content/parts')
+    writeParts(state, lane, parts, {}, emit)
     return
   }
   if (part.type === 'reasoning') {
     const { thoughtSignature } = written.at(-1) ?? {}
-    if (thoughtSignature) writeParts(state, lane, [{ text: '', thought: true, thoughtSignature }], {}, emit)
-    else if (part.segments.filter(({ text }) => text).length > 1) log.add('reasoning.joined', part.at)
+    if (!thoughtSignature) return
+    lane.goesOn = undefined
+    writeParts(state, lane, [{ text: '', thought: true, thoughtSignature }], {}, emit)
     return
   }
   const signed = sign(part, writing, { attach: 'prev' })
@@ -123,5 +160,6 @@ export function payOwed(state: EncoderState, lane: Lane, emit: Emitting): void {
   const { owed } = lane
   if (!owed) return
   lane.owed = undefined
+  if (owed.part['thoughtSignature'] !== undefined) lane.goesOn = undefined
   writeParts(state, lane, [owed.part], owed.beside, emit)
 }

@@ -13,7 +13,9 @@ export const shortcut: Shortcut = {
 function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
   const open = Object.hasOwn(candidates, candidate) ? candidates[candidate]?.open : undefined
   if (open?.part !== part || open.signed || (delta.kind !== 'text' && delta.kind !== 'reasoning')) return false
-  open.text += delta.text
+  const piece = open.pieces.length - 1
+  if (delta.kind === 'reasoning' && delta.segment !== piece) return false
+  open.pieces[piece] += delta.text
   return true
 }
 
@@ -26,7 +28,7 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
   if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text
   else if (delta.kind === 'reasoning' && whole.type === 'reasoning') {
     const segment = whole.segments[delta.segment]
-    if (!segment || delta.segment !== whole.segments.length - 1) return undefined
+    if (!segment?.text || delta.segment !== whole.segments.length - 1) return undefined
     segment.text += delta.text
   } else return undefined
   open.sent += delta.text.length

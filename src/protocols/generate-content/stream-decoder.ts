@@ -10,7 +10,7 @@ import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions } from './options.ts'
 import { keep } from './own.ts'
-import { type Answering, begin, closeParts, report, startAnswering, takePart } from './part-reader.ts'
+import { type Answering, begin, closeParts, report, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 import { readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
@@ -147,7 +147,7 @@ function takeContent(state: DecoderState, answering: Answering, content: unknown
   for (const [key, value] of Object.entries(fields)) if (value !== null) report(state.notes).once('field.unknown', `${answering.at}/content${step(key)}`)
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(`${path}/parts`, 'expected the parts')
-  for (const [place, part] of (parts as unknown[]).entries()) takePart(answering, part, `${path}/parts/${place}`, state, emit)
+  takeParts(answering, parts as unknown[], `${path}/parts`, state, emit)
 }
 
 /** Odds of tokens belong to the text that is open. */
@@ -166,7 +166,7 @@ function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObje
   const { open, answers, grounding, candidate, at } = answering
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
   const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
-  const texts = open?.kind === 'text' ? [...answers, { text: open.text, place: open.part }] : answers
+  const texts = open?.kind === 'text' ? [...answers, { text: textSoFar(open), place: open.part }] : answers
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
   const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
   if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })

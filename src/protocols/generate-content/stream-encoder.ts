@@ -36,6 +36,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     if (state.done) return
     switch (event.type) {
       case 'start': {
+        // What was said of the whole reply stays said.
+        if (state.begun) return
         const { type: _, ...start } = event
         state.start = start
         report(state).ext(start.ext, '')

@@ -28,6 +28,8 @@ export type Lane = {
   open: Pending | undefined
   queue: Pending[]
   called: boolean
+  /** What was written last, where readers would go on with it. */
+  goesOn: 'text' | 'thought' | undefined
   /** What follows a text: it waits for the finish, which needs a part to stand beside. */
   owed: { part: JsonObject; beside: JsonObject } | undefined
   /** Texts that are written, and what of their citations is told. */
@@ -66,6 +68,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     open: undefined,
     queue: [],
     called: false,
+    goesOn: undefined,
     owed: undefined,
     texts: [],
     told: { bytes: 0, chunks: 0 },

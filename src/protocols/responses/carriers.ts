@@ -1,11 +1,10 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
-import type { Signature } from '../../canonical/message.ts'
 import { createReport } from '../../kit/report.ts'
 import { responsesNotes } from './notes.ts'
-import { protocol } from './own.ts'
+import { keep, protocol } from './own.ts'
 import type { Carried, OpenItem, State, Tell } from './reading.ts'
-import { type Attachment, accepts } from './reasoning.ts'
+import { type Attachment, accepts, bearing } from './reasoning.ts'
 
 /** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
 export function patient(state: State, emit: Tell): Tell {
@@ -32,25 +31,26 @@ export function carry(state: State, attach: Attachment, carried: Carried): void 
 }
 
 /** False: the part before has no place for it, or has been told to its end. */
-function giveBack({ items, ending }: State, { signature, index }: Carried): boolean {
+function giveBack({ items, ending }: State, carried: Carried): boolean {
+  const { signature, id, index } = carried
   let before = index - 1
   while (items[before]?.carrier) before--
   const last = Object.values(items[before]?.parts ?? {}).at(-1)
   const place = ending.findLastIndex(event => event.type === 'part.end' && event.part === last?.part)
   const end = ending[place]
   if (!last || !accepts(last.value) || end?.type !== 'part.end') return false
-  const delta: Delta = { kind: 'signature', signature }
+  const delta: Delta = { kind: 'signature', signature, ...(id !== undefined && keep({}, { carrier: id })) }
   addDelta(last.value, delta)
   const events: CanonicalEvent[] = [{ type: 'part.delta', candidate: 0, part: last.part, delta }]
-  ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, signature } } : end)
+  ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, ...bearing(end.final, carried) } } : end)
   return true
 }
 
 /** The signature that was on its way to the first part of an item. */
-export function arrived(state: State, item: OpenItem, accepted: boolean): Signature | undefined {
+export function arrived(state: State, item: OpenItem, accepted: boolean): Carried | undefined {
   const { carried } = item
   delete item.carried
-  if (accepted) return carried?.signature
+  if (accepted) return carried
   orphan(state, carried)
   return undefined
 }

@@ -25,6 +25,7 @@ export function conclude(state: State, clean: boolean, emit: Out): void {
     return
   }
   if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
+    if (state.blocked) writing(state).report.add('finish.approximated', undefined, 'promptBlocked')
     if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', state.finishAt, 'finish.reason')
     fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
     return
@@ -113,7 +114,7 @@ function endAsLength(state: State, emit: Out): void {
 function terminate(state: State, emit: Out): void {
   const w = writing(state)
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
-  const ending = encodeEnding(candidate, state.blocked && !state.finish, w)
+  const ending = encodeEnding(candidate, state.blocked, w)
   if (state.finish?.reason === 'tool_calls' && !state.items.some(called)) w.report.add('finish.approximated', state.finishAt, 'finish.reason')
   noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: w.report })
   const explained = ending.refusal !== undefined && !state.items.some(said)
@@ -142,7 +143,8 @@ function waits(items: Item[]): boolean {
   return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
 }
 
-const said = ({ wire }: Item) => wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].length > 0
+const said = ({ wire }: Item) =>
+  wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].some(part => isObject(part) && Boolean(part['text'] || part['refusal']))
 
 /** The explanation of a refusal, where nothing else was said. */
 function explain(state: State, text: string, emit: Out): void {

@@ -7,9 +7,9 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { arrived, carry } from './carriers.ts'
 import { decodeItem } from './items.ts'
-import { protocol } from './own.ts'
+import { ownForm, protocol } from './own.ts'
 import { indexOf, malformed, nextIndex, type OpenItem, type OpenPart, type State, type Tell } from './reading.ts'
-import { accepts, forgetMadeUpId } from './reasoning.ts'
+import { accepts, bearing, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesItem } from './schema.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
@@ -82,8 +82,8 @@ function openItem(state: State, index: number, wire: JsonObject, emit: Tell): Op
 }
 
 export function openPart(state: State, item: OpenItem, place: string, whole: Part, emit: Tell): OpenPart {
-  const signature = item.carried && (place === '' || place === 'c0') ? arrived(state, item, accepts(whole) !== undefined) : undefined
-  const { head, deltas } = takeApart(signature ? { ...whole, signature } : whole)
+  const carried = item.carried && (place === '' || place === 'c0') ? arrived(state, item, accepts(whole) !== undefined) : undefined
+  const { head, deltas } = takeApart(carried ? { ...whole, ...bearing(whole, carried) } : whole)
   const open: OpenPart = { part: state.parts++, value: structuredClone(head), ended: false }
   item.parts[place] = open
   emit({ type: 'part.start', candidate: 0, message: item.message, part: open.part, head })
@@ -106,7 +106,8 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: Tell): vo
   if (open.ended) return
   open.ended = true
   const { signature } = open.value
-  const whole = final?.type !== open.value.type ? undefined : signature && !final.signature ? { ...final, signature } : final
+  const id = ownForm(open.value)?.['carrier']
+  const whole = final?.type !== open.value.type ? undefined : signature && !final.signature ? { ...final, ...bearing(final, { signature, id }) } : final
   if (whole) open.value = whole
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
@@ -184,13 +185,14 @@ export function finishItem(state: State, event: JsonObject, emit: Tell): void {
 /** An item has come whole. One that was never announced is announced and ended at once. */
 function completeItem(state: State, index: number, wire: JsonObject, emit: Tell): void {
   const { message, attach } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
-  forgetMadeUpId(message, wire)
   const [only] = message.parts
+  const id = only?.type === 'reasoning' ? only.id : undefined
+  forgetMadeUpId(message, wire)
   const there = state.items[index]
   if (there?.done) return
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     state.items[index] = { ...unopened(wire), carrier: true, done: true }
-    carry(state, attach, { signature: only.signature, index })
+    carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
     return
   }
   let open = openWaiting(state, index, emit)

@@ -32,8 +32,8 @@ export type OpenItem = {
   carried?: Carried
 }
 
-/** A signature on its way to the part it belongs to. `index`: the item that it came in. */
-export type Carried = { signature: Signature; index: number }
+/** A signature on its way to the part it belongs to. `index`, `id`: of the item that it came in. */
+export type Carried = { signature: Signature; index: number; id?: string }
 
 export type State = MachineState & {
   phase: 'before' | 'inside' | 'ended'

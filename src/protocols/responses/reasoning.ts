@@ -138,11 +138,15 @@ export type Carrier = { attach: Attachment; signature: Signature; id?: string | 
 export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
   for (const { attach, signature, id, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
-    if (owner) {
-      owner.signature = signature
-      if (id !== undefined) owner.ext = { ...owner.ext, ...keep(ownFields(owner), { ...ownForm(owner), carrier: id }).ext }
-    } else orphaned(at)
+    if (owner) Object.assign(owner, bearing(owner, { signature, id }))
+    else orphaned(at)
   }
+}
+
+/** What a part has of the item that carried its signature. */
+export function bearing(part: Part, { signature, id }: { signature: Signature; id?: unknown }): Pick<Part, 'signature' | 'ext'> {
+  if (id === undefined) return { signature }
+  return { signature, ext: { ...part.ext, ...keep(ownFields(part), { ...ownForm(part), carrier: id }).ext } }
 }
 
 /** `index`: how many messages stand before the carrier. */

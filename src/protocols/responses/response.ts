@@ -133,7 +133,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   const output = (candidate?.messages ?? []).flatMap(message => encodeMessage(message, w))
-  if (!envelope.own) separateCalls(output, report)
+  if (!envelope.own) separateCalls(output, candidate, report)
   report.settle(output, '/output')
   const counts = usage && encodeUsage(usage, report)
   const shared = { output, ...(counts && { usage: counts }) }
@@ -157,10 +157,12 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
 }
 
 /** No two calls of an answer share an id. */
-function separateCalls(output: JsonObject[], report: ResponsesReport): void {
+function separateCalls(output: JsonObject[], candidate: Candidate | undefined, report: ResponsesReport): void {
   const used: string[] = []
+  const calls = candidate?.messages.flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool-call')) ?? []
   for (const item of output)
-    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call') item['call_id'] = callIdOf(String(item['call_id']), used, undefined, report)
+    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call')
+      item['call_id'] = callIdOf(String(item['call_id']), used, calls.shift()?.at, report)
 }
 
 /** `response.error` of an answer that failed: as it came, where it came from this protocol. */

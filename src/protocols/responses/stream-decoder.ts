@@ -145,6 +145,8 @@ function finish(state: State, event: JsonObject, meant: string, emit: Tell): voi
   const status = said === undefined || said === null || said === 'in_progress' || said === 'queued' ? meant : said
   const usage = body.usage ? decodeUsage(body.usage) : undefined
   if (status === 'failed') {
+    const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body)
+    emit({ type: 'update', ...head })
     if (usage) emit({ type: 'usage', usage })
     state.error ??= readFailure(body.error ?? {})
     breakOff(state, emit)

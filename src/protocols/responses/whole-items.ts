@@ -99,6 +99,7 @@ export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): 
   }
   const w = writing(state)
   const image = whole.type === 'media' ? imageItem(whole, w) : undefined
+  if (image && whole.signature) w.report.add('field.unsupported', whole.at, 'signature')
   const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
   w.report.settle(items, `/output/${state.items.length}`)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)

@@ -236,7 +236,8 @@ describe('a stream is written', () => {
       { type: 'end', clean: true },
     ])
     expect(collect(run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires).out).response.candidates[0]?.messages[0]?.parts).toMatchObject([
-      { text: 'ab' },
+      { text: 'a' },
+      { text: 'b' },
     ])
   })
 
@@ -299,4 +300,67 @@ test('a whole reply, streamed and gathered, is the same reply', async () => {
   const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {})], generateContent, {})
   expect(body).toEqual(grounded)
   expect(notes).toEqual([])
+})
+
+describe('texts and thoughts in a row stay apart', () => {
+  const written = (parts: Part[]) =>
+    encodeStream(
+      generateContent,
+      explode({ id: 'r1', model: 'm', candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }] }),
+    )
+  const thought = (...texts: string[]): Part => ({ type: 'reasoning', segments: texts.map(text => ({ kind: 'summary', text })) })
+  const text = (said: string): Part => ({ type: 'text', text: said })
+
+  test.each<[string, Part[]]>([
+    ['two texts', [text('a'), text('b')]],
+    [
+      'a text behind one with a proof',
+      [{ type: 'text', text: 'a', signature: { value: 'QUJD', issuer: 'generate-content', form: 'thought', model: 'm' } }, text('b')],
+    ],
+    ['two thoughts', [thought('a'), thought('b')]],
+    ['segments of a thought', [thought('a', 'b'), text('c')]],
+    ['segments of two thoughts', [thought('a', 'b'), thought('c', 'd')]],
+    ['segments of a thought with a proof from elsewhere', [{ ...thought('a', 'b'), signature: { value: 'p', issuer: 'elsewhere' } }, thought('c')]],
+  ])('%s', (_, parts) => {
+    const { wires, notes } = written(parts)
+    expect(notes).toEqual([])
+    expect(strict.checkStream(wires)).toEqual([])
+    expect(read(...wires).parts).toEqual(parts)
+  })
+
+  test('an empty text before another begins a new one, and one alone is nothing', () => {
+    const texts = (...pieces: object[][]) =>
+      read(...pieces.map(piece => event(piece)), event([{ text: '' }], stop)).parts.map(part => part.type === 'text' && part.text)
+    expect(texts([{ text: 'a' }], [{ text: '' }, { text: 'b' }])).toEqual(['a', 'b'])
+    expect(texts([{ text: 'a' }], [{ text: '' }], [{ text: 'b' }])).toEqual(['ab'])
+    expect(texts([{ text: '' }, { text: 'a' }], [{ text: 'b' }])).toEqual(['ab'])
+    expect(texts([{ text: 'a' }, { text: 'b' }])).toEqual(['ab'])
+  })
+})
+
+test('a type of media that is made up is noted where it stands in its event', () => {
+  const parts: Part[] = [{ type: 'media', kind: 'audio', source: { type: 'base64', data: 'AAAA' } }]
+  const { wires, notes } = encodeStream(
+    generateContent,
+    explode({ id: 'r1', model: 'm', candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }] }),
+  )
+  expect(wires[0]).toMatchObject({ candidates: [{ content: { parts: [{ inlineData: { mimeType: 'application/pdf' } }] } }] })
+  expect(notes.map(({ code, path }) => [code, path])).toEqual([['media.mime', '/candidates/0/content/parts/0/inlineData/mimeType']])
+})
+
+test('every event tells the same model, even if another is told later', () => {
+  const events: CanonicalEvent[] = [
+    { type: 'start', id: 'r1' },
+    { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+    { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'text', text: 'a' } },
+    { type: 'start', id: 'r2', model: 'm' },
+    { type: 'part.end', candidate: 0, part: 0 },
+    { type: 'message.end', candidate: 0, message: 0 },
+    { type: 'finish', candidate: 0, finish: { reason: 'stop' } },
+    { type: 'end', clean: true },
+  ]
+  expect(encodeStream(generateContent, events).wires.map(wire => [(wire as { responseId?: string }).responseId, 'modelVersion' in (wire as object)])).toEqual([
+    ['r1', false],
+    ['r1', false],
+  ])
 })

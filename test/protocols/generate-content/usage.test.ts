@@ -10,6 +10,13 @@ const written = (usage: object, serviceTier?: string) => {
   return { counts: (wire as { usageMetadata?: unknown }).usageMetadata, notes: notes.map(({ code }) => code) }
 }
 
+test('all tokens are the sum of their kinds, also where a part is told to be larger than the whole', () => {
+  expect(written({ input: 20, output: 1, reasoning: 3 })).toEqual({
+    counts: { promptTokenCount: 20, candidatesTokenCount: 0, thoughtsTokenCount: 3, totalTokenCount: 23 },
+    notes: ['usage.overlap'],
+  })
+})
+
 test.each<[what: string, wire: object, ours: object]>([
   ['thoughts stand outside of candidates', { promptTokenCount: 9, candidatesTokenCount: 55, thoughtsTokenCount: 32 }, { input: 9, output: 87, reasoning: 32 }],
   [

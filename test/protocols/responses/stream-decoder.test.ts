@@ -229,7 +229,7 @@ describe('errors', () => {
   })
 
   test('what a failed response counted is told before the error', () => {
-    expect(decode([created, nested, failed]).out.map(({ type }) => type)).toEqual(['start', 'usage', 'error', 'end'])
+    expect(decode([created, nested, failed]).out.map(({ type }) => type)).toEqual(['start', 'update', 'usage', 'error', 'end'])
   })
 })
 

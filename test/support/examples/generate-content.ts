@@ -172,14 +172,6 @@ export const generateContentExamples: Record<string, Example> = {
       { created: 1, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 } } },
     ),
   ),
-  'reasoning.joined': stream('canonical')([
-    ...said('yes').slice(0, 2),
-    { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'reasoning', segments: [], at: '/thought' } },
-    { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'reasoning', segment: 0, of: 'summary', text: 'hm' } },
-    { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'reasoning', segment: 1, of: 'summary', text: 'so' } },
-    { type: 'part.end', candidate: 0, part: 0 },
-    ...said('yes').slice(5),
-  ]),
   'stream.stray-call': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, [
     'field.unsupported',
     'usage.late',

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
+import { explode } from '../../src/canonical/explode.ts'
+import type { Note } from '../../src/canonical/note.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { decodeStream, encodeStream } from '../support/run.ts'
+
+/** What a streamed reply and a whole one of the same answer have in common, where they once had not. */
+
+const { 'generate-content': google, 'chat-completions': chat, responses } = protocols
+const reply = (parts: object[], more: object = {}, beside: object = {}) => ({
+  candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...more }],
+  modelVersion: 'm',
+  responseId: 'r1',
+  createTime: '2026-01-01T00:00:00Z',
+  ...beside,
+})
+const signed = { text: 'yes', thoughtSignature: 'QUJD' }
+const blocked = { promptFeedback: { blockReason: 'SAFETY' } }
+
+function both(body: object, to: typeof chat | typeof responses) {
+  const { fieldNames, decodeResponse } = google
+  const { value } = decodeResponse(body)
+  const whole = to.encodeResponse(value, { fieldNames })
+  const streamed = encodeStream(to, explode(value), { fieldNames })
+  return { whole, streamed, collected: to.encodeResponse(collect(decodeStream(to, streamed.wires)).response).wire }
+}
+
+const codes = (notes: Note[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
+
+describe('a note of a whole reply is one of its stream', () => {
+  test.each([
+    ['a blocked prompt beside an answer', chat, reply([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
+    ['a blocked prompt beside an answer that has items', responses, reply([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
+    ['a blocked prompt beside a failure', responses, reply([], { finishReason: 'MALFORMED_FUNCTION_CALL' }, blocked), 'finish.approximated /promptFeedback'],
+    ['the proof of a text', chat, reply([signed]), 'reasoning.dialect-field /candidates/0/content'],
+    [
+      'the proof of a picture',
+      responses,
+      reply([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]),
+      'field.unsupported /candidates/0/content/parts/0/thoughtSignature',
+    ],
+    [
+      'two calls of one id',
+      responses,
+      reply([{ functionCall: { id: 'a', name: 'look', args: {} } }, { functionCall: { id: 'a', name: 'look', args: {} } }]),
+      'tool-call.id-twice /candidates/0/content/parts/1/functionCall/id',
+    ],
+    [
+      'why nothing was said',
+      responses,
+      reply([{ text: '', thoughtSignature: 'QUJD' }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }),
+      'refusal.synthesized /output',
+    ],
+  ] as const)('%s', (_, to, body, note) => {
+    const { whole, streamed } = both(body, to)
+    expect(codes(whole.notes)).toContain(note)
+    expect(codes(streamed.notes)).toEqual(codes(whole.notes))
+  })
+})
+
+describe('a stream gathered is the whole reply', () => {
+  test('a call that could not be read is a failure with its error', () => {
+    const { whole, collected } = both(reply([], { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'no JSON' }), responses)
+    expect(collected).toMatchObject({ status: 'failed', error: { message: 'no JSON' } })
+    expect(collected).toEqual(whole.wire)
+  })
+
+  test.each([
+    ['behind a text', [signed]],
+    ['before a call', [{ functionCall: { id: 'a', name: 'look', args: { q: 1 } }, thoughtSignature: 'QUJD' }]],
+  ])('the item that carries a proof keeps its id: %s', (_, parts) => {
+    const { whole, collected } = both(reply(parts), responses)
+    expect(collected).toEqual(whole.wire)
+  })
+})
