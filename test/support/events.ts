@@ -1,15 +1,34 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { CanonicalEvent, Delta } from '../../src/canonical/event.ts'
 import { takeApart } from '../../src/canonical/explode.ts'
-import type { Part } from '../../src/canonical/message.ts'
+import type { Citation, Part } from '../../src/canonical/message.ts'
 import type { Finish, FinishReason } from '../../src/canonical/response.ts'
 
 const word = fc.constantFrom('Hello', ' world', '🙂', '\n\n', 'a"b\\c', '<b>', ' ', 'ü')
 const textual = fc.array(word, { maxLength: 4 }).map(pieces => pieces.join(''))
 const inputs = fc.constantFrom('{"q":"x"}', '{}', '', '{"a":{"b":[1,2,"}"]}}', '{"city":"Zürich 🙂"}', ' {"x": 1} ')
 
+const cited = (page: string, end: number | undefined): Citation => ({
+  kind: 'url',
+  url: `https://example.org/${page}`,
+  title: page,
+  ...(end !== undefined && { start: 0, end }),
+  protocol: 'elsewhere',
+  raw: {},
+})
+
 const part: Arbitrary<Part> = fc.oneof(
   { weight: 4, arbitrary: textual.map((text): Part => ({ type: 'text', text })) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(
+        textual.map(text => text || 'so'),
+        fc.uniqueArray(fc.constantFrom('a', 'b'), { minLength: 1 }),
+        fc.boolean(),
+      )
+      .map(([text, pages, placed]): Part => ({ type: 'text', text, citations: pages.map(page => cited(page, placed ? [...text].length : undefined)) })),
+  },
   {
     weight: 4,
     arbitrary: fc.tuple(fc.constantFrom('lookup', 'run'), inputs).map(([name, input]): Part => ({ type: 'tool-call', id: '', name, kind: 'function', input })),

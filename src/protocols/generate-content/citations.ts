@@ -141,15 +141,15 @@ export type Loss = 'none' | 'some' | 'all'
 
 /**
  * Texts of an answer in order with their citations → `groundingMetadata`; undefined: there is nothing to say. `from`: how many
- * bytes and sources a stream has told before.
+ * bytes and which sources a stream has told before; new ones are added to them.
  */
 export function encodeGrounding(
   texts: readonly { text: string; citations: readonly Citation[] }[],
   lost: (text: number, loss: 'some' | 'all') => void,
-  from = { bytes: 0, chunks: 0 },
+  from: { bytes: number; sources: string[] } = { bytes: 0, sources: [] },
 ): JsonObject | undefined {
   const chunks: unknown[] = []
-  const known = new Map<string, number>()
+  const known = from.sources
   const supports: JsonObject[] = []
   let before = from.bytes
   for (const [index, { text, citations }] of texts.entries()) {
@@ -167,8 +167,11 @@ export function encodeGrounding(
       if (loss === 'some' || !isSpan) lost(index, 'some')
       const { start, end } = isSpan ? told : { start: 0, end: points.length }
       const key = JSON.stringify(source)
-      const place = known.get(key) ?? from.chunks + chunks.push(source) - 1
-      known.set(key, place)
+      if (!known.includes(key)) {
+        known.push(key)
+        chunks.push(source)
+      }
+      const place = known.indexOf(key)
       // A source that is cited twice supports the text twice.
       const span = spans.find(one => one.start === start && one.end === end && !one.sources.includes(place))
       if (span) span.sources.push(place)
@@ -183,7 +186,7 @@ export function encodeGrounding(
     }
     before += bytes(points.length)
   }
-  return supports.length > 0 ? { groundingChunks: chunks, groundingSupports: supports } : undefined
+  return supports.length > 0 ? { ...(chunks.length > 0 && { groundingChunks: chunks }), groundingSupports: supports } : undefined
 }
 
 function encodeSource({ kind, url, title, fileId, filename, citedText, encrypted, index, source, protocol, raw }: Citation): {

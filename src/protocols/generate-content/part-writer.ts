@@ -145,11 +145,7 @@ function besideText(state: EncoderState, lane: Lane, { text, citations = [], log
   const log = report(state)
   const lost = (_: number, loss: 'some' | 'all') => log.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
   const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
-  const chunks = grounding?.['groundingChunks']
-  lane.told = {
-    bytes: lane.told.bytes + new TextEncoder().encode(text).length,
-    chunks: lane.told.chunks + (Array.isArray(chunks) ? chunks.length : 0),
-  }
+  lane.told.bytes += new TextEncoder().encode(text).length
   if (logprobs) noteTokens(logprobs, name, log)
   if (logprobs && hasOwnBytes(logprobs)) log.add('logprobs.bytes', at, 'logprobs')
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })

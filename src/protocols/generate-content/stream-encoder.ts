@@ -150,7 +150,7 @@ function lastOf(state: EncoderState, { candidate, owed, called, texts, told, fin
   const log = report(state)
   const node = ext ? { ext } : {}
   const { grounding: came, logprobs } = ownForm(node) ?? {}
-  const isTold = told.chunks > 0 && owed?.beside['groundingMetadata'] === undefined
+  const isTold = told.sources.length > 0 && owed?.beside['groundingMetadata'] === undefined
   const grounding = isObject(came) && !isTold ? groundingAsItCame(texts, came) : undefined
   const tokens = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts.flatMap(text => text.logprobs ?? []) : []
   return {

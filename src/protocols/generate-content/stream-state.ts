@@ -34,7 +34,7 @@ export type Lane = {
   owed: { part: JsonObject; beside: JsonObject } | undefined
   /** Texts that are written, and what of their citations is told. */
   texts: TextPart[]
-  told: { bytes: number; chunks: number }
+  told: { bytes: number; sources: string[] }
   finish: Finish | undefined
   finishAt: string | undefined
   ext: ExtMap | undefined
@@ -71,7 +71,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     goesOn: undefined,
     owed: undefined,
     texts: [],
-    told: { bytes: 0, chunks: 0 },
+    told: { bytes: 0, sources: [] },
     finish: undefined,
     finishAt: undefined,
     ext: undefined,

@@ -3,14 +3,33 @@ import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resource
 import { answering, parse, retryAfter } from '../answering.ts'
 import type { Body, Client, Heard } from './index.ts'
 
-function heard({ choices: [choice] }: ChatCompletion): Heard {
+/** What servers tell beside the official fields. */
+type Told = { reasoning_content?: string; reasoning_details?: { text?: string; summary?: string }[] }
+
+function heard({ choices: [choice], usage }: ChatCompletion, streamed = false): Heard {
   const { message, finish_reason: stop } = choice ?? {}
+  const { reasoning_content: thought = '', reasoning_details: details } = (message ?? {}) as Told
   const calls = (message?.tool_calls ?? []).map(call =>
     call.type === 'function'
       ? { id: call.id, name: call.function.name, input: parse(call.function.arguments) }
       : { id: call.id, name: call.custom.name, input: call.custom.input },
   )
-  return { text: message?.content ?? '', calls, stop, refused: Boolean(message?.refusal) || stop === 'content_filter' }
+  return {
+    text: message?.content ?? '',
+    calls,
+    stop,
+    refused: Boolean(message?.refusal) || stop === 'content_filter',
+    refusal: message?.refusal ?? '',
+    // Of keys it does not know the accumulator keeps what came last: only what comes in one piece is whole.
+    reasoning: details ? details.map(({ text = '', summary = '' }) => text + summary).join('') : streamed && thought ? undefined : thought,
+    cited: (message?.annotations ?? []).map(({ url_citation: { url } }) => url),
+    counts: {
+      input: usage?.prompt_tokens,
+      output: usage?.completion_tokens,
+      cacheRead: usage?.prompt_tokens_details?.cached_tokens,
+      reasoning: usage?.completion_tokens_details?.reasoning_tokens,
+    },
+  }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
@@ -32,7 +51,7 @@ export const client: Client = {
         ...(schema && { response_format: { type: 'json_schema' as const, json_schema: { name: 'answer', schema } } }),
       }
       const completion = stream ? await openai.chat.completions.stream(params).finalChatCompletion() : await openai.chat.completions.create(params)
-      const said = heard(completion)
+      const said = heard(completion, stream)
       const [choice] = completion.choices
       if (said.calls.length === 0 || !runTool || !choice) return { ...said, rounds }
       messages.push(choice.message)
@@ -40,7 +59,7 @@ export const client: Client = {
     }
   },
   async readStream(text) {
-    return heard(await foldStream(text))
+    return heard(await foldStream(text), true)
   },
   foldStream,
   toldToWait: error => retryAfter(error),

@@ -1,4 +1,11 @@
-import { type Content, type GenerateContentConfig, type GenerateContentResponse, GoogleGenAI, type Part } from '@google/genai'
+import {
+  type Content,
+  type GenerateContentConfig,
+  type GenerateContentResponse,
+  type GenerateContentResponseUsageMetadata,
+  GoogleGenAI,
+  type Part,
+} from '@google/genai'
 import { answering } from '../answering.ts'
 import type { Body, Client, Heard } from './index.ts'
 
@@ -7,20 +14,43 @@ const refusals = ['SAFETY', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'RECITATI
 /** A reply, or the pieces of a streamed one. */
 function heard(pieces: GenerateContentResponse[]): Heard {
   let text = ''
+  let reasoning = ''
   let stop: string | undefined
+  let counts: Heard['counts'] = {}
+  const cited: string[] = []
   const calls: Heard['calls'] = []
-  for (const { candidates = [], promptFeedback } of pieces) {
+  for (const { candidates = [], promptFeedback, usageMetadata: usage } of pieces) {
     if (promptFeedback?.blockReason) stop = 'SAFETY'
-    for (const { index = 0, content, finishReason } of candidates) {
+    if (usage) counts = countsOf(usage)
+    for (const { index = 0, content, finishReason, groundingMetadata } of candidates) {
       if (index !== 0) continue
+      for (const { web } of groundingMetadata?.groundingChunks ?? []) if (web?.uri) cited.push(web.uri)
       stop = finishReason ?? stop
       for (const { text: said, thought, functionCall } of content?.parts ?? []) {
         if (said !== undefined && !thought) text += said
+        if (said !== undefined && thought) reasoning += said
         if (functionCall) calls.push({ id: functionCall.id ?? '', name: functionCall.name ?? '', input: functionCall.args ?? {} })
       }
     }
   }
-  return { text, calls, stop, refused: refusals.includes(stop ?? '') }
+  return { text, calls, stop, refused: refusals.includes(stop ?? ''), refusal: '', reasoning, cited, counts }
+}
+
+function countsOf({
+  promptTokenCount,
+  toolUsePromptTokenCount,
+  candidatesTokenCount,
+  thoughtsTokenCount,
+  cachedContentTokenCount,
+}: GenerateContentResponseUsageMetadata) {
+  const sum = (...counts: (number | undefined)[]) =>
+    counts.some(count => count !== undefined) ? counts.reduce<number>((all, count) => all + (count ?? 0), 0) : undefined
+  return {
+    input: sum(promptTokenCount, toolUsePromptTokenCount),
+    output: sum(candidatesTokenCount, thoughtsTokenCount),
+    cacheRead: cachedContentTokenCount,
+    reasoning: thoughtsTokenCount,
+  }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })

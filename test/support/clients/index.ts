@@ -1,7 +1,21 @@
 import { readdirSync } from 'node:fs'
 
 /** What a person or a program gets from an official client, in nobody's dialect. */
-export type Heard = { text: string; calls: { id: string; name: string; input: unknown }[]; stop: string | undefined; refused: boolean }
+export type Heard = {
+  text: string
+  calls: { id: string; name: string; input: unknown }[]
+  stop: string | undefined
+  refused: boolean
+  /** The words of a refusal, where they do not stand in the text. */
+  refusal: string
+  /** Undefined: the accumulator keeps the last piece of it only. */
+  reasoning: string | undefined
+  /** Where it was found. */
+  cited: string[]
+  counts: Counts
+}
+/** Inclusive, as far as the client was told. */
+type Counts = { input?: number | undefined; output?: number | undefined; cacheRead?: number | undefined; reasoning?: number | undefined }
 
 /** What a client sends back after running the calls: the results by call id. */
 export type Question = {

@@ -3,14 +3,27 @@ import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages
 import { answering, retryAfter } from '../answering.ts'
 import type { Body, Client, Heard } from './index.ts'
 
-function heard({ content, stop_reason: stop }: Message): Heard {
+function heard({ content, stop_reason: stop, usage }: Message): Heard {
   let text = ''
+  let reasoning = ''
+  const cited: string[] = []
   const calls: Heard['calls'] = []
   for (const block of content) {
-    if (block.type === 'text') text += block.text
+    if (block.type === 'text') {
+      text += block.text
+      for (const citation of block.citations ?? []) if (citation.type === 'web_search_result_location') cited.push(citation.url)
+    }
+    if (block.type === 'thinking') reasoning += block.thinking
     if (block.type === 'tool_use') calls.push({ id: block.id, name: block.name, input: block.input })
   }
-  return { text, calls, stop: stop ?? undefined, refused: stop === 'refusal' }
+  const { input_tokens: input, output_tokens: output, cache_read_input_tokens: cacheRead, cache_creation_input_tokens: written } = usage
+  const counts = {
+    input: input + (cacheRead ?? 0) + (written ?? 0),
+    output,
+    cacheRead: cacheRead ?? undefined,
+    reasoning: usage.output_tokens_details?.thinking_tokens,
+  }
+  return { text, calls, stop: stop ?? undefined, refused: stop === 'refusal', refusal: '', reasoning, cited, counts }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })

@@ -1,22 +1,37 @@
 import OpenAI from 'openai'
-import type { Response, ResponseInputItem } from 'openai/resources/responses/responses'
+import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
+import type { Response, ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { answering, parse, retryAfter } from '../answering.ts'
 import type { Body, Client, Heard } from './index.ts'
 
-function heard({ output, status, incomplete_details: incomplete, error }: Response): Heard {
+function heard({ output, status, incomplete_details: incomplete, error, usage }: Response): Heard {
   if (status === 'failed') throw new Error(error?.message ?? 'failed')
   let text = ''
+  let refusal = ''
+  let reasoning = ''
+  const cited: string[] = []
   let refused = incomplete?.reason === 'content_filter'
   const calls: Heard['calls'] = []
   for (const item of output) {
     if (item.type === 'message') {
-      for (const part of item.content) text += part.type === 'output_text' ? part.text : ''
+      for (const part of item.content) {
+        if (part.type === 'refusal') refusal += part.refusal
+        else text += part.text
+        if (part.type === 'output_text') for (const one of part.annotations) if (one.type === 'url_citation') cited.push(one.url)
+      }
       refused ||= item.content.some(part => part.type === 'refusal')
     }
+    if (item.type === 'reasoning') reasoning += [...item.summary, ...(item.content ?? [])].map(part => part.text).join('')
     if (item.type === 'function_call') calls.push({ id: item.call_id, name: item.name, input: parse(item.arguments) })
     if (item.type === 'custom_tool_call') calls.push({ id: item.call_id, name: item.name, input: item.input })
   }
-  return { text, calls, stop: incomplete?.reason ?? status, refused }
+  const counts = {
+    input: usage?.input_tokens,
+    output: usage?.output_tokens,
+    cacheRead: usage?.input_tokens_details.cached_tokens,
+    reasoning: usage?.output_tokens_details.reasoning_tokens,
+  }
+  return { text, calls, stop: incomplete?.reason ?? status, refused, refusal, reasoning, cited, counts }
 }
 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
@@ -24,6 +39,16 @@ const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ 
 function foldStream(text: string) {
   const openai = connect('http://test', answering(text, 'text/event-stream'))
   return openai.responses.stream({ model: 'm', input: '' }).finalResponse()
+}
+
+async function foldUntilLast(text: string): Promise<Response> {
+  const events: ResponseStreamEvent[] = []
+  for await (const event of await connect('http://test', answering(text, 'text/event-stream')).responses.create({ model: 'm', input: '', stream: true }))
+    events.push(event)
+  let snapshot: Response | undefined
+  for (const event of events.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
+  if (!snapshot) throw new Error('a stream without a beginning')
+  return snapshot
 }
 
 export const client: Client = {
@@ -46,7 +71,10 @@ export const client: Client = {
     }
   },
   async readStream(text) {
-    return heard(await foldStream(text))
+    const last = await foldStream(text)
+    // The last event tells all again: what came before it has to say the same.
+    const { output } = await foldUntilLast(text)
+    return heard({ ...last, output })
   },
   foldStream,
   toldToWait: error => retryAfter(error),

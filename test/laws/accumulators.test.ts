@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
+import type { Part, ReasoningSegment } from '../../src/canonical/message.ts'
+import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { runs } from '../support/arbitrary.ts'
+import { clientOf } from '../support/clients/index.ts'
+import { serialEvents } from '../support/events.ts'
+import { encodeStream } from '../support/run.ts'
+import { all } from '../support/wires.ts'
+
+const options = { now: 1_750_000_000, ccAlwaysUsage: true }
+
+/** Not every accumulator knows calls of freeform tools. */
+const heardEvents = serialEvents.filter(events =>
+  events.every(event => event.type !== 'part.start' || event.head.type !== 'tool-call' || event.head.kind === 'function'),
+)
+
+describe.each(all)('$name: the official client', protocol => {
+  const { readStream, readResponse } = clientOf(protocol.name)
+
+  test('hears in a stream the words, the reasoning, the sources and the counts that were told', async () => {
+    await fc.assert(
+      fc.asyncProperty(heardEvents, async events => {
+        const { response } = collect(events)
+        const { text, refusal, reasoning, cited, counts } = await readStream(encodeStream(protocol, events, options).text)
+        // Who refuses without a word is given one where the ending cannot say it (2.16).
+        const words = wordsOf(response, ['text', 'refusal'])
+        if (words || response.candidates[0]?.finish?.reason !== 'refusal')
+          expect([words, wordsOf(response, ['text']) + wordsOf(response, ['refusal'])]).toContain(text + refusal)
+        if (reasoning !== undefined) expect(thoughtsOf(response)).toContain(bare(reasoning))
+        expect(new Set(cited)).toEqual(citationsOf(response))
+        expect(counts).toMatchObject(countsOf(response))
+      }),
+      runs(1000),
+    )
+  })
+
+  test('hears in a stream what it hears in the same reply as a whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(heardEvents, async events => {
+        const streamed = await readStream(encodeStream(protocol, events, options).text)
+        const whole = await readResponse(protocol.encodeResponse(collect(events).response, options).wire)
+        const { reasoning = whole.reasoning, ...rest } = streamed
+        expect({ ...rest, reasoning }).toEqual(whole)
+      }),
+      runs(1000),
+    )
+  })
+})
+
+/** The official clients show the first answer. */
+const partsOf = ({ candidates: [first] }: CanonicalResponse): Part[] => (first?.messages ?? []).flatMap(({ parts }) => parts)
+
+const wordsOf = (response: CanonicalResponse, types: Part['type'][]) =>
+  partsOf(response)
+    .map(part => ((part.type === 'text' || part.type === 'refusal') && types.includes(part.type) ? part.text : ''))
+    .join('')
+
+/** In the order in which it was thought, and of each part what was shown first. */
+function thoughtsOf(response: CanonicalResponse): string[] {
+  const thoughts = partsOf(response).flatMap(part => (part.type === 'reasoning' ? [part.segments] : []))
+  const shownFirst = (segments: ReasoningSegment[]) => segments.toSorted((a, b) => Number(a.kind === 'raw') - Number(b.kind === 'raw'))
+  return [thoughts, thoughts.map(shownFirst)].map(all => bare(all.flatMap(segments => segments.map(({ text }) => text)).join('')))
+}
+
+const bare = (text: string) => text.replaceAll(/\s/g, '')
+
+const citationsOf = (response: CanonicalResponse) =>
+  new Set(partsOf(response).flatMap(part => (part.type === 'text' ? (part.citations ?? []).map(({ url }) => url) : [])))
+
+function countsOf({ usage }: CanonicalResponse) {
+  const { input, output, cacheRead, reasoning } = usage ?? {}
+  return JSON.parse(JSON.stringify({ input, output, cacheRead, reasoning })) as object
+}
