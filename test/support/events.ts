@@ -24,10 +24,9 @@ const part: Arbitrary<Part> = fc.oneof(
     arbitrary: fc
       .tuple(
         textual.map(text => text || 'so'),
-        fc.uniqueArray(fc.constantFrom('a', 'b'), { minLength: 1 }),
-        fc.boolean(),
+        fc.uniqueArray(fc.tuple(fc.constantFrom('a', 'b'), fc.boolean()), { minLength: 1, maxLength: 2, selector: ([page]) => page }),
       )
-      .map(([text, pages, placed]): Part => ({ type: 'text', text, citations: pages.map(page => cited(page, placed ? [...text].length : undefined)) })),
+      .map(([text, pages]): Part => ({ type: 'text', text, citations: pages.map(([page, placed]) => cited(page, placed ? [...text].length : undefined)) })),
   },
   {
     weight: 4,

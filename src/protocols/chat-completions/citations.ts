@@ -28,6 +28,13 @@ export function decodeAnnotation(raw: unknown): Citation {
   return { kind: 'url', ...told, protocol: protocolName, raw }
 }
 
+/** A citation of the whole answer as one of a part that begins there; of what stands before it no place is told. */
+export function placedIn(citation: Citation, before: number): Citation {
+  const { start, end, ...rest } = citation
+  if (before === 0 || start === undefined || end === undefined) return citation
+  return start < before ? rest : { ...rest, start: start - before, end: end - before }
+}
+
 /** What of annotations has no canonical place; undefined when that is nothing. */
 export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
   const unknown = annotations.flatMap(raw => {
@@ -59,7 +66,7 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
 /** `part`: where the part that holds the citation begins and ends in the answer. Undefined: no place for it. */
 export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): JsonObject | undefined {
   const { kind, url, title, citedText, start, end, protocol, raw } = citation
-  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || (part.start === 0 && same(decodeAnnotation(raw), citation)))) return raw
+  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))) return raw
   if (kind !== 'url' || url === undefined) return undefined
   if (start === undefined || end === undefined) wholePart()
   return {
@@ -74,8 +81,9 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
   }
 }
 
-/** Texts become one; where that matters is where one of them is cited. */
+/** Texts become one; where that matters is where one of them is cited. Citations of this wire are of the whole answer. */
 export function noteJoins(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
   const joins = texts.filter(({ text }) => text !== '')
-  if (joins.length > 1 && joins.some(({ citations }) => citations?.length)) report.add('text.boundary-lost', joins[1]?.at)
+  if (joins.length > 1 && joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName)))
+    report.add('text.boundary-lost', joins[1]?.at)
 }

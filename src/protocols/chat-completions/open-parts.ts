@@ -32,7 +32,7 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
   closePart(choice, emit)
   const thought: ReasoningPart | undefined = kind === 'reasoning' ? { type: kind, segments: [] } : undefined
   const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
-  choice.open = { kind, part, ...(thought && { thought }) }
+  choice.open = { kind, part, before: choice.points, ...(thought && { thought }) }
   return part
 }
 

@@ -1,6 +1,7 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import { advanceJson } from '../../kit/json.ts'
+import { pointsIn } from '../../kit/points.ts'
 import type { Shortcut } from '../../protocol.ts'
 import type { State as DecoderState } from './stream-decoder.ts'
 import { type Choice, type State as EncoderState, type PartOut, reasoningField } from './stream-state.ts'
@@ -19,7 +20,9 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
   const { open } = choice
   switch (delta.kind) {
     case 'text':
-      return open?.part === part && choice.logprobs.text.length + choice.logprobs.refusal.length === 0
+      if (open?.part !== part || choice.logprobs.text.length + choice.logprobs.refusal.length > 0) return false
+      if (open.kind === 'text') choice.points += pointsIn(delta.text)
+      return true
     case 'reasoning':
       if (open?.part !== part || !open.thought) return false
       addDelta(open.thought, delta)

@@ -1,7 +1,8 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { pointsIn } from '../../kit/points.ts'
 import type { Emit } from '../../protocol.ts'
-import { decodeAnnotation } from './citations.ts'
+import { decodeAnnotation, placedIn } from './citations.ts'
 import { decodeImages } from './images.ts'
 import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
 import { kept, merge, protocolName } from './own.ts'
@@ -13,6 +14,7 @@ import { appendReasoning } from './stream-reasoning.ts'
 
 export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
   const part = opened(choice, kind, emit)
+  if (kind === 'text') choice.points += pointsIn(text)
   add(choice, part, { delta: { kind: 'text', text }, emit })
   const logprobs = choice.logprobs[kind]
   if (logprobs.length === 0) return
@@ -38,7 +40,9 @@ export function readBlock(choice: Choice, block: JsonObject, emit: Emit<Canonica
 }
 
 export function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEvent>): void {
-  add(choice, opened(choice, 'text', emit), { delta: { kind: 'citation', citation: decodeAnnotation(annotation) }, emit })
+  const part = opened(choice, 'text', emit)
+  const citation = placedIn(decodeAnnotation(annotation), choice.open?.before ?? 0)
+  add(choice, part, { delta: { kind: 'citation', citation }, emit })
 }
 
 export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {

@@ -24,8 +24,10 @@ import { decodeFinish, isRepaired } from './vocabulary.ts'
 export type Choice = {
   candidate: number
   nextPart: number
-  /** The part that text of its kind goes to. Only calls stay open beside it. */
-  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; thought?: ReasoningPart } | undefined
+  /** The part that text of its kind goes to, and how much text stood before it. Only calls stay open beside it. */
+  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; before: number; thought?: ReasoningPart } | undefined
+  /** How much text has come, in code points. */
+  points: number
   audio: number | undefined
   calls: Call[]
   /** Index on the wire → place in `calls`. */
@@ -209,6 +211,7 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
     choice = {
       candidate,
       nextPart: 0,
+      points: 0,
       open: undefined,
       audio: undefined,
       calls: [],

@@ -54,12 +54,12 @@ export function takeLogprobs(state: State, part: OpenPart, logprobs: TokenLogpro
   part.waiting.logprobs.push(...logprobs)
 }
 
-/** Written at once where its place is known, else at the end of the text. */
+/** Written at once where its place is known, else at the end of the text: with all that follow, for they are counted. */
 export function takeCitation(state: State, part: OpenPart, citation: Citation, emit: Out): void {
   const { value } = part
   if (value.type !== 'text') return
   addDelta(value, { kind: 'citation', citation })
-  if (placed(citation)) giveCitation(state, part, value, citation, emit)
+  if (placed(citation) && part.waiting.citations.length === 0) giveCitation(state, part, value, citation, emit)
   else part.waiting.citations.push(citation)
 }
 

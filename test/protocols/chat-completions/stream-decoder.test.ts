@@ -254,3 +254,20 @@ test('an empty legacy call beside every text, as some servers send it, is no cal
   expect(collect(events)).toMatchObject({ clean: true, response: { candidates: [{ finish: { reason: 'stop' } }] } })
   expect(notes).toEqual([])
 })
+
+test('a citation counts from where its text begins; of a text that has ended it tells no place', () => {
+  const cited = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { start_index, end_index, title: 't', url: 'https://u' } })
+  const { events } = decodeStream([
+    chunk({ content: 'sö' }),
+    chunk({ reasoning_content: 'hm' }),
+    chunk({ content: '🙂 later' }),
+    chunk({ annotations: [cited(0, 2), cited(4, 9)] }),
+    chunk({}, 'stop'),
+  ])
+  const [text] = collect(events).response.candidates[0]?.messages[0]?.parts.slice(-1) ?? []
+  const places = text?.type === 'text' ? text.citations?.map(({ start, end }) => [start, end]) : undefined
+  expect(places).toEqual([
+    [undefined, undefined],
+    [2, 7],
+  ])
+})

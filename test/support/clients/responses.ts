@@ -41,12 +41,12 @@ function foldStream(text: string) {
   return openai.responses.stream({ model: 'm', input: '' }).finalResponse()
 }
 
-async function foldUntilLast(text: string): Promise<Response> {
+async function foldPieces(text: string): Promise<Response> {
   const events: ResponseStreamEvent[] = []
   for await (const event of await connect('http://test', answering(text, 'text/event-stream')).responses.create({ model: 'm', input: '', stream: true }))
     events.push(event)
   let snapshot: Response | undefined
-  for (const event of events.slice(0, -1)) snapshot = accumulateResponse(event, snapshot)
+  for (const event of events.slice(0, -1).filter(({ type }) => !type.endsWith('.done'))) snapshot = accumulateResponse(event, snapshot)
   if (!snapshot) throw new Error('a stream without a beginning')
   return snapshot
 }
@@ -72,8 +72,8 @@ export const client: Client = {
   },
   async readStream(text) {
     const last = await foldStream(text)
-    // The last event tells all again: what came before it has to say the same.
-    const { output } = await foldUntilLast(text)
+    // Items, parts and the reply are told again at their ends: what came piece by piece has to say the same.
+    const { output } = await foldPieces(text)
     return heard({ ...last, output })
   },
   foldStream,
