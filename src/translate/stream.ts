@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../canonical/error.ts'
-import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
+import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
@@ -10,7 +10,7 @@ import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
-import { type Form, formOf, isTextDelta, matchForm, readLiteral } from './shortcut.ts'
+import { copied, type Form, formOf, isTextDelta, matchForm, readLiteral, type TextDelta } from './shortcut.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -39,13 +39,14 @@ const patience = 8
 /**
  * Reads a stream into canonical events; never throws for what the upstream sent.
  *
- * `again` is given a delta that came in the same form as the one before, with its text as JSON writes it. Absent: `emit` is.
+ * `again` is given a delta that came in the same form as the one before, with its text as JSON writes it; the delta changes with
+ * the next one. Absent: `emit` is given a copy.
  */
 export function createStreamReader(
   from: Protocol,
   { maxEventLength, ...options }: Settings,
   emit: (event: CanonicalEvent) => void,
-  again: (delta: PartDelta, literal: string) => void = emit,
+  again: (delta: TextDelta, literal: string) => void = delta => emit(copied(delta)),
 ) {
   const { streamDecoder, shortcut } = from
   const state = streamDecoder.initial(options)
@@ -105,7 +106,8 @@ export function createStreamReader(
     const found = form && isBetweenFrames && !seen.ended ? matchForm(form, text, at) : undefined
     if (!form || !found || (maxEventLength !== undefined && found.end - at > maxEventLength)) return undefined
     const told = readLiteral(found.literal)
-    const delta = { ...form.delta, delta: { ...form.delta.delta, text: told.text } }
+    const { delta } = form
+    delta.delta.text = told.text
     if (told.text === '' || !shortcut?.read(state, delta)) return undefined
     uses++
     again(delta, told.literal)
@@ -130,7 +132,7 @@ export function createStreamReader(
       if (!shortcut || !isWhole || taken.events !== before.events + 1 || !last || !isTextDelta(last) || before.notes !== notes()) continue
       if (form) vain = uses === 0 ? vain + 1 : 0
       uses = 0
-      form = vain < patience ? formOf(frame, last, shortcut) : undefined
+      form = vain < patience ? formOf(frame, copied(last), shortcut) : undefined
     }
   }
   return {
@@ -203,9 +205,9 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     }
     refuse(late)
   }
-  const takeAgain = (delta: PartDelta, literal: string) => {
+  const takeAgain = (delta: TextDelta, literal: string) => {
     const text = restoring && delta.delta.kind === 'input' ? undefined : to.shortcut?.write(encoding, delta, literal)
-    if (text === undefined) take(delta)
+    if (text === undefined) take(copied(delta))
     else out += text
   }
   const reader = strict ? createStreamReader(from, options, takeStrictly) : createStreamReader(from, options, take, takeAgain)

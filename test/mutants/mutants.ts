@@ -61,7 +61,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'offsets of citations count UTF-16 units',
     room: chat,
-    find: 'texts.length > 1 ? [...text].length : 0',
+    find: 'texts.length > 1 ? lengthOf(text) : 0',
     replace: 'texts.length > 1 ? text.length : 0',
   },
   { fault: 'a custom call becomes a function', room: chat, find: "kind === 'function' ? 'function' : 'custom'", replace: "'function'" },
@@ -238,7 +238,7 @@ export const mutants: Mutant[] = [
   },
   { fault: 'cache writes are forgotten', room: responses, find: 'cache_write_tokens: cacheWrite ?? 0', replace: 'cache_write_tokens: 0' },
   { fault: 'reasoning tokens are forgotten', room: responses, find: 'reasoning_tokens: reasoning ?? 0 }', replace: 'reasoning_tokens: 0 }' },
-  { fault: 'the end of a citation counts UTF-16 units', room: responses, find: 'end_index: end ?? [...text].length', replace: 'end_index: end ?? text.length' },
+  { fault: 'the end of a citation counts UTF-16 units', room: responses, find: 'end_index: end ?? lengthOf(text)', replace: 'end_index: end ?? text.length' },
   {
     fault: 'a custom call becomes a function call',
     room: responses,

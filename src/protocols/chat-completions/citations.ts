@@ -1,6 +1,7 @@
 import type { Citation, Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import { protocolName, same } from './own.ts'
 
@@ -52,7 +53,7 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
   const annotations: JsonObject[] = []
   let before = 0
   for (const { text, citations, at } of texts) {
-    const length = citations?.length || texts.length > 1 ? [...text].length : 0
+    const length = citations?.length || texts.length > 1 ? lengthOf(text) : 0
     for (const citation of citations ?? []) {
       const annotation = encodeCitation(citation, { start: before, end: before + length }, () => report.add('citation.whole-part', at, 'citations'))
       if (annotation) annotations.push(annotation)

@@ -1,4 +1,5 @@
 import type { Citation, Message, Part, ReasoningPart, Signature, TextPart } from '../../canonical/message.ts'
+import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { formOf } from './own.ts'
@@ -125,12 +126,12 @@ function inOrder(
 function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, start: number, end: number): TextPart {
   const text = whole.slice(start, end)
   if (!citations) return { ...head, text }
-  const before = [...whole.slice(0, start)].length
-  const after = before + [...text].length
+  const before = lengthOf(whole.slice(0, start))
+  const after = before + lengthOf(text)
   const last = end === whole.length && text !== ''
   const inside = citations.flatMap((citation): Citation[] => {
     const { start: from, end: to } = citation
-    if (from === undefined || to === undefined || from >= [...whole].length) return last ? [citation] : []
+    if (from === undefined || to === undefined || from >= lengthOf(whole)) return last ? [citation] : []
     return from >= before && from < after ? [{ ...citation, start: from - before, end: to - before }] : []
   })
   return { ...head, text, ...(inside.length > 0 && { citations: inside }) }

@@ -1,3 +1,4 @@
+import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import { addToPart, correct } from './part-deltas.ts'
 import { type Choice, isLaned, type Laned, type State } from './stream-state.ts'
@@ -16,7 +17,7 @@ export function settle(state: State, choice: Choice, { kind, emit }: { kind: Lan
       if (!open.ended) return
       if (open.final) correct(state, { candidate: choice.index, part: lane.open, out: open, final: open.final }, emit)
       if (open.kind === 'text') {
-        choice.length += [...open.text].length
+        choice.length += lengthOf(open.text)
         open.end = choice.length
       }
       lane.open = undefined

@@ -4,6 +4,7 @@ import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
+import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { encodeAudioAnswer } from './audio.ts'
@@ -333,7 +334,7 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
   const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
   noteJoins(texts, report)
   return texts.flatMap(out => {
-    const { at, start, text, end = start + [...text].length } = out
+    const { at, start, text, end = start + lengthOf(text) } = out
     return out.citations.flatMap(citation => {
       const annotation = encodeCitation(citation, { start, end }, () => report.add('citation.whole-part', at, 'citations'))
       if (!annotation) report.add('citation.unsupported', at, 'citations')

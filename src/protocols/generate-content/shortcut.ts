@@ -32,7 +32,15 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
     segment.text += delta.text
   } else return undefined
   open.sent += delta.text.length
-  const head = JSON.stringify(headOf(state)).slice(1)
   const told = delta.kind === 'reasoning' ? `${literal},"thought":true` : literal
-  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${head === '}' ? head : `,${head}`}\n\n`
+  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${headText(state)}\n\n`
+}
+
+/** What every event ends with is written once. */
+function headText(state: EncoderState): string {
+  if (state.written?.start !== state.start) {
+    const text = JSON.stringify(headOf(state)).slice(1)
+    state.written = { start: state.start, text: text === '}' ? text : `,${text}` }
+  }
+  return state.written.text
 }

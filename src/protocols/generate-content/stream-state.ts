@@ -47,6 +47,8 @@ export type EncoderState = MachineState & {
   /** Something of the reply is written. */
   begun: boolean
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
+  /** What every event says of it as JSON, and what that was made of. */
+  written?: { start: EncoderState['start']; text: string }
   /** By candidate. */
   lanes: Record<string, Lane>
   usage: Usage | undefined

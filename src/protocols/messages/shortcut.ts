@@ -11,14 +11,16 @@ export const shortcut: Shortcut = {
   write: (state, delta, literal) => write(state as EncoderState, delta, literal),
 }
 
-function read({ open }: DecoderState, { part, delta }: PartDelta): boolean {
-  for (const index in open) {
-    const block = open[index]
-    if (block?.part !== part) continue
-    if (delta.kind === 'reasoning') block.thinking += delta.text
-    return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
+function read(state: DecoderState, { part, delta }: PartDelta): boolean {
+  let block = state.latest === undefined ? undefined : state.open[state.latest]
+  // It is nearly always the same one as before.
+  if (block?.part !== part) {
+    const found = Object.entries(state.open).find(([, one]) => one.part === part)
+    if (!found) return false
+    ;[state.latest, block] = found
   }
-  return false
+  if (delta.kind === 'reasoning') block.thinking += delta.text
+  return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
 }
 
 function write({ phase, open: block, queue }: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {

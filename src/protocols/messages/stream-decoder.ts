@@ -27,6 +27,8 @@ export type DecoderState = MachineState & {
   /** The tools that alone may be called. */
   allowed: string[] | undefined
   open: Record<string, OpenBlock>
+  /** Of the open ones, the one that the short way added to last. */
+  latest?: string
   nextPart: number
   /** Stopped on the wire, but a carrier block may still bring its signature. */
   closing: { part: number; final?: Part } | undefined

@@ -1,6 +1,7 @@
 import type { Citation, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { lengthOf } from '../../kit/text.ts'
 import { protocol } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
 
@@ -30,7 +31,7 @@ export function encodeCitation(citation: Citation, text: string, report: Respons
   if (kind === 'url' && url !== undefined) {
     if (start === undefined || end === undefined || title === undefined || citedText !== undefined || encrypted !== undefined)
       report.add('citation.approximated', at, 'citations')
-    return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? [...text].length, title: title ?? '', url }
+    return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? lengthOf(text), title: title ?? '', url }
   }
   if (kind === 'file' && fileId !== undefined) {
     if (citedText !== undefined || source !== undefined || start !== undefined) report.add('citation.approximated', at, 'citations')

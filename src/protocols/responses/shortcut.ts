@@ -44,7 +44,8 @@ function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, 
       if (value.type !== 'reasoning' || !segment || delta.segment !== part.segments - 1) return undefined
       segment.text += delta.text
       const { kind } = segment
-      const place = value.segments.reduce((count, one, index) => (index < delta.segment && one.kind === kind ? count + 1 : count), 0)
+      let place = 0
+      for (let index = 0; index < delta.segment; index++) if (value.segments[index]?.kind === kind) place++
       return kind === 'summary'
         ? frame(state, part, 'response.reasoning_summary_text.delta', `"summary_index":${place},"delta":${literal}`)
         : frame(state, part, 'response.reasoning_text.delta', `"content_index":${place},"delta":${literal}`)
@@ -54,8 +55,15 @@ function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, 
   }
 }
 
-function frame(state: EncoderState, { item }: OpenPart, type: string, rest: string): string {
-  const id = item === undefined ? undefined : JSON.stringify(state.items[item]?.wire['id'])
-  const about = id === undefined ? '' : `"item_id":${id},`
-  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${state.sequence++},${about}"output_index":${item},${rest}}\n\n`
+function frame(state: EncoderState, part: OpenPart, type: string, rest: string): string {
+  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${state.sequence++},${placeText(state, part)},${rest}}\n\n`
+}
+
+/** What every event about a part says of its place is written once. */
+function placeText({ items }: EncoderState, part: OpenPart): string {
+  const { item } = part
+  const id = item === undefined ? undefined : items[item]?.wire['id']
+  if (!part.written || part.written.id !== id || part.written.item !== item)
+    part.written = { id, item, text: `${id === undefined ? '' : `"item_id":${JSON.stringify(id)},`}"output_index":${item}` }
+  return part.written.text
 }

@@ -38,6 +38,8 @@ export type OpenPart = {
   segments: number
   /** Offsets and log probabilities that wait for the text they belong to. */
   waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
+  /** Its place as JSON, and what that was made of. */
+  written?: { id: unknown; item: number | undefined; text: string }
 }
 
 export function startPartState(message: number, head: Part): OpenPart {
