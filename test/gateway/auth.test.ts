@@ -2,7 +2,7 @@ import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
-import { hosts, listen, paths, post, requests } from './support.ts'
+import { asking, hosts, listen, type Protocol, paths, post, requests } from './support.ts'
 
 const config: GatewayConfig = {
   keys: [
@@ -22,10 +22,10 @@ describe.each(hosts)('through %s', (_, start) => {
     ['bearer', { authorization: 'Bearer key-of-bob' }],
     ['bearer in lower case', { authorization: 'bearer key-of-bob' }],
     ['x-api-key', { 'x-api-key': 'key-of-bob' }],
+    ['x-goog-api-key', { 'x-goog-api-key': 'key-of-bob' }],
   ])('a key is taken as %s on every path', async (_, headers) => {
     const ask = await start(config)
-    for (const protocol of ['chat-completions', 'responses', 'messages'] as const)
-      expect((await ask(paths[protocol], post({ ...requests[protocol], model: 'demo' }, headers))).status).toBe(200)
+    for (const protocol of Object.keys(paths) as Protocol[]) expect((await ask(...asking(protocol, { model: 'demo' }, headers))).status).toBe(200)
     expect((await ask('/v1/models', { headers })).status).toBe(200)
   })
 

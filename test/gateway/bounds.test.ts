@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/index.ts'
-import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -41,10 +41,10 @@ describe.each(hosts)('through %s', (_, start) => {
     const long = streams[served].map(frame => frame.replace('"Hel"', `"${'x'.repeat(20_000)}"`).replace('"lo"', `"${'x'.repeat(20_000)}"`))
     const { url } = await upstream(sendStream(long))
     const ask = await start(one(url, served, { defaults: { eventLimit: 10_000 } }))
-    const response = await ask(paths[client], post({ ...requests[client], stream: true }))
+    const response = await ask(...asking(client, { stream: true }))
     const text = await response.text()
     expect(text).toContain('too long')
-    const ends = { 'chat-completions': '[DONE]', responses: 'response.completed', messages: 'message_stop' }
+    const ends = { 'chat-completions': '[DONE]', responses: 'response.completed', messages: 'message_stop', 'generate-content': 'finishReason' }
     if (client !== served) expect(text).not.toContain(ends[client])
   })
 })

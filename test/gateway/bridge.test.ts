@@ -1,7 +1,23 @@
 import { describe, expect, test } from 'vitest'
 import { normalizeResponse, textOf } from '../../src/index.ts'
 import { wrapSignature } from '../../src/kit/envelope.ts'
-import { hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import {
+  asking,
+  hosts,
+  isStreaming,
+  one,
+  type Protocol,
+  pairs,
+  paths,
+  post,
+  replies,
+  requests,
+  said,
+  sendJson,
+  sendStream,
+  streams,
+  upstream,
+} from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -12,7 +28,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const text = JSON.stringify(replies[served], null, 1)
     const seen = await upstream(sendJson(200, text))
     const ask = await start(one(seen.url, served))
-    const response = await ask(paths[client], post(requests[client]))
+    const response = await ask(...asking(client))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json')
     const body = await response.text()
@@ -51,7 +67,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('JSON from an upstream becomes a stream where one was asked for: %s from %s', async (client, served) => {
     const { url } = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(url, served))
-    const response = await ask(paths[client], post({ ...requests[client], stream: true }))
+    const response = await ask(...asking(client, { stream: true }))
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     expect(await said(await response.text(), client)).toBe('Hello')
   })
@@ -59,7 +75,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('a stream from an upstream becomes JSON where that was asked for: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served]))
     const ask = await start(one(url, served))
-    const response = await ask(paths[client], post(requests[client]))
+    const response = await ask(...asking(client))
     expect(response.status).toBe(200)
     expect(response.headers.get('content-type')).toBe('application/json')
     expect(textIn(await response.json(), client)).toBe('Hello')
@@ -68,14 +84,14 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('a stream that breaks off is no JSON reply: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served].slice(0, 3), { cut: true }))
     const ask = await start(one(url, served))
-    expect((await ask(paths[client], post(requests[client]))).status).toBe(502)
+    expect((await ask(...asking(client))).status).toBe(502)
   })
 
   test.each(pairs)('a model that only streams is asked for a stream: %s from %s', async (client, served) => {
     const seen = await upstream(sendStream(streams[served]))
     const ask = await start(one(seen.url, served, {}, { streaming: 'only' }))
-    const response = await ask(paths[client], post(requests[client]))
-    expect(seen.calls[0]?.json['stream']).toBe(true)
+    const response = await ask(...asking(client))
+    expect(isStreaming(served, seen.calls[0])).toBe(true)
     expect(seen.calls[0]?.headers.accept).toBe('text/event-stream')
     expect(textIn(await response.json(), client)).toBe('Hello')
   })
@@ -83,8 +99,8 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('a model that never streams is not asked for one: %s from %s', async (client, served) => {
     const seen = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(seen.url, served, {}, { streaming: 'never' }))
-    const response = await ask(paths[client], post({ ...requests[client], stream: true }))
-    expect(seen.calls[0]?.json['stream'] ?? false).toBe(false)
+    const response = await ask(...asking(client, { stream: true }))
+    expect(isStreaming(served, seen.calls[0])).toBe(false)
     expect(await said(await response.text(), client)).toBe('Hello')
   })
 

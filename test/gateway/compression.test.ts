@@ -5,7 +5,7 @@ import express5 from 'express'
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
-import { after, listen, one, type Protocol, paths, post, replies, requests, said, sendJson, streams, upstream } from './support.ts'
+import { after, asking, listen, one, type Protocol, paths, post, replies, requests, said, sendJson, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 type App = Parameters<typeof listen>[0] & { use(handler: unknown): unknown }
@@ -40,7 +40,8 @@ describe.each(frameworks)('behind compression() in %s', (_, create) => {
     })
     const base = await behind(url, served)
     for (const client of protocols.filter(name => name === served || name === 'messages')) {
-      const response = await fetch(base + paths[client], post({ ...requests[client], stream: true }, { 'accept-encoding': 'gzip' }))
+      const [path, init] = asking(client, { stream: true }, { 'accept-encoding': 'gzip' })
+      const response = await fetch(base + path, init)
       const decoder = new TextDecoder()
       let text = ''
       // The upstream says no more before the client has read this.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { credentialOf, isKeyHeader, isKeyParameter } from '../../src/gateway/credential.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, replies, sendJson, upstream } from './support.ts'
 
 /** A protocol whose clients show keys in a header of their own and in the query. */
 const address = { ...protocols.responses.address, keyPlaces: { headers: ['x-own-key'], query: ['own'] } }
@@ -36,11 +36,11 @@ describe.each(hosts)('through %s', (_, start) => {
     const query = '?key=planted-key&api_key=planted-key&access_token=planted-key&beta=true'
     const asked = (path: string, init?: RequestInit) => ask(path + query, init)
     const known = { authorization: 'Bearer planted-key' }
-    expect((await asked(paths[client], post(requests[client], known))).status).toBe(200)
+    expect((await asked(...asking(client, {}, known))).status).toBe(200)
     // The support listens to what is logged and answered.
-    await asked(paths[client], post(requests[client], { authorization: 'Bearer planted-other' }))
+    await asked(...asking(client, {}, { authorization: 'Bearer planted-other' }))
     await asked(paths[client], post('{', known))
-    await asked(paths[client], post({ ...requests[client], model: 'other' }, known))
+    await asked(...asking(client, { model: 'other' }, known))
     for (const path of ['/v1/v1/messages', '/v1/models', '/v1/models/other', '/v1/responses/resp_1', paths[client]]) await asked(path, { headers: known })
     expect(seen.calls.map(({ path, headers }) => [path, headers])).not.toEqual([])
     expect(JSON.stringify(seen.calls)).not.toContain('planted')
@@ -50,6 +50,6 @@ describe.each(hosts)('through %s', (_, start) => {
     const { auth: _auth, ...config } = one((await upstream(sendJson(200, replies[client]))).url, client)
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
     for (const { address } of Object.values(protocols))
-      for (const name of address.keyPlaces.headers) expect((await ask(paths[client], post(requests[client], { [name]: 'planted-key' }))).status).toBe(200)
+      for (const name of address.keyPlaces.headers) expect((await ask(...asking(client, {}, { [name]: 'planted-key' }))).status).toBe(200)
   })
 })

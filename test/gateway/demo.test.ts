@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
-import { dataOf, hosts, type Protocol, paths, post, requests, said } from './support.ts'
+import { asking, dataOf, hosts, type Protocol, pathOf, paths, post, requests, said, saying } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 const parameters = {
@@ -14,42 +14,50 @@ const withTools: Record<Protocol, object> = {
   'chat-completions': { tools: [{ type: 'function', function: { name: 'get_weather', parameters } }] },
   responses: { tools: [{ type: 'function', name: 'get_weather', parameters, strict: false }] },
   messages: { tools: [{ name: 'get_weather', input_schema: parameters }] },
+  'generate-content': { tools: [{ functionDeclarations: [{ name: 'get_weather', parametersJsonSchema: parameters }] }] },
 }
 
 const forced: Record<Protocol, object> = {
   'chat-completions': { tool_choice: 'required' },
   responses: { tool_choice: 'required' },
   messages: { tool_choice: { type: 'any' } },
+  'generate-content': { toolConfig: { functionCallingConfig: { mode: 'ANY' } } },
 }
 const forbidden: Record<Protocol, object> = {
   'chat-completions': { tool_choice: 'none' },
   responses: { tool_choice: 'none' },
   messages: { tool_choice: { type: 'none' } },
+  'generate-content': { toolConfig: { functionCallingConfig: { mode: 'NONE' } } },
 }
 
 const withSchema: Record<Protocol, object> = {
   'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'weather', schema: parameters, strict: true } } },
   responses: { text: { format: { type: 'json_schema', name: 'weather', schema: parameters, strict: true } } },
   messages: { output_config: { format: { type: 'json_schema', schema: parameters } } },
+  'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: parameters } },
 }
 
 const withEffort: Record<Protocol, object> = {
   'chat-completions': { reasoning_effort: 'high' },
   responses: { reasoning: { effort: 'high', summary: 'auto' } },
   messages: { max_tokens: 4000, thinking: { type: 'enabled', budget_tokens: 2000 } },
+  'generate-content': { generationConfig: { thinkingConfig: { includeThoughts: true, thinkingLevel: 'HIGH' } } },
 }
 
-const say = (protocol: Protocol, text: string) => ({
-  ...requests[protocol],
-  model: 'demo',
-  ...(protocol === 'responses' ? { input: text } : { messages: [{ role: 'user', content: text }] }),
-})
+const limited: Record<Protocol, object> = {
+  'chat-completions': { max_tokens: 3 },
+  responses: { max_output_tokens: 3 },
+  messages: { max_tokens: 3 },
+  'generate-content': { generationConfig: { maxOutputTokens: 3 } },
+}
+
+const say = (protocol: Protocol, text: string) => ({ model: 'demo', ...saying(protocol, text) })
 
 describe.each(hosts)('through %s', (_, start) => {
   describe.each(protocols)('in %s', protocol => {
-    const whole = async (body: object) => {
+    const whole = async (body: Record<string, unknown>) => {
       const ask = await start()
-      const response = await ask(paths[protocol], post(body))
+      const response = await ask(...asking(protocol, body))
       expect(response.status).toBe(200)
       return normalizeResponse(await response.json(), { protocol })
     }
@@ -62,7 +70,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('its stream says the same in several pieces', async () => {
       const ask = await start()
-      const response = await ask(paths[protocol], post({ ...say(protocol, 'good morning to you'), stream: true }))
+      const response = await ask(...asking(protocol, { ...say(protocol, 'good morning to you'), stream: true }))
       const text = await response.text()
       expect(await said(text, protocol)).toBe('Hello! You said: good morning to you')
       expect(dataOf(text).length).toBeGreaterThan(7)
@@ -70,6 +78,8 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('ids differ from answer to answer', async () => {
       const ids = [await whole(say(protocol, 'a')), await whole(say(protocol, 'a'))].map(({ id }) => id)
+      // Where a reply need not have one, none is made up.
+      if (protocol === 'generate-content') return expect(ids).toEqual([undefined, undefined])
       expect(ids[0]).toMatch(/\w/)
       expect(ids[0]).not.toBe(ids[1])
     })
@@ -98,8 +108,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('it stops at the limit', async () => {
-      const limit = protocol === 'responses' ? { max_output_tokens: 3 } : { max_tokens: 3 }
-      const reply = await whole({ ...say(protocol, 'one two three four'), ...limit })
+      const reply = await whole({ ...say(protocol, 'one two three four'), ...limited[protocol] })
       expect(textOf(reply)).toBe('Hello! You said:')
       expect(reply.candidates[0]?.finish?.reason).toBe('length')
     })
@@ -110,15 +119,14 @@ describe.each(hosts)('through %s', (_, start) => {
         protocol === 'chat-completions'
           ? { model: 'demo', input: 'Hi', instructions: 'Be brief' }
           : { model: 'demo', messages: [{ role: 'system', content: 'Be brief' }] }
-      const response = await ask(paths[protocol], post(foreign))
+      const response = await ask(pathOf(protocol, { model: 'demo' }), post(foreign))
       expect(response.status).toBe(400)
       expect(await response.text()).toContain(protocol === 'chat-completions' ? paths.responses : paths['chat-completions'])
     })
 
     test('a number of tokens is demanded where the protocol demands it', async () => {
       const ask = await start()
-      const { max_tokens: _, ...body } = say(protocol, 'hi') as Record<string, unknown>
-      expect((await ask(paths[protocol], post(body))).status).toBe(protocol === 'messages' ? 400 : 200)
+      expect((await ask(...asking(protocol, { ...say(protocol, 'hi'), max_tokens: undefined }))).status).toBe(protocol === 'messages' ? 400 : 200)
     })
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, listen, one, type Protocol, pairs, paths, post, requests, sendJson, until, upstream } from './support.ts'
+import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, requests, sendJson, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -8,31 +8,38 @@ const shapes: Record<Protocol, object> = {
   'chat-completions': { error: { message: expect.any(String), type: expect.any(String) } },
   responses: { error: { message: expect.any(String), type: expect.any(String) } },
   messages: { type: 'error', error: { type: expect.any(String), message: expect.any(String) } },
+  'generate-content': { error: { code: expect.any(Number), message: expect.any(String), status: expect.any(String) } },
 }
 
 const errors: Record<Protocol, (message: string) => object> = {
   'chat-completions': message => ({ error: { message, type: 'requests', param: null, code: 'rate_limit_exceeded' } }),
   responses: message => ({ error: { message, type: 'requests', param: null, code: 'rate_limit_exceeded' } }),
   messages: message => ({ type: 'error', error: { type: 'rate_limit_error', message } }),
+  'generate-content': message => ({ error: { code: 429, message, status: 'RESOURCE_EXHAUSTED' } }),
 }
+
+type Row = [what: string, status: number, asked: [path: string, init: RequestInit]]
+
+const retryInfo = (retryDelay: string) => ({ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay })
 
 describe.each(hosts)('through %s', (_, start) => {
   describe.each(protocols)('%s', protocol => {
-    const body = { ...requests[protocol], model: 'demo' }
+    const path = pathOf(protocol, { model: 'demo' })
+    const inBody = protocol !== 'generate-content'
+    const unnamed = (model: unknown): Row => [`the model ${model}`, 400, [path, post({ ...requests[protocol], model })]]
 
-    test.each<[what: string, status: number, init: RequestInit]>([
-      ['no JSON', 400, post('{"model": ')],
-      ['an empty body', 400, post('')],
-      ['JSON that is no object', 400, post('[1]')],
-      ['no model', 400, post({ ...body, model: undefined })],
-      ['a model that is a number', 400, post({ ...body, model: 7 })],
-      ['an unknown model', 404, post({ ...body, model: 'nope' })],
-      ['a body that is not JSON by its type', 415, post('model=demo', { 'content-type': 'application/x-www-form-urlencoded' })],
-      ['a compressed body', 415, post('x', { 'content-encoding': 'gzip' })],
-      ['a model named like a property of every object', 404, post({ ...body, model: '__proto__' })],
-    ])('%s is answered in its dialect: %i', async (_, status, init) => {
+    test.each<Row>([
+      ['no JSON', 400, [path, post('{"model": ')]],
+      ['an empty body', 400, [path, post('')]],
+      ['JSON that is no object', 400, [path, post('[1]')]],
+      ...(inBody ? [unnamed(undefined), unnamed(7)] : []),
+      ['an unknown model', 404, asking(protocol, { model: 'nope' })],
+      ['a body that is not JSON by its type', 415, [path, post('model=demo', { 'content-type': 'application/x-www-form-urlencoded' })]],
+      ['a compressed body', 415, [path, post('x', { 'content-encoding': 'gzip' })]],
+      ['a model named like a property of every object', 404, asking(protocol, { model: '__proto__' })],
+    ])('%s is answered in its dialect: %i', async (_, status, asked) => {
       const ask = await start()
-      const response = await ask(paths[protocol], init)
+      const response = await ask(...asked)
       expect(response.status).toBe(status)
       expect(response.headers.get('content-type')).toBe('application/json')
       expect(response.headers.get('x-request-id')).toMatch(/^req_/)
@@ -44,8 +51,8 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('a body that is too large is 413, whether its length is told or not', async () => {
       const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], defaults: { bodyLimitBytes: 200 } })
-      const large = JSON.stringify({ ...body, padding: 'x'.repeat(1_000) })
-      const told = await ask(paths[protocol], post(large))
+      const large = JSON.stringify({ ...requests[protocol], ...(inBody && { model: 'demo' }), padding: 'x'.repeat(1_000) })
+      const told = await ask(path, post(large))
       expect(told.status).toBe(413)
       expect(await told.json()).toMatchObject(shapes[protocol])
       const stream = new ReadableStream({
@@ -54,7 +61,7 @@ describe.each(hosts)('through %s', (_, start) => {
           controller.close()
         },
       })
-      const untold = await ask(paths[protocol], { ...post(''), body: stream, duplex: 'half' } as RequestInit)
+      const untold = await ask(path, { ...post(''), body: stream, duplex: 'half' } as RequestInit)
       expect(untold.status).toBe(413)
     })
   })
@@ -79,7 +86,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const { url } = await upstream(sendJson(429, text, { 'retry-after': '7', 'x-ratelimit-remaining-requests': '0', 'set-cookie': 'a=b' }))
     const ask = await start(one(url, served))
     for (const stream of [false, true]) {
-      const response = await ask(paths[client], post({ ...requests[client], stream }))
+      const response = await ask(...asking(client, { stream }))
       expect(response.status).toBe(429)
       expect(response.headers.get('retry-after')).toBe('7')
       expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('0')
@@ -88,13 +95,15 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(JSON.parse(body)).toMatchObject(shapes[client])
       expect(body).toContain('Slow down')
       if (client === served) expect(body).toBe(text)
+      else if (client === 'generate-content')
+        expect(JSON.parse(body).error).toMatchObject({ code: 429, status: 'RESOURCE_EXHAUSTED', details: expect.arrayContaining([retryInfo('7s')]) })
     }
   })
 
   test.each(protocols)('%s: nobody there is 502', async protocol => {
     const ask = await start(one('http://127.0.0.1:9', 'chat-completions'))
     for (const stream of [false, true]) {
-      const response = await ask(paths[protocol], post({ ...requests[protocol], stream }))
+      const response = await ask(...asking(protocol, { stream }))
       expect(response.status).toBe(502)
       expect(await response.json()).toMatchObject(shapes[protocol])
     }
@@ -111,7 +120,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     const ask = await start(one(url, 'messages'))
     for (const client of protocols) {
-      const response = await ask(paths[client], post(requests[client]))
+      const response = await ask(...asking(client))
       expect(response.status).toBe(expected)
       const text = await response.text()
       expect(JSON.parse(text)).toMatchObject(shapes[client])
@@ -136,7 +145,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     const ask = await start(one(url, 'messages'))
     for (const client of protocols) {
-      const response = await ask(paths[client], post(requests[client]))
+      const response = await ask(...asking(client))
       expect(response.status).toBe(413)
       const text = await response.text()
       expect(JSON.parse(text)).toMatchObject(shapes[client])
@@ -188,7 +197,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const { url } = await upstream(sendJson(200, errors[served]('No more credit')))
     const ask = await start(one(url, served))
     for (const stream of [false, true]) {
-      const response = await ask(paths[client], post({ ...requests[client], stream }))
+      const response = await ask(...asking(client, { stream }))
       expect(response.status).toBeGreaterThanOrEqual(400)
       const text = await response.text()
       expect(JSON.parse(text)).toMatchObject(shapes[client])
@@ -202,7 +211,7 @@ describe.each(hosts)('through %s', (_, start) => {
     )
     const ask = await start(one(url, 'chat-completions'))
     for (const client of protocols) {
-      const response = await ask(paths[client], post(requests[client]))
+      const response = await ask(...asking(client))
       expect(response.status).toBe(401)
       expect(await response.text()).not.toContain('upstream-secret')
     }
@@ -235,6 +244,24 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask(paths[protocol], post(body))
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { param } })
+  })
+
+  test('generate-content tells the place of a fault in its details', async () => {
+    const ask = await start()
+    const response = await ask(pathOf('generate-content', { model: 'demo' }), post({ contents: [{ role: 'user', parts: [{ text: 7 }] }] }))
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 400,
+        status: 'INVALID_ARGUMENT',
+        details: expect.arrayContaining([
+          {
+            '@type': 'type.googleapis.com/google.rpc.BadRequest',
+            fieldViolations: [{ field: 'contents[0].parts[0].text', description: expect.any(String) }],
+          },
+        ]),
+      },
+    })
   })
 
   test('messages has no field for the place of a fault, so its message names it', async () => {

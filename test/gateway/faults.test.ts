@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { framesOf } from '../support/run.ts'
 import { strictOf } from '../support/strict/index.ts'
-import { hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, half, hosts, one, type Protocol, pairs, post, replies, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 /** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never a reply that is none. */
 
@@ -19,7 +19,6 @@ const json = 'application/json'
 const sse = 'text/event-stream'
 const page = '<!doctype html><html><body>planted-page</body></html>'
 const error = { message: 'No more credit', type: 'insufficient_quota', code: 429 }
-const half = (protocol: Protocol) => streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
 
 /** Before anything was said: a status, whether a stream was asked for or not. */
 const faults: [what: string, status: number | 'some', script: (served: Protocol) => Script][] = [
@@ -73,7 +72,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each(faults)('%s is an error: %s', async (what, status, script) => {
       for (const stream of [false, true]) {
         const ask = await start(one((await upstream(script(served))).url, served))
-        const response = await ask(paths[client], post({ ...requests[client], stream }))
+        const response = await ask(...asking(client, { stream }))
         const text = await response.text()
         if (status === 'some') expect(response.status).toBeGreaterThanOrEqual(400)
         else expect(response.status).toBe(status)
@@ -88,7 +87,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each(oddities)('%s is read', async (_what, script) => {
       for (const stream of [false, true]) {
         const ask = await start(one((await upstream(script(served))).url, served))
-        const response = await ask(paths[client], post({ ...requests[client], stream }))
+        const response = await ask(...asking(client, { stream }))
         expect(response.status).toBe(200)
         expect(response.headers.get('content-encoding')).toBeNull()
         expect(response.headers.get('content-type')).toContain(stream ? sse : json)
@@ -101,19 +100,21 @@ describe.each(hosts)('through %s', (_, start) => {
     test('half of a stream is told up to there, and ends as an error', async () => {
       for (const cut of [false, true]) {
         const ask = await start(one((await upstream(sendStream([...half(served), 20], { cut }))).url, served))
-        const whole = await ask(paths[client], post(requests[client]))
+        const whole = await ask(...asking(client))
         expect(whole.status).toBe(502)
         expect(strictOf(client).checkError(await whole.json())).toEqual([])
-        const wires = framesOf(await (await ask(paths[client], post({ ...requests[client], stream: true }))).text()).map(({ wire }) => wire)
+        const wires = framesOf(await (await ask(...asking(client, { stream: true }))).text()).map(({ wire }) => wire)
         expect(JSON.stringify(wires)).toContain('Hel')
         expect(strictOf(client).outcome(wires)).not.toBe('success')
       }
     })
 
     test('a reply without what makes it one is an error, unless it is passed on as it is', async () => {
-      const bare = Object.fromEntries(Object.entries(replies[served]).filter(([key]) => !['choices', 'output', 'status', 'content'].includes(key)))
+      const bare = Object.fromEntries(
+        Object.entries(replies[served]).filter(([key]) => !['choices', 'output', 'status', 'content', 'candidates'].includes(key)),
+      )
       const ask = await start(one((await upstream(sendJson(200, bare))).url, served))
-      const response = await ask(paths[client], post(requests[client]))
+      const response = await ask(...asking(client))
       if (client === served) expect(await response.json()).toEqual(bare)
       else expect([response.status, strictOf(client).checkError(await response.json())]).toEqual([502, []])
     })
@@ -145,6 +146,10 @@ const overflows: Record<Protocol, [number, object]> = {
     },
   ],
   messages: [400, { type: 'error', error: { type: 'invalid_request_error', message: 'prompt is too long: 9000 tokens > 8192 maximum' } }],
+  'generate-content': [
+    400,
+    { error: { code: 400, message: 'The input token count (9000) exceeds the maximum number of tokens allowed (8192).', status: 'INVALID_ARGUMENT' } },
+  ],
 }
 
 /** What clients look for before they make a conversation shorter. */
@@ -152,6 +157,7 @@ const recognized: Record<Protocol, RegExp> = {
   'chat-completions': /"code":"context_length_exceeded"/,
   responses: /"code":"context_length_exceeded"/,
   messages: /prompt is too long/,
+  'generate-content': /input token count.*exceeds the maximum/,
 }
 
 describe.each(hosts)('through %s', (_, start) => {
@@ -159,7 +165,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const [status, body] = overflows[served]
     for (const stream of [false, true]) {
       const ask = await start(one((await upstream(sendJson(status, body))).url, served))
-      const response = await ask(paths[client], post({ ...requests[client], stream }))
+      const response = await ask(...asking(client, { stream }))
       expect(response.status).toBe(400)
       expect(await response.text()).toMatch(recognized[client])
     }
@@ -171,6 +177,9 @@ describe.each(hosts)('through %s', (_, start) => {
     ['POST', '/responses', 'responses', '/v1/responses'],
     ['POST', '/v1/responses/v1/responses', 'responses', '/v1/responses'],
     ['POST', '/v1/messages/messages', 'messages', '/v1/messages'],
+    ['POST', '/v1beta/v1beta/models/m:generateContent', 'generate-content', '/v1beta/models/m:generateContent'],
+    ['POST', '/v1/v1beta/models/m:streamGenerateContent', 'generate-content', '/v1beta/models/m:streamGenerateContent'],
+    ['POST', '/models/m:countTokens', 'generate-content', '/v1/models/m:countTokens'],
   ])('%s %s is 404 in the dialect that was meant, with the right URL in one sentence', async (method, path, protocol, right) => {
     const ask = await start()
     const response = await ask(path, { ...post({}), method })
@@ -184,6 +193,8 @@ describe.each(hosts)('through %s', (_, start) => {
     ['/v1/messages', 'messages'],
     ['/v1/chat/completions', 'chat-completions'],
     ['/v1/responses', 'responses'],
+    ['/v1beta/models/m:generateContent', 'generate-content'],
+    ['/v1/models/m:streamGenerateContent', 'generate-content'],
   ])('a GET of %s is 405 in its dialect, and names the method', async (path, protocol) => {
     const ask = await start()
     const response = await ask(path)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
-import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { asking, hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([
@@ -16,15 +16,16 @@ describe.each(hosts)('through %s', (_, start) => {
         'idempotency-key': 'once',
       },
     ],
+    ['generate-content', { 'x-goog-user-project': 'p', 'x-goog-api-client': 'google-genai-sdk/3.1.0' }],
   ] as const)('what a client of %s says to its own protocol goes along, and to no other', async (protocol, said) => {
     const seen = await upstream(sendJson(200, replies[protocol]))
     const ask = await start(one(seen.url, protocol))
-    expect((await ask(paths[protocol], post(requests[protocol], said))).status).toBe(200)
+    expect((await ask(...asking(protocol, {}, said))).status).toBe(200)
     expect(seen.calls[0]?.headers).toMatchObject(said)
     const other = protocol === 'messages' ? 'chat-completions' : 'messages'
     const foreign = await upstream(sendJson(200, replies[other]))
     const askOther = await start(one(foreign.url, other))
-    expect((await askOther(paths[protocol], post(requests[protocol], said))).status).toBe(200)
+    expect((await askOther(...asking(protocol, {}, said))).status).toBe(200)
     for (const name of Object.keys(said)) if (name !== 'anthropic-version') expect(foreign.calls[0]?.headers).not.toHaveProperty(name)
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Exchange, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import type { Note } from '../../src/index.ts'
-import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('a record tells what an exchange was and cost, stream: %s', async stream => {
@@ -45,22 +45,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(records).toMatchObject([{ status: 429, failure: 'rate_limit', attempts: 1 }])
   })
 
-  test.each(['messages', 'chat-completions', 'responses'] as const)(
-    'a stream that fails after its status is written down once, as a failure: %s',
-    async client => {
-      const records: UsageRecord[] = []
-      const frames = streams.messages.slice(0, 3).join('')
-      for (const pieces of [[frames], [frames, 20, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"No"}}\n\n']]) {
-        records.length = 0
-        const { url } = await upstream(sendStream(pieces))
-        const ask = await start(one(url, 'messages'), { onUsage: record => void records.push(record) })
-        await (await ask(paths[client], post({ ...requests[client], stream: true }))).text()
-        await until(() => records.length > 0)
-        await wait(20)
-        expect(records).toMatchObject([{ status: 200, failure: pieces.length > 1 ? 'overloaded' : expect.any(String) }])
-      }
-    },
-  )
+  test.each(Object.keys(paths) as Protocol[])('a stream that fails after its status is written down once, as a failure: %s', async client => {
+    const records: UsageRecord[] = []
+    const frames = streams.messages.slice(0, 3).join('')
+    for (const pieces of [[frames], [frames, 20, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"No"}}\n\n']]) {
+      records.length = 0
+      const { url } = await upstream(sendStream(pieces))
+      const ask = await start(one(url, 'messages'), { onUsage: record => void records.push(record) })
+      await (await ask(...asking(client, { stream: true }))).text()
+      await until(() => records.length > 0)
+      await wait(20)
+      expect(records).toMatchObject([{ status: 200, failure: pieces.length > 1 ? 'overloaded' : expect.any(String) }])
+    }
+  })
 
   test('an error that nobody thought of is logged, and not shown', async () => {
     const error = vi.fn()

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
-import { after, listen, one, type Protocol, paths, replies, requests, streams, until, wait } from './support.ts'
+import { after, asking, half, listen, one, type Protocol, replies, until, wait } from './support.ts'
 
 /**
  * A hundred clients at once whose sockets close: in every phase of an exchange a hundred upstream calls end. How fast they do
@@ -37,8 +37,9 @@ function leaver(url: string, client: Protocol, stream: boolean): { socket: Socke
   socket.on('data', chunk => {
     heard += String(chunk)
   })
-  const body = JSON.stringify({ ...requests[client], stream })
-  socket.write(`POST ${paths[client]} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
+  const [path, { body }] = asking(client, { stream })
+  const text = String(body)
+  socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
   return { socket, heard: () => heard }
 }
 
@@ -61,7 +62,7 @@ const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (re
   [
     'in the middle of a stream',
     true,
-    served => response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half(served)),
+    served => response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half(served).join('')),
     heard => heard.includes('Hel'),
   ],
   [
@@ -71,11 +72,12 @@ const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (re
     () => true,
   ],
 ]
-const half = (served: Protocol) => streams[served].slice(0, streams[served].findIndex(frame => frame.includes('Hel')) + 1).join('')
 
 describe.each([
   ['messages', 'messages'],
   ['responses', 'chat-completions'],
+  ['generate-content', 'messages'],
+  ['chat-completions', 'generate-content'],
 ] as const)('%s clients, an upstream of %s', (client, served) => {
   test.each(phases)('%s: a hundred leave, and a hundred upstream calls end', async (_phase, stream, answer, ready) => {
     const seen = await holding(answer(served))

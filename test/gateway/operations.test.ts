@@ -6,7 +6,10 @@ import { framesOf } from '../support/run.ts'
 import { strictOf } from '../support/strict/index.ts'
 import {
   after,
+  asking,
   dataOf,
+  failures,
+  half,
   hosts,
   listen,
   one,
@@ -16,6 +19,7 @@ import {
   post,
   replies,
   requests,
+  saying,
   sendJson,
   sendStream,
   streams,
@@ -27,7 +31,6 @@ import {
 /** What gateways have been seen to do wrong in operation, and is not told of elsewhere in this folder. */
 
 const all = Object.keys(paths) as Protocol[]
-const half = (protocol: Protocol) => streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('the counts of a reply that ended early or failed are told: %s from %s', async (client, served) => {
@@ -35,22 +38,26 @@ describe.each(hosts)('through %s', (_, start) => {
       for (const stream of [true, false]) {
         const records: UsageRecord[] = []
         const ask = await start(one((await upstream(sendStream(frames))).url, served), { onUsage: record => void records.push(record) })
-        await (await ask(paths[client], post({ ...requests[client], stream }))).text()
+        await (await ask(...asking(client, { stream }))).text()
         await until(() => records.length === 1)
         if (stream) expect(records[0]?.usage, String(frames.at(-1))).toMatchObject({ input: 3, output: 2 })
       }
   })
 
-  test.each(all)('a stream for messages ends with message_stop and nothing after it, though the upstream holds its connection: %s', async served => {
-    const up = await upstream(response => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(streams[served].join(''))
-    })
-    const ask = await start(one(up.url, served))
-    const text = await (await ask(paths.messages, post({ ...requests.messages, stream: true }))).text()
-    expect(dataOf(text).at(-1)).toEqual({ type: 'message_stop' })
-    expect(text).not.toContain('[DONE]')
-  })
+  // A stream of generate-content ends with its connection and no sooner.
+  test.each(all.filter(name => name !== 'generate-content'))(
+    'a stream for messages ends with message_stop and nothing after it, though the upstream holds its connection: %s',
+    async served => {
+      const up = await upstream(response => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(streams[served].join(''))
+      })
+      const ask = await start(one(up.url, served))
+      const text = await (await ask(paths.messages, post({ ...requests.messages, stream: true }))).text()
+      expect(dataOf(text).at(-1)).toEqual({ type: 'message_stop' })
+      expect(text).not.toContain('[DONE]')
+    },
+  )
 
   test('a temperature is within the bounds of the upstream, and goes where its model takes none, each with a note', async () => {
     for (const [unsupported, expected] of [
@@ -69,17 +76,12 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('a request of 1.2 MB passes with the usual bound, and one that is larger than any is refused in the dialect', async () => {
-    const body = (client: Protocol, size: number) =>
-      post({
-        ...requests[client],
-        metadata: undefined,
-        ...(client === 'responses' ? { input: 'x'.repeat(size) } : { messages: [{ role: 'user', content: 'x'.repeat(size) }] }),
-      })
+    const large = (client: Protocol) => asking(client, saying(client, 'x'.repeat(1_200_000)))
     for (const client of all) {
       const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
-      expect((await ask(paths[client], body(client, 1_200_000))).status).toBe(200)
+      expect((await ask(...large(client))).status).toBe(200)
       const strictly = await start(one('http://127.0.0.1:9', 'messages', { defaults: { bodyLimitBytes: 100_000 } }))
-      const refused = await strictly(paths[client], body(client, 1_200_000))
+      const refused = await strictly(...large(client))
       expect(refused.status).toBe(413)
       expect(strictOf(client).checkError(await refused.json())).toEqual([])
     }
@@ -99,7 +101,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     const ask = await start(one(up.url, 'messages'))
     for (const client of all) {
-      const response = await ask(paths[client], post(requests[client]))
+      const response = await ask(...asking(client))
       expect(response.status).toBe(400)
       expect((await response.text()).length).toBeLessThan(100_000)
     }
@@ -154,7 +156,8 @@ describe.each(hosts)('through %s', (_, start) => {
       for (const stream of [false, true]) {
         const script = stream ? sendStream(streams[served].map(frame => laced(frame))) : sendJson(200, laced(JSON.stringify(replies[served])))
         const ask = await start(one((await upstream(script)).url, served))
-        await (await ask(paths[client], post(`${JSON.stringify({ ...requests[client], stream }).slice(0, -1)},${word}}`))).text()
+        const [path, { body }] = asking(client, { stream })
+        await (await ask(path, post(`${String(body).slice(0, -1)},${word}}`))).text()
       }
     }
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
@@ -168,11 +171,11 @@ describe.each(hosts)('through %s', (_, start) => {
       chunk({ role: 'assistant', content: '' }),
       chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'pay', arguments: '{"sum":1}' } }] }),
     ]
-    for (const client of ['messages', 'responses'] as const) {
+    for (const client of all.filter(name => name !== 'chat-completions')) {
       const ask = await start(one((await upstream(sendStream([...frames, 50], { cut: true }))).url, 'chat-completions'))
-      const wires = framesOf(await (await ask(paths[client], post({ ...requests[client], stream: true }))).text()).map(({ wire }) => wire)
+      const wires = framesOf(await (await ask(...asking(client, { stream: true }))).text()).map(({ wire }) => wire)
       expect(strictOf(client).outcome(wires)).not.toBe('success')
-      expect(JSON.stringify(wires)).not.toMatch(/content_block_stop|function_call_arguments\.done|output_item\.done/)
+      expect(JSON.stringify(wires)).not.toMatch(/content_block_stop|function_call_arguments\.done|output_item\.done|functionCall/)
     }
   })
 })
@@ -202,6 +205,10 @@ const endings: Record<Protocol, string[][]> = {
   messages: [
     streams.messages.map(frame => frame.replace('end_turn', 'max_tokens')),
     [...streams.messages.slice(0, -1), 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overheated"}}\n\n'],
+  ],
+  'generate-content': [
+    streams['generate-content'].map(frame => frame.replace('STOP', 'MAX_TOKENS')),
+    [...streams['generate-content'].map(frame => frame.replace('"finishReason":"STOP",', '')), failures['generate-content']],
   ],
 }
 

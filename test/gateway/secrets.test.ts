@@ -1,12 +1,29 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream, wait } from './support.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import {
+  asking,
+  hosts,
+  one,
+  type Protocol,
+  pairs,
+  pathOf,
+  post,
+  replies,
+  requests,
+  sendJson,
+  sendStream,
+  streams,
+  type Upstream,
+  upstream,
+  wait,
+} from './support.ts'
 
 /**
  * What a user said, what a model answered and every key stay out of logs, records, notes, headers and errors. The support
  * listens to all of that in every test of this folder; here it is given a lot to hear.
  */
 const prompt = 'planted-prompt'
-const asking: Record<Protocol, object> = {
+const bodies: Record<Protocol, object> = {
   'chat-completions': {
     ...requests['chat-completions'],
     messages: [{ role: 'system', content: prompt }, { role: 'user', name: prompt, content: prompt }],
@@ -15,6 +32,7 @@ const asking: Record<Protocol, object> = {
   },
   responses: { ...requests.responses, instructions: prompt, input: [{ role: 'developer', content: prompt }, { role: 'user', content: prompt }], user: prompt, top_logprobs: 2 },
   messages: { ...requests.messages, system: prompt, messages: [{ role: 'user', content: [{ type: 'text', text: prompt, odd: prompt }] }], top_k: 3, metadata: { user_id: prompt } },
+  'generate-content': { systemInstruction: { parts: [{ text: prompt, odd: prompt }] }, contents: [{ role: 'user', parts: [{ text: prompt }] }], labels: { planted: prompt }, generationConfig: { topK: 3, odd: prompt } },
 } // biome-ignore format: one body a line
 
 const answered = (text: string) => text.replaceAll('Hel', 'planted-answer ')
@@ -39,9 +57,13 @@ describe.each(hosts)('through %s', (_, start) => {
         seen.push(up)
         const { auth: _auth, ...config } = one(up.url, served)
         const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
-        await (await ask(paths[client], post({ ...asking[client], stream }, { authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
-        await (await ask(paths[client], post({ ...asking[client], stream }, { authorization: 'Bearer planted-wrong-key' }))).text()
-        await (await ask(paths[client], post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
+        const asked = (headers: Record<string, string>) => asking(client, { ...bodies[client], stream }, headers)
+        await (await ask(...asked({ authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
+        await (await ask(...asked({ authorization: 'Bearer planted-wrong-key' }))).text()
+        await (await ask(pathOf(client, { stream }), post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
+        for (const name of protocols[client].address.keyPlaces.headers) await (await ask(...asked({ [name]: 'planted-wrong-key' }))).text()
+        const [path, init] = asked({})
+        await (await ask(`${path}${path.includes('?') ? '&' : '?'}key=planted-wrong-key`, init)).text()
       }
     await wait(20)
     // The upstream did hear it.

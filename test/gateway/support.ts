@@ -5,6 +5,7 @@ import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
 
 /** A request to the gateway; the path stands for the whole URL. */
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>
@@ -167,15 +168,48 @@ export function one(url: string, protocol: Protocol, more: Partial<GatewayConfig
   }
 }
 
-export type Protocol = 'chat-completions' | 'responses' | 'messages'
+export type Protocol = ProtocolName
 
-export const paths: Record<Protocol, string> = { 'chat-completions': '/v1/chat/completions', responses: '/v1/responses', messages: '/v1/messages' }
+/** Where each protocol is asked for a whole reply of the model `m`. */
+export const paths: Record<Protocol, string> = {
+  'chat-completions': '/v1/chat/completions',
+  responses: '/v1/responses',
+  messages: '/v1/messages',
+  'generate-content': '/v1beta/models/m:generateContent',
+}
+
+/** The same for another model, or for a stream: one protocol says both in its path. */
+export function pathOf(protocol: Protocol, { model = 'm', stream = false }: { model?: string; stream?: boolean } = {}): string {
+  if (protocol !== 'generate-content') return paths[protocol]
+  return `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`
+}
+
+/** Path and request: the smallest one of a protocol, and what is said more. */
+export function asking(
+  protocol: Protocol,
+  { model, stream, ...more }: { model?: string; stream?: boolean; [key: string]: unknown } = {},
+  headers: Record<string, string> = {},
+): [path: string, init: RequestInit] {
+  const told = { ...(model !== undefined && { model }), ...(stream !== undefined && { stream }) }
+  return [pathOf(protocol, told), post({ ...requests[protocol], ...(protocol !== 'generate-content' && told), ...more }, headers)]
+}
+
+/** Did an upstream hear a call for a stream? */
+export const isStreaming = (protocol: Protocol, call: Upstream['calls'][number] | undefined): boolean =>
+  protocol === 'generate-content' ? call?.path.includes(':streamGenerateContent') === true : call?.json['stream'] === true
+
+/** What a body says when a user says this. */
+export function saying(protocol: Protocol, text: string): Record<string, unknown> {
+  if (protocol === 'responses') return { input: text }
+  return protocol === 'generate-content' ? { contents: [{ role: 'user', parts: [{ text }] }] } : { messages: [{ role: 'user', content: text }] }
+}
 
 /** The smallest request of each protocol. */
 export const requests: Record<Protocol, Record<string, unknown>> = {
   'chat-completions': { model: 'm', messages: [{ role: 'user', content: 'Hi' }] },
   responses: { model: 'm', input: 'Hi' },
   messages: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
+  'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
 }
 
 const message = {
@@ -200,6 +234,13 @@ const response = {
   prompt_cache_key: null,
 } // biome-ignore format: one wire object
 
+const generated = (text: string, finishReason?: string) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(finishReason && { finishReason }), index: 0 }],
+  usageMetadata: { promptTokenCount: 3, ...(finishReason && { candidatesTokenCount: 2 }), totalTokenCount: finishReason ? 5 : 3 },
+  modelVersion: 'm',
+  responseId: 'k0yW',
+})
+
 /** A reply that says «Hello». */
 export const replies: Record<Protocol, Record<string, unknown>> = {
   'chat-completions': {
@@ -212,6 +253,7 @@ export const replies: Record<Protocol, Record<string, unknown>> = {
   },
   responses: response,
   messages: { ...message, content: [{ type: 'text', text: 'Hello' }], stop_reason: 'end_turn', usage: { input_tokens: 3, output_tokens: 2 } },
+  'generate-content': generated('Hello', 'STOP'),
 }
 
 const chunk = (delta: object, finish: string | null = null) => ({
@@ -259,6 +301,18 @@ export const streams: Record<Protocol, string[]> = {
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } },
     { type: 'message_stop' },
   ].map(named),
+  'generate-content': [generated('Hel'), generated('l'), generated('o'), generated('', 'STOP')].map(one => `data: ${JSON.stringify(one)}\n\n`),
+}
+
+/** A stream up to «Hel». */
+export const half = (protocol: Protocol): string[] => streams[protocol].slice(0, streams[protocol].findIndex(frame => frame.includes('Hel')) + 1)
+
+/** A failure inside a stream, as each upstream says it. */
+export const failures: Record<Protocol, string> = {
+  'chat-completions': 'data: {"error":{"message":"Overheated","type":"server_error","param":null,"code":null}}\n\n',
+  responses: 'event: error\ndata: {"type":"error","sequence_number":9,"code":"server_error","message":"Overheated","param":null}\n\n',
+  messages: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overheated"}}\n\n',
+  'generate-content': 'data: {"error":{"code":503,"message":"Overheated","status":"UNAVAILABLE"}}\n\n',
 }
 
 /** The data of a stream's frames, parsed where they are JSON. */

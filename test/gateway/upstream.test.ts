@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { urlOf } from '../../src/address/paths.ts'
 import { renamedText } from '../../src/gateway/rename.ts'
-import { hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 test.each([
   ['{"model":"a"}', '{"model":"b"}'],
@@ -84,8 +84,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('of several protocols of one channel the caller’s own is spoken, else the first', async () => {
     const seen = await upstream((response, { path }) => sendJson(200, path === paths.messages ? replies.messages : replies['chat-completions'])(response))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { protocols: ['chat-completions', 'messages'] }))
-    for (const protocol of ['messages', 'chat-completions', 'responses'] as const)
-      expect((await ask(paths[protocol], post(requests[protocol]))).status).toBe(200)
+    for (const protocol of ['messages', 'chat-completions', 'responses'] as const) expect((await ask(...asking(protocol))).status).toBe(200)
     expect(seen.calls.map(({ path }) => path)).toEqual([paths.messages, paths['chat-completions'], paths['chat-completions']])
   })
 
@@ -193,10 +192,10 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     const ask = await start(one(url, 'messages'))
     for (const client of Object.keys(paths) as Protocol[]) {
-      const whole = await ask(paths[client], post(requests[client]))
+      const whole = await ask(...asking(client))
       expect(whole.headers.get('content-encoding')).toBeNull()
       expect(await whole.text()).toContain('Hello')
-      const streamed = await ask(paths[client], post({ ...requests[client], stream: true }))
+      const streamed = await ask(...asking(client, { stream: true }))
       expect(await said(await streamed.text(), client)).toBe('Hello')
     }
   })

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
@@ -98,9 +99,14 @@ function readBody(body: unknown): { code?: number; message?: string; word?: stri
   if (typeof error === 'string') return { message: error }
   const inner = isObject(error) ? error : outer
   const { code, details } = inner
+  const { detail } = outer
   return defined({
     code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,
-    message: asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']),
+    message:
+      asString(inner['message']) ??
+      asString(outer['message']) ??
+      asString(detail) ??
+      (isObject(detail) || Array.isArray(detail) ? JSON.stringify(detail).slice(0, 2000) : undefined),
     word: asString(inner['status']),
     details,
   })
@@ -135,15 +141,25 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 
 /** The body of an error, which is also the event of a stream that failed: clients see none without a number in `code`. */
 export function encodeErrorBody(error: CanonicalError): JsonObject {
-  const { kind, message, type, param, requestId, retryAfterMs, protocol, raw } = error
+  const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw } = error
   const came: unknown = Array.isArray(raw) ? raw[0] : raw
   if (protocol === name && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return came
+  const message = isReworded(error) ? asTooLong(said) : said
   const details: JsonObject[] = []
   if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
   if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
   const word = protocol === name && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
   return { error: { code: statusOf(error), message, status: word, ...(details.length > 0 && { details }) } }
+}
+
+/** A full context has no word of its own here: it is known by its wording, which stands before the message. */
+const isReworded = ({ kind, message }: CanonicalError) => kind === 'context_length' && !tooLong.test(message)
+
+function asTooLong(message: string): string {
+  const counts = countsIn(message)
+  if (!counts) return `The input token count exceeds the maximum number of tokens allowed. ${message}`
+  return `The input token count (${counts.count}) exceeds the maximum number of tokens allowed (${counts.limit}). ${message}`
 }
 
 /** The body written here, and the status and headers that belong to it. */
@@ -163,9 +179,11 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 }
 
 /** What a body of this protocol does not hold of an error. */
-export function noteError({ code, details, protocol, at = '/error', ext }: CanonicalError, report: GeminiReport): void {
+export function noteError(error: CanonicalError, report: GeminiReport): void {
+  const { code, details, protocol, at = '/error', ext } = error
   report.ext(ext, '')
   if (protocol === name) return
+  if (isReworded(error)) report.add('error.reworded', at, 'message')
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')
 }

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
@@ -131,11 +132,10 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   })
 }
 
-/** A full context in the words that clients know, with both counts where the message tells two: the larger one did not fit. */
+/** A full context in the words that clients know, with both counts where the message tells them. */
 function asTooLong(message: string): string {
-  const [one, other] = [...message.matchAll(/(?<![\w.-])\d{3,}(?![\w.-]*\w)/g)].map(Number)
-  const counts = one !== undefined && other !== undefined && one !== other ? `${Math.max(one, other)} tokens > ${Math.min(one, other)} maximum: ` : ''
-  return `prompt is too long: ${counts}${message}`
+  const counts = countsIn(message)
+  return `prompt is too long: ${counts ? `${counts.count} tokens > ${counts.limit} maximum: ` : ''}${message}`
 }
 
 /** The body written here, and the status and headers that belong to it. */

@@ -71,4 +71,32 @@ describe('what clients are told', () => {
     const { status, body: told } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
     expect({ status, told }).toEqual({ status: 503, told: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
   })
+
+  test('a full context is worded as its own servers word it, so that it is known again', () => {
+    const told = (message: string) =>
+      translateError(
+        { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
+        { from: 'chat-completions', to: 'generate-content' },
+      )
+    const { body: counted, notes } = told('maximum context length is 8192 tokens, you sent 9000')
+    expect(counted).toMatchObject({
+      error: {
+        status: 'INVALID_ARGUMENT',
+        message: 'The input token count (9000) exceeds the maximum number of tokens allowed (8192). maximum context length is 8192 tokens, you sent 9000',
+      },
+    })
+    expect(notes.map(({ path, code }) => `${path} ${code}`)).toContain('/error/message error.reworded')
+    expect(read(counted).kind).toBe('context_length')
+    expect(read(told('Too much.').body)).toMatchObject({
+      kind: 'context_length',
+      message: 'The input token count exceeds the maximum number of tokens allowed. Too much.',
+    })
+  })
+
+  test('what FastAPI finds wrong is told in its words', () => {
+    expect(read({ detail: [{ loc: ['body', 'x'], msg: 'No more credit', type: 'missing' }] }, 422)).toMatchObject({
+      kind: 'unprocessable',
+      message: expect.stringContaining('No more credit'),
+    })
+  })
 })

@@ -183,5 +183,10 @@ export const generateContentExamples: Record<string, Example> = {
   ),
   'stream.final-differs': stream('canonical')(said('yes', { final: { type: 'text', text: 'no', at: '/text' } })),
   'error.status': error('messages')(overloaded),
+  'error.reworded': error('chat-completions')(
+    { status: 400, headers: {}, body: { error: { message: 'Too much context', type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
+    {},
+    ['field.unsupported'],
+  ),
   'error.details': error('messages')(detailed),
 }
