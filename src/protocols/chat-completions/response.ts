@@ -31,7 +31,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const report = createChatReport(options.fieldNames)
   if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
   const { told: body, nulls } = told(check(protocolName, ChatResponse, wire))
-  const { id, object, created, model, choices, usage, service_tier, ...unknown } = body
+  const { id, object, created, model, choices = [], usage, service_tier, ...unknown } = body
   const createdAt = readTime(created)
   const found = findUsage(body)
   const counted = decodeUsage(found.raw)

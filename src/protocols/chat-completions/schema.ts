@@ -179,7 +179,7 @@ export const ChatResponse = z.looseObject({
   object: z.unknown().optional(),
   created: z.unknown().optional(),
   model: text,
-  choices: z.array(ChatChoice),
+  choices: z.array(ChatChoice).nullable(),
   usage: z.unknown().optional(),
   service_tier: text,
 })

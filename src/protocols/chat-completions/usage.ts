@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, same, spell } from './own.ts'
 
-/** `repaired`: the counts were text, or did not add up and the total was trusted. */
+/** `repaired`: the counts were text or fractions, or did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
 
 /**
@@ -15,10 +15,12 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isObject(raw)) return undefined
   let repaired = false
   const count = (value: unknown): number | undefined => {
-    if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? Math.floor(value) : undefined
-    if (typeof value !== 'string' || !/^\d+(\.\d+)?$/.test(value)) return undefined
-    repaired = true
-    return Math.floor(Number(value))
+    const isText = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
+    if (!isText && typeof value !== 'number') return undefined
+    const told = Number(value)
+    if (!Number.isFinite(told) || told < 0) return undefined
+    if (isText || !Number.isInteger(told)) repaired = true
+    return Math.floor(told)
   }
   const {
     prompt_tokens,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { chunk, codes, decodeStream } from './run.ts'
 
 const call = (more: object) => ({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'f', arguments: '{}' }, ...more }] })
@@ -39,4 +40,128 @@ test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   const read = decodeStream([...chunks, '[DONE]', '[DONE]'])
   expect(codes(read.notes)).toEqual(notes)
   expect(read.events.at(-1)).toEqual({ type: 'end', clean: true })
+})
+
+const answer = (message: object, more: object = {}, choice: object = {}) => ({
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'a', ...message }, finish_reason: 'stop', ...choice }],
+  ...more,
+})
+const ofCall = (fn: object, more: object = {}) =>
+  answer({ content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', ...fn }, ...more }] })
+const text = { type: 'text', text: 'a' }
+const thought = { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] }
+
+/** The same of whole answers: the parts that are read, and what is told of it. */
+test.each<[deviation: string, body: unknown, parts: object[], notes?: string[]]>([
+  ['content as blocks', answer({ content: [{ type: 'text', text: 'a' }] }), [text]],
+  [
+    'thinking among the blocks',
+    answer({
+      content: [
+        { type: 'thinking', thinking: [{ type: 'text', text: 'r' }] },
+        { type: 'text', text: 'a' },
+      ],
+    }),
+    [thought, text],
+  ],
+  ['arguments as an object', ofCall({ arguments: { a: 1 } }), [{ type: 'tool-call', input: '{"a":1}' }], ['tool-call.input-object', 'finish.repaired']],
+  ['arguments that are empty', ofCall({ arguments: '' }), [{ type: 'tool-call', input: '' }], ['finish.repaired']],
+  ['arguments that are null', ofCall({ arguments: null }), [{ type: 'tool-call', input: '' }], ['finish.repaired']],
+  [
+    'a call without id and type',
+    ofCall({ arguments: '{}' }, { id: undefined, type: undefined }),
+    [{ type: 'tool-call', idOrigin: 'synthesized' }],
+    ['finish.repaired'],
+  ],
+  ['calls that are null', answer({ tool_calls: null }), [text]],
+  ['content and a refusal', answer({ refusal: 'no' }), [text, { type: 'refusal', text: 'no' }]],
+  ['a speaker of another name', answer({ role: 'model' }), [text]],
+  ['reasoning_content', answer({ reasoning_content: 'r' }), [thought, text]],
+  ['reasoning under both names', answer({ reasoning: 'r', reasoning_content: 'r' }), [thought, text]],
+  [
+    'reasoning in details, with its proof',
+    answer({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }] }),
+    [{ ...thought, signature: { value: 's' } }, text],
+  ],
+  [
+    'a proof beside a call',
+    ofCall({ arguments: '{}' }, { extra_content: { google: { thought_signature: 'QUJD' } } }),
+    [{ type: 'tool-call', signature: { value: 'QUJD' } }],
+    ['finish.repaired'],
+  ],
+  ['filters and timings', answer({}, { prompt_filter_results: [], timings: {} }, { content_filter_results: {} }), [text]],
+  ['neither id nor time nor object', { choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] }, [text]],
+  ['no reason', answer({}, {}, { finish_reason: undefined }), [text], ['finish.missing']],
+])('whole: %s', (_, body, parts, told = []) => {
+  const { value, notes } = chatCompletions.decodeResponse(JSON.parse(JSON.stringify(body)))
+  expect(value.candidates[0]?.messages.flatMap(message => message.parts)).toMatchObject(parts)
+  expect(codes(notes)).toEqual(told)
+})
+
+test.each<[deviation: string, body: object, read: object, notes?: string[]]>([
+  ['counts as text', { usage: { prompt_tokens: '9', completion_tokens: '5', total_tokens: '14' } }, { input: 9, output: 5 }, ['usage.repaired']],
+  ['counts that are fractions', { usage: { prompt_tokens: 9.5, completion_tokens: 5, total_tokens: 14.5 } }, { input: 9, output: 5 }, ['usage.repaired']],
+  [
+    'cached tokens under another name',
+    { usage: { prompt_tokens: 18, completion_tokens: 2, total_tokens: 20, prompt_cache_hit_tokens: 4, prompt_cache_miss_tokens: 14 } },
+    { input: 18, cacheRead: 4 },
+  ],
+  [
+    'reasoning beside the output',
+    { usage: { prompt_tokens: 12, completion_tokens: 1, total_tokens: 303, completion_tokens_details: { reasoning_tokens: 290 } } },
+    { output: 291 },
+  ],
+  ['a total that is larger', { usage: { prompt_tokens: 9, completion_tokens: 12, total_tokens: 40 } }, { output: 31 }, ['usage.repaired']],
+  ['counts in a field of the server', { x_groq: { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } } }, { input: 1, output: 2 }],
+])('whole: %s', (_, more, read, told = []) => {
+  const { value, notes } = chatCompletions.decodeResponse(answer({}, more))
+  expect(value.usage).toMatchObject(read)
+  expect(codes(notes)).toEqual(told)
+})
+
+test.each<[deviation: string, body: unknown, error: object]>([
+  ['an error where an answer was due', { error: { message: 'x', type: 'server_error', code: 502 } }, { status: 502, message: 'x' }],
+  ['an error in the choice', answer({ content: '' }, {}, { finish_reason: 'error', error: { code: 502, message: 'x' } }), { status: 502, message: 'x' }],
+  ['no choices', { id: 'c1', choices: [] }, { kind: 'internal' }],
+  ['choices that are null', { id: 'c1', choices: null }, { kind: 'internal' }],
+])('whole: %s', (_, body, error) => {
+  expect(chatCompletions.decodeResponse(body).value).toMatchObject({ error })
+})
+
+const asks = (message: object, more: object = {}) => ({ model: 'm', messages: [message], ...more })
+
+/** Nothing is guessed of who speaks and what is said. */
+test.each<[what: string, body: unknown, path: string]>([
+  ...['model', 'ai', 'human', 'function_call_output'].map((role): [string, unknown, string] => [`«${role}»`, asks({ role, content: 'a' }), '/messages/0/role']),
+  ...[1, true].map((content): [string, unknown, string] => [`content ${content}`, asks({ role: 'user', content }), '/messages/0/content']),
+])('%s is refused, and told where', (_, body, path) => {
+  expect(() => chatCompletions.decodeRequest(body)).toThrow(expect.objectContaining({ code: 'malformed', path }))
+})
+
+const two = { role: 'assistant', tool_calls: ['x', 'y'].map(id => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })) }
+
+test.each<[deviation: string, body: unknown, read: object, notes?: string[]]>([
+  ['calls that are null', asks({ role: 'assistant', content: 'a', tool_calls: null }), { messages: [{ parts: [text] }] }],
+  ['content and a refusal', asks({ role: 'assistant', content: 'a', refusal: 'no' }), { messages: [{ parts: [text, { type: 'refusal' }] }] }],
+  ['two limits', asks({ role: 'user', content: 'a' }, { max_tokens: 5, max_completion_tokens: 6 }), { maxOutputTokens: 6 }],
+  [
+    'results without an id, for the oldest calls that are not answered',
+    { model: 'm', messages: [two, { role: 'tool', content: 'r' }, { role: 'tool', content: 's' }] },
+    { messages: [{}, { parts: [{ callId: 'x' }] }, { parts: [{ callId: 'y' }] }] },
+    ['tool-result.call-id', 'tool-result.call-id'],
+  ],
+  [
+    'tools under both names',
+    asks({ role: 'user', content: 'a' }, { tools: [{ type: 'function', function: { name: 'a' } }], functions: [{ name: 'b' }] }),
+    { tools: [{ name: 'a' }, { name: 'b' }] },
+    ['tools.two-lists'],
+  ],
+])('asked: %s', (_, body, read, told = []) => {
+  const { value, notes } = chatCompletions.decodeRequest(body)
+  expect(value).toMatchObject(read)
+  expect(codes(notes)).toEqual(told)
 })
