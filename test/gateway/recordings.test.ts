@@ -9,26 +9,22 @@ const [[, start]] = hosts as [(typeof hosts)[number]]
 /** What refers to a memory that neither the built-in model nor another protocol has. */
 const needsMemory = (body: Record<string, unknown>) => body['thread'] !== undefined || body['previous_response_id'] !== undefined
 
-/** Clients whose path says their model have tests of their own, against the official library. */
-const isServed = (name: string): name is Protocol => Object.hasOwn(paths, name)
-
 describe.skipIf(!shared)(`what real clients sent is answered, whoever serves it (${skipReason})`, () => {
   test.each(Object.keys(paths) as Protocol[])('%s upstream', async served => {
     const demo = await listen(gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }))
     const ask = await start(one(demo, served, {}, { id: '*' }))
     const faults: string[] = []
     let answered = 0
-    for (const { name, protocol: spoken, body } of recordedRequests()) {
-      if (!isServed(spoken)) continue
-      const protocol: Protocol = spoken
+    for (const { name, protocol, body, path } of recordedRequests()) {
       // Where a list grew shorter, what stands for an earlier place in it stands for nothing.
       const { tools } = body
-      const response = await ask(paths[protocol], post(Array.isArray(tools) ? { ...body, tools: tools.filter(Boolean) } : body))
+      const response = await ask(path, post(Array.isArray(tools) ? { ...body, tools: tools.filter(Boolean) } : body))
       const text = await response.text()
       if (needsMemory(body)) {
         if (response.status !== 400) faults.push(`${name}: ${response.status}`)
       } else if (response.status !== 200) faults.push(`${name}: ${response.status} ${text.slice(0, 200)}`)
-      else if (body['stream'] === true) await said(text, protocol).catch(error => faults.push(`${name}: ${String(error)}`))
+      else if (response.headers.get('content-type')?.startsWith('text/event-stream'))
+        await said(text, protocol).catch(error => faults.push(`${name}: ${String(error)}`))
       else if (protocols[protocol].detect(JSON.parse(text)).response.length === 0) faults.push(`${name}: no response`)
       answered++
     }
