@@ -210,7 +210,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const refusal = refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
         const { status, headers, body } = refusal.wire ?? toText(wireOf(refusal, protocol, requestId))
-        return { status, headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...requestIdHeaders(requestId) }), body }
+        return {
+          status,
+          headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...requestIdHeaders(requestId) }),
+          body: asksForList(route, request) && !body.trimStart().startsWith('[') ? `[${body}]` : body,
+        }
       }
     },
     async close(graceMs = 10_000) {
@@ -256,6 +260,10 @@ function sizeOf(headers: Record<string, string>): number {
 function unknownModel(model: string): Refusal {
   return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
 }
+
+/** Whoever asked for a stream as a list reads a failure as its only member. */
+const asksForList = (route: Route, { query }: GatewayRequest) =>
+  route.kind === 'generate' && route.stream === true && route.protocol.address.asList?.(query) === true
 
 function toText({ status, headers, body }: { status: number; headers: Record<string, string>; body: unknown }) {
   return { status, headers, body: JSON.stringify(body) }

@@ -1,4 +1,5 @@
 import type { Note } from '../canonical/note.ts'
+import { isObject } from '../kit/json.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
@@ -62,7 +63,7 @@ export function prepare(
   const unread = translated.context.request === undefined
   const onlyRenamed = () =>
     unread && sent === translated.body && adjusted.body === body.value && body.bytes && (!asking || asking.added)
-      ? edited(new TextDecoder().decode(body.bytes), renamed ? candidate.model : undefined, asking?.added)
+      ? edited(new TextDecoder().decode(body.bytes), renamed ? nameIn(sent, candidate.model) : undefined, asking?.added)
       : undefined
   const whole = asking?.wire ?? sent
   return {
@@ -85,6 +86,9 @@ export function prepare(
     },
   }
 }
+
+/** Some write the name with more before it. */
+const nameIn = (body: unknown, model: string) => (isObject(body) && typeof body['model'] === 'string' ? body['model'] : model)
 
 /** The text with another model name and one more field at its beginning; undefined: it has to be written anew. */
 function edited(text: string, model: string | undefined, added: Record<string, unknown> | undefined): string | undefined {

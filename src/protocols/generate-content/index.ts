@@ -41,6 +41,9 @@ export const generateContent: Protocol<GeminiOptions> = {
 /** Requests name their model in the path, and need not do so in the body. */
 function withModel(wire: unknown, model: string): unknown {
   if (!isObject(wire)) return wire
+  // What is to be counted stands one level deeper.
+  const counted = wire['generateContentRequest']
+  if (isObject(counted)) return { ...wire, generateContentRequest: withModel(counted, model) }
   if ('contents' in wire) return typeof wire['model'] === 'string' ? { ...wire, model: wire['model'].startsWith('models/') ? `models/${model}` : model } : wire
   return 'modelVersion' in wire || 'candidates' in wire ? { ...wire, modelVersion: model } : wire
 }

@@ -1,0 +1,296 @@
+import { GoogleGenAI } from '@google/genai'
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { gateway } from '../../src/hosts/connect.ts'
+import { createFrameParser } from '../../src/sse/parse.ts'
+import { strictOf } from '../support/strict/index.ts'
+import {
+  after,
+  asking,
+  failures,
+  half,
+  hosts,
+  isStreaming,
+  listen,
+  one,
+  type Protocol,
+  pathOf,
+  paths,
+  post,
+  replies,
+  requests,
+  said,
+  sendJson,
+  sendStream,
+  streams,
+  upstream,
+} from './support.ts'
+
+/** What only this wire has on HTTP: the model and the stream in the path, keys in the query, a stream as one list, errors with details. */
+
+const all = Object.keys(paths) as Protocol[]
+const { checkError, checkResponse, checkStream, outcome } = strictOf('generate-content')
+const list = '/v1beta/models/m:streamGenerateContent'
+const asked = post(requests['generate-content'])
+const known: GatewayConfig = {
+  keys: [{ name: 'alice', key: 'planted-key' }],
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: ['demo', 'large'].map(id => ({ id, channels: [{ name: 'demo' }] })),
+}
+
+/** The members of a list, as frames. */
+const asFrames = (members: unknown) => (members as unknown[]).map(member => `data: ${JSON.stringify(member)}\n\n`).join('')
+
+describe.each(hosts)('through %s', (_, start) => {
+  describe('a key', () => {
+    test.each<[string, string, Record<string, string>]>([
+      ['in the header of this wire', '', { 'x-goog-api-key': 'planted-key' }],
+      ['in the query', '?key=planted-key', {}],
+      ['in the query beside the form of the stream', '?alt=sse&key=planted-key', {}],
+      ['as bearer', '', { authorization: 'Bearer planted-key' }],
+    ])('%s opens every path', async (_where, query, headers) => {
+      const ask = await start(known)
+      for (const call of ['generateContent', 'streamGenerateContent', 'countTokens'])
+        expect((await ask(`/v1beta/models/demo:${call}${query}`, post(requests['generate-content'], headers))).status, call).toBe(200)
+      for (const path of ['/v1beta/models', '/v1beta/models/demo']) expect((await ask(path + query, { headers })).status, path).toBe(200)
+    })
+
+    test.each<[string, Record<string, string>]>([
+      ['', {}],
+      ['?key=planted-other', {}],
+      ['', { 'x-goog-api-key': 'planted-other' }],
+    ])('that is none is 401 in this dialect (%s %j)', async (query, headers) => {
+      const ask = await start(known)
+      const calls: [string, RequestInit][] = [
+        [`/v1beta/models/demo:generateContent${query}`, post(requests['generate-content'], headers)],
+        [`/v1beta/models/demo:countTokens${query}`, post(requests['generate-content'], headers)],
+        [`/v1beta/models${query}`, { headers }],
+      ]
+      for (const [path, init] of calls) {
+        const answer = await ask(path, init)
+        expect(answer.status).toBe(401)
+        const body = await answer.json()
+        expect(checkError(body)).toEqual([])
+        expect(body).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } })
+      }
+    })
+
+    test.each(all)('goes to no upstream of %s, from wherever it came', async served => {
+      const seen = await upstream(sendJson(200, replies[served]))
+      const { auth: _auth, ...config } = one(seen.url, served)
+      const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
+      await ask(`${paths['generate-content']}?key=planted-key&$fields=x`, asked)
+      await ask(paths['generate-content'], post(requests['generate-content'], { 'x-goog-api-key': 'planted-key' }))
+      expect(seen.calls.length).toBe(2)
+      expect(JSON.stringify(seen.calls)).not.toContain('planted-key')
+      expect(JSON.stringify(seen.calls)).toContain('upstream-secret')
+    })
+  })
+
+  describe('models', () => {
+    test('are listed and described, each with its name in full', async () => {
+      const ask = await start({ ...known, auth: 'none', keys: [] })
+      const { models, nextPageToken } = (await (await ask('/v1beta/models?pageSize=50')).json()) as { models: { name: string }[]; nextPageToken?: string }
+      expect(models.map(({ name }) => name)).toEqual(['models/demo', 'models/large'])
+      // All of them are on one page.
+      expect(nextPageToken).toBeUndefined()
+      expect(await (await ask('/v1beta/models/demo')).json()).toMatchObject({
+        name: 'models/demo',
+        supportedGenerationMethods: ['generateContent', 'countTokens'],
+      })
+    })
+
+    test('that nobody knows are 404 in this dialect', async () => {
+      const ask = await start({ ...known, auth: 'none', keys: [] })
+      for (const [path, init] of [['/v1beta/models/nope'], asking('generate-content', { model: 'nope' })] as [string, RequestInit?][]) {
+        const answer = await ask(path, init)
+        expect(answer.status).toBe(404)
+        const body = await answer.json()
+        expect(checkError(body)).toEqual([])
+        expect(body).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } })
+      }
+    })
+
+    test.each(['tunedModels/mine', 'vendor/large'])('may have a slash in their name: %s', async model => {
+      const seen = await upstream(sendJson(200, replies['generate-content']))
+      const ask = await start(one(seen.url, 'generate-content', {}, { id: model }))
+      const path = model.startsWith('tunedModels') ? `/v1beta/${model}:generateContent` : `/v1beta/models/${encodeURIComponent(model)}:generateContent`
+      expect((await ask(path, asked)).status).toBe(200)
+      expect(decodeURIComponent(seen.calls[0]?.path ?? '')).toBe(
+        model.startsWith('tunedModels') ? `/v1beta/${model}:generateContent` : `/v1beta/models/${model}:generateContent`,
+      )
+    })
+  })
+
+  describe('tokens', () => {
+    test('are counted by an upstream that can, under its own name of the model', async () => {
+      const seen = await upstream(sendJson(200, { totalTokens: 7, promptTokensDetails: [] }))
+      const ask = await start(one(seen.url, 'generate-content', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
+      for (const body of [requests['generate-content'], { generateContentRequest: { model: 'models/nick', ...requests['generate-content'] } }]) {
+        const answer = await ask('/v1beta/models/nick:countTokens', post(body))
+        expect(await answer.json()).toEqual({ totalTokens: 7, promptTokensDetails: [] })
+        expect(answer.headers.get('wireglot-estimate')).toBeNull()
+      }
+      expect(seen.calls.map(({ path }) => path)).toEqual(Array(2).fill('/v1beta/models/real:countTokens'))
+      expect(seen.calls[1]?.text).not.toContain('nick')
+      const named = { model: 'models/nick', ...requests['generate-content'] }
+      await ask('/v1beta/models/nick:countTokens', post(named))
+      expect(seen.calls[2]?.json).toEqual({ ...named, model: 'models/real' })
+    })
+
+    test.each(all.filter(name => name !== 'generate-content'))('are estimated where %s serves the model, and the answer says so', async served => {
+      const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
+      const answer = await ask('/v1beta/models/m:countTokens', asked)
+      expect([answer.status, answer.headers.get('wireglot-estimate')]).toEqual([200, 'true'])
+      expect(await answer.json()).toEqual({ totalTokens: expect.any(Number) })
+    })
+  })
+
+  describe('a stream as one list', () => {
+    test.each(all)('says what %s says, also where only one of the two forms is served', async served => {
+      for (const streaming of [undefined, 'only', 'never'] as const) {
+        const seen = await upstream((response, call) => (isStreaming(served, call) ? sendStream(streams[served]) : sendJson(200, replies[served]))(response))
+        const ask = await start(one(seen.url, served, {}, { ...(streaming && { streaming }) }))
+        const answer = await ask(list, asked)
+        expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
+        const members = (await answer.json()) as unknown[]
+        expect(checkStream(members)).toEqual([])
+        expect([outcome(members), await said(asFrames(members), 'generate-content')]).toEqual(['success', 'Hello'])
+        expect(isStreaming(served, seen.calls[0])).toBe(streaming !== 'never')
+      }
+    })
+
+    test.each(all)('that fails before it began is a list of one error with its status: %s', async served => {
+      const failing = [sendJson(429, { error: { message: 'Slow down', type: 'requests', code: 429 } }, { 'retry-after': '7' }), sendStream([failures[served]])]
+      for (const script of failing) {
+        const ask = await start(one((await upstream(script)).url, served))
+        const answer = await ask(list, asked)
+        expect(answer.status).toBeGreaterThanOrEqual(400)
+        const members = (await answer.json()) as unknown[]
+        expect(members.length).toBe(1)
+        if (served !== 'generate-content') expect(checkError(members[0])).toEqual([])
+        expect(JSON.stringify(members)).toMatch(/Slow down|Overheated/)
+      }
+    })
+
+    test('whose request is refused by the gateway itself is a list of one error, too', async () => {
+      const ask = await start(known)
+      const calls: [number, string, RequestInit][] = [
+        [401, '/v1beta/models/demo:streamGenerateContent', asked],
+        [404, '/v1beta/models/nope:streamGenerateContent?key=planted-key', asked],
+        [400, '/v1beta/models/demo:streamGenerateContent?key=planted-key', post('{')],
+      ]
+      for (const [status, path, init] of calls) {
+        const answer = await ask(path, init)
+        const members = (await answer.json()) as unknown[]
+        expect([answer.status, members.length, checkError(members[0])]).toEqual([status, 1, []])
+      }
+    })
+
+    test.each(all)('that fails in the middle ends in an error and is JSON all the same: %s', async served => {
+      for (const [pieces, cut] of [
+        [[...half(served), failures[served]], false],
+        [[...half(served), 20], true],
+      ] as const) {
+        const ask = await start(one((await upstream(sendStream(pieces, { cut }))).url, served))
+        const members = (await (await ask(list, asked)).json()) as unknown[]
+        expect(JSON.stringify(members)).toContain('Hel')
+        expect(outcome(members)).toBe('failed')
+        expect(checkError(members.at(-1))).toEqual([])
+      }
+    })
+
+    test('is kept open by white space while the upstream thinks', async () => {
+      const { url } = await upstream(sendStream([150, ...half('messages'), 150, ...streams.messages.slice(half('messages').length)]))
+      const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
+      const text = await (await ask(list, asked)).text()
+      expect(text).toMatch(/^\n+\[/)
+      expect(await said(asFrames(JSON.parse(text)), 'generate-content')).toBe('Hello')
+    })
+  })
+
+  test('what keeps a stream of events open is a comment that ends, for its client reads every byte', async () => {
+    const { url } = await upstream(sendStream([150, ...streams.messages]))
+    const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
+    const text = await (await ask(pathOf('generate-content', { stream: true }), asked)).text()
+    expect(
+      text
+        .split(/\r?\n\r?\n/)
+        .filter(Boolean)
+        .every(frame => frame.startsWith('data: ') || frame.startsWith(':')),
+    ).toBe(true)
+    expect(text).toMatch(/(\r?\n){2}$/)
+    let frames = 0
+    const parser = createFrameParser(() => frames++)
+    parser.push(text)
+    expect(frames).toBeGreaterThan(1)
+  })
+
+  test.each<[number, object, string]>([
+    [401, { type: 'authentication_error' }, 'UNAUTHENTICATED'],
+    [403, { type: 'permission_error' }, 'PERMISSION_DENIED'],
+    [404, { type: 'not_found_error' }, 'NOT_FOUND'],
+    [413, { type: 'request_too_large' }, 'INVALID_ARGUMENT'],
+    [429, { type: 'rate_limit_error' }, 'RESOURCE_EXHAUSTED'],
+    [500, { type: 'api_error' }, 'INTERNAL'],
+  ])('status %i of messages is told in the words of this wire', async (status, error, word) => {
+    const ask = await start(
+      one((await upstream(sendJson(status, { type: 'error', error: { ...error, message: 'No' } }, { 'retry-after': '3' }))).url, 'messages'),
+    )
+    for (const stream of [false, true]) {
+      const answer = await ask(...asking('generate-content', { stream }))
+      expect(answer.status).toBe(status)
+      const body = await answer.json()
+      expect(checkError(body)).toEqual([])
+      expect(body).toMatchObject({ error: { code: status, status: word, message: 'No' } })
+      expect(body).toMatchObject({ error: { details: expect.arrayContaining([{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }]) } })
+    }
+  })
+
+  test('a whole reply is legal, whatever the query says of its form', async () => {
+    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
+    for (const query of ['', '?alt=json', '?alt=sse']) expect(checkResponse(await (await ask(paths['generate-content'] + query, asked)).json())).toEqual([])
+  })
+})
+
+describe("Google's client", () => {
+  const through = async (config: GatewayConfig, apiKey = 'planted-key') => {
+    const handler = gateway(config)
+    after(() => handler.close(100))
+    return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: await listen(handler) } })
+  }
+
+  test('lists models and gets one', async () => {
+    const { models } = await through(known)
+    const names: unknown[] = []
+    for await (const { name } of await models.list({ config: { pageSize: 1 } })) names.push(name)
+    expect(names).toEqual(['models/demo', 'models/large'])
+    expect(await models.get({ model: 'demo' })).toMatchObject({ name: 'models/demo' })
+    await expect(models.get({ model: 'nope' })).rejects.toMatchObject({ status: 404 })
+  })
+
+  test('is told that its key is wrong', async () => {
+    const { models } = await through(known, 'planted-other')
+    await expect(models.generateContent({ model: 'demo', contents: 'Hi' })).rejects.toMatchObject({ status: 401 })
+    await expect(models.list()).rejects.toMatchObject({ status: 401 })
+  })
+
+  test.each(all)('is told in a stream of %s what went wrong before it and in the middle of it', async served => {
+    for (const [pieces, status] of [
+      [[failures[served]], 503],
+      [[...half(served), failures[served]], 503],
+    ] as const) {
+      const { models } = await through(one((await upstream(sendStream(pieces))).url, served))
+      const read = async () => {
+        for await (const _ of await models.generateContentStream({ model: 'm', contents: 'Hi' }));
+      }
+      const error = await read().then(
+        () => undefined,
+        (thrown: unknown) => thrown as { status?: number; message: string },
+      )
+      expect(error?.message).toContain('Overheated')
+      // Two wires have no word for a server that is overloaded.
+      expect(error?.status).toBeGreaterThanOrEqual(served === 'messages' || served === 'generate-content' ? status : 500)
+    }
+  })
+})
