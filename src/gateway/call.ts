@@ -110,9 +110,8 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
   if (isJson && !stream) return opened(answer, 'json')
   if (!/html/i.test(type)) {
     const iterator = answer.body[Symbol.asyncIterator]()
-    const first = await iterator.next()
-    const start = first.done ? '' : typeof first.value === 'string' ? first.value : new TextDecoder().decode(first.value)
-    const replayed = { ...answer, body: replay(first, iterator) }
+    const { start, read } = await beginningOf(iterator)
+    const replayed = { ...answer, body: replay(read, iterator) }
     // A list is a stream that came in one.
     if (/^\s*\[/.test(start)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
     if (isJson || /^\s*\{/.test(start)) return opened(replayed, 'json')
@@ -231,11 +230,16 @@ export async function readText({ answer, watched }: Pick<Opened, 'answer' | 'wat
   const texts: string[] = []
   let length = 0
   for await (const chunk of watched(answer.body)) {
-    length += chunk.length
-    if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
+    length = bounded(length + chunk.length)
     texts.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
   }
   return texts.join('') + decoder.decode()
+}
+
+/** The length of a reply that has to be held as a whole. @throws Refusal 502 */
+export function bounded(length: number): number {
+  if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
+  return length
 }
 
 /** The beginning of an error body, which is all that matters of it. */
@@ -253,11 +257,28 @@ export async function readSome(body: TransportAnswer['body']): Promise<string> {
   return text
 }
 
-function replay(first: IteratorResult<Uint8Array | string>, iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
+/** Of text/event-stream, of which more is needed to be sure. */
+const undecided = /^\s*(d(at?)?|data|e(v(e(nt?)?)?)?|event|id?|r(e(t(ry?)?)?)?|retry)?$/
+const maxUndecided = 64 * 1024
+
+/** Chunks may be as short as a byte: so many of them as tell what the body is. */
+async function beginningOf(iterator: AsyncIterator<Uint8Array | string>): Promise<{ start: string; read: (Uint8Array | string)[] }> {
+  const decoder = new TextDecoder()
+  const read: (Uint8Array | string)[] = []
+  let start = ''
+  while (start.length < maxUndecided && undecided.test(start)) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    read.push(value)
+    start += typeof value === 'string' ? value : decoder.decode(value, { stream: true })
+  }
+  return { start, read }
+}
+
+function replay(read: readonly (Uint8Array | string)[], iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
   return {
     async *[Symbol.asyncIterator]() {
-      if (first.done) return
-      yield first.value
+      yield* read
       for (;;) {
         const { done, value } = await iterator.next()
         if (done) return

@@ -9,12 +9,12 @@ import { createStreamReader, createStreamTranslator } from '../translate/stream.
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
-import { type Opened, readText } from './call.ts'
+import { bounded, type Opened, readText } from './call.ts'
 import { failedStream, type Refusal, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
 import { recall } from './recall.ts'
-import { createRelay, type Source } from './relay.ts'
+import { createRelay, farewellMs, type Source } from './relay.ts'
 import { renamedText } from './rename.ts'
 import type { GatewayAnswer } from './request.ts'
 import type { Candidate } from './upstream.ts'
@@ -100,7 +100,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.firstByte = Date.now()
   const { candidate, settings } = opened.prepared
   const from = candidate.protocol
-  const reply = opened.kind === 'stream' ? await gather(opened) : await readReply(opened)
+  const reply = opened.kind === 'stream' ? await gather(opened, call.stop) : await readReply(opened)
   const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
   const { body, notes, signatures }: TranslatedResponse =
     passed === undefined ? translateResponse(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
@@ -142,12 +142,25 @@ async function readReply(opened: Opened): Promise<Reply> {
 }
 
 /** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */
-async function gather(opened: Opened): Promise<Reply> {
+async function gather(opened: Opened, stop: (reason: Refusal) => void): Promise<Reply> {
   const { prepared, answer } = opened
   const from = prepared.candidate.protocol
   const into = startCollecting()
   const reader = createStreamReader(from, prepared.settings, event => collectEvent(into, event))
-  for await (const chunk of opened.watched(answer.body)) reader.push(chunk)
+  let length = 0
+  let farewell: ReturnType<typeof setTimeout> | undefined
+  try {
+    for await (const chunk of opened.watched(answer.body)) {
+      length = bounded(length + chunk.length)
+      reader.push(chunk)
+      // The reply is complete: its connection may serve again, but is not waited for.
+      if (reader.seen.ended) farewell ??= setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
+    }
+  } catch (error) {
+    if (!reader.seen.ended) throw error
+  } finally {
+    clearTimeout(farewell)
+  }
   reader.end()
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)

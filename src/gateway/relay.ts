@@ -39,7 +39,7 @@ export type Relay = {
 const maxHeld = 64 * 1024
 
 /** How long an upstream gets to close a reply that is complete, before its socket is given up. */
-const farewellMs = 1_000
+export const farewellMs = 1_000
 
 export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd }: RelayOptions): Relay {
   const clock = createClock(keepAliveMs)
@@ -98,9 +98,11 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
   }
 
   function take(from: Source, chunk: Chunk): Chunk {
-    const out = answered ? through(from, chunk) : begin(from, chunk)
+    const taken = answered ? through(from, chunk) : begin(from, chunk)
     const { translator, raw } = from
-    if (!translator.finished && (raw || !translator.error)) return out
+    if (!translator.finished && (raw || !translator.error)) return taken
+    const whole = held.length > 0 ? join(held, heldLength) : taken
+    const out = typeof whole === 'string' ? whole : upToEnd(whole, translator.after)
     // The reply is complete: the client need not wait until the upstream closes.
     const owed = translator.end()
     drain(from.body)
@@ -131,9 +133,10 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
         answered = true
         return text + translator.push(bytes.subarray(at))
       }
+      const isNext = held.length === 0 || endsLine(held.at(-1))
       held.push(line)
       heldLength += line.length
-      if (heldLength < maxHeld && !(isBlank(line) && saysSomething(held))) continue
+      if (heldLength < maxHeld && !(isNext && isBlank(line) && saysSomething(join(held, heldLength)))) continue
       return release(from, bytes.subarray(at))
     }
     return ''
@@ -299,14 +302,24 @@ function endOfLine(bytes: Uint8Array, from: number): number {
 }
 
 const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
+const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
+
+/** Without the frames that follow the end of the reply: clients take another message for a part of this one. */
+function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
+  const more = after.replace(/^\s*data:\s*\[DONE\]\s*/, '')
+  if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return chunk
+  return chunk.subarray(0, chunk.length - new TextEncoder().encode(more).length)
+}
 
 /**
  * Is there data among these lines, and is it no error? Some protocols say a failure in two frames, of which only the
  * second is the end.
  */
-function saysSomething(lines: readonly Uint8Array[]): boolean {
-  const decoder = new TextDecoder()
-  const data = lines.map(line => decoder.decode(line)).filter(line => line.startsWith('data'))
+function saysSomething(lines: Uint8Array): boolean {
+  const data = new TextDecoder()
+    .decode(lines)
+    .split(/\r\n|\r|\n/)
+    .filter(line => line.startsWith('data'))
   return data.length > 0 && !data.some(line => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line))
 }
 

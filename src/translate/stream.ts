@@ -26,11 +26,13 @@ export type StreamTranslator = {
   readonly signatures: Signatures
   /** The reply came to its own end. */
   readonly finished: boolean
+  /** What came behind the end of the reply in the same piece, as far as it stands in frames of its own. */
+  readonly after: string
   /** What the stream failed with. Set before its first output when the upstream failed at once. */
   readonly error: CanonicalError | undefined
 }
 
-/** How many frames that are not JSON are passed over before the stream counts as broken. */
+/** How many frames that do not even look like JSON are passed over before the stream counts as broken. */
 const unreadableLimit = 3
 
 /** After so many forms in vain a stream is taken for one whose frames never repeat. */
@@ -50,9 +52,10 @@ export function createStreamReader(
 ) {
   const { streamDecoder, shortcut } = from
   const state = streamDecoder.initial(options)
-  const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean } = { ended: false, clean: false }
+  const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean; after: string } = { ended: false, clean: false, after: '' }
   const report = createReport('translate', translateNotes)
   let unreadable = 0
+  let ending = false
   let begun = false
   const taken: { events: number; last: CanonicalEvent | undefined } = { events: 0, last: undefined }
   const take = (event: CanonicalEvent) => {
@@ -90,7 +93,9 @@ export function createStreamReader(
     const wire = parseData(data)
     if (wire === undefined) {
       report.add('stream.unreadable-frame', undefined)
-      if (++unreadable >= unreadableLimit) fail('the upstream stream cannot be read')
+      // What began as an event held a piece of the reply; the last one may have been cut off, which is told as that.
+      const isDamaged = !ending && data.trimStart().startsWith('{')
+      if (++unreadable >= unreadableLimit || isDamaged) fail('the upstream stream cannot be read')
     } else guarded(() => streamDecoder.step(state, named(wire, event), take))
   }
   const parser = createFrameParser(takeFrame, maxEventLength === undefined ? {} : { maxLength: maxEventLength })
@@ -124,7 +129,9 @@ export function createStreamReader(
       const end = text.indexOf('\n\n', at) + 2
       const frame = end === 1 ? text.slice(at) : text.slice(at, end)
       const before = { ...taken, notes: notes() }
+      const wasEnded = seen.ended
       guarded(() => parser.push(frame))
+      if (seen.ended && !wasEnded) seen.after = text.slice(at + frame.length)
       const isWhole = isBetweenFrames && end !== 1
       isBetweenFrames = end !== 1
       at += frame.length
@@ -145,6 +152,7 @@ export function createStreamReader(
       } else takeText(text)
     },
     end() {
+      ending = true
       guarded(() => parser.push(decoder.decode()))
       guarded(() => parser.end())
       guarded(() => streamDecoder.end(state, take))
@@ -241,6 +249,9 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     get finished() {
       return reader.seen.clean
     },
+    get after() {
+      return reader.seen.after
+    },
     get error() {
       return reader.seen.error
     },
@@ -292,6 +303,9 @@ function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Setti
     },
     get finished() {
       return reader.seen.clean
+    },
+    get after() {
+      return reader.seen.after
     },
     get error() {
       return reader.seen.error

@@ -62,3 +62,9 @@ test('counts that overlap have a sum all the same', () => {
   expect(strictOf('generate-content').checkResponse(crossed?.wire)).toEqual([])
   expect(crossed?.notes.map(({ code }) => code)).toContain('usage.overlap')
 })
+
+test.each([undefined, null, {}, [null], ['x']])('a namespace that holds %s is no crash', tools => {
+  const wire = { input: 'x', tools: [{ type: 'namespace', name: 'n', description: '', tools }] }
+  for (const to of Object.values(protocols)) expect(() => cross('request', wire, protocols.responses, to)).not.toThrow()
+  expect(() => protocols.responses.decodeRequest(wire)).not.toThrow(TypeError)
+})

@@ -258,8 +258,8 @@ function answersByHttp(served: Protocol): Target {
   }
 }
 
-/** Names of tools and kinds of items that the upstream made up, and nobody can mend. */
-const itsOwn = /name: does not match|type: expected one of/
+/** Names of tools, tiers and kinds of items that the upstream made up, and nobody can mend. */
+const itsOwn = /name: does not match|type: expected one of|serviceTier: does not match/
 
 async function* piecewise(pieces: readonly Uint8Array[], breaks = false): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) yield piece

@@ -157,7 +157,7 @@ describe('between equal protocols, strict', () => {
   })
 
   test('a collected stream is refused for what could not be read of it', async () => {
-    const text = `data: {"type":\n\n${explodeResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { protocol: 'messages' })}`
+    const text = `data: <html>\n\n${explodeResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { protocol: 'messages' })}`
     expect((await collectStream([text], { protocol: 'messages' })).notes.map(({ code }) => code)).toEqual(['stream.unreadable-frame'])
     await expect(collectStream([text], { protocol: 'messages', strict: true })).rejects.toMatchObject({ code: 'inexpressible' })
   })

@@ -88,8 +88,9 @@ function decodeFormat(format: JsonObject | null | undefined): FreeformTool['form
 /** The first inner tool remembers what the namespace says of itself. */
 function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: ResponsesReport): Tool | Tool[] {
   const { type: _, name: namespace, description, tools, ...rest } = wire
-  // A namespace in a namespace is nothing that anybody could call, and was not checked.
-  const inner = tools.some(({ type }) => type === 'namespace') ? [] : decodeTools(tools, `${at}/tools`, report)
+  // A namespace in a namespace is nothing that anybody could call, and nobody has checked what stands in one.
+  const isFlat = Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
+  const inner = isFlat ? decodeTools(tools, `${at}/tools`, report) : []
   if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol, raw: wire, at }
   return inner.filter(isCallable).map((tool, index) => {
     const ext = tool.ext?.[protocol]

@@ -6,7 +6,7 @@ const itemsReply = makers('responses').reply
 
 /** One for each note that is made between two protocols. */
 export const translateExamples: Record<string, Example> = {
-  'stream.unreadable-frame': stream('messages')(blocks.stream(['{"type":', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
+  'stream.unreadable-frame': stream('messages')(blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
   'freeform.unwrap-failed': reply('messages')(
     blocks.reply([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },

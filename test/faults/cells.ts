@@ -1,0 +1,283 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
+import { Agent, request } from 'undici'
+import { gateway } from '../../src/hosts/connect.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { clientOf, type Heard } from '../support/clients/index.ts'
+import { framesOf } from '../support/run.ts'
+import { strictOf } from '../support/strict/index.ts'
+import type { Expect, Fault } from './faults.ts'
+import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
+
+/** `sdk`: the official client reads to the end; `strict`: a plain client does, and an independent judge looks at what came. */
+export const behaviours = ['sdk', 'strict', 'leaves at once', 'leaves in the middle', 'stalls', 'sends half and leaves', 'sends half and stalls'] as const
+export type Behaviour = (typeof behaviours)[number]
+
+export type Cell = { fault: Fault; client: ProtocolName; served: ProtocolName; stream: boolean; behaviour: Behaviour }
+
+export const nameOf = ({ fault, client, served, stream, behaviour }: Cell) =>
+  `${fault.name}: ${client} from ${served}, ${stream ? 'streamed' : 'whole'}, the client ${behaviour}`
+
+export const pairs = protocolNames.flatMap(client => protocolNames.map(served => ({ client, served })))
+
+/** Everything that the cells share. */
+export type Bench = {
+  base: string
+  port: number
+  server: Server
+  upstreams: Record<string, RawUpstream>
+  agent: Agent
+  /** Ends everything; gives what stayed behind all the same. */
+  close(): Promise<string[]>
+}
+
+/** A wait that no machine is too slow for. */
+const patienceMs = 30_000
+
+export async function startBench(): Promise<Bench> {
+  const before = resources()
+  const warnings: string[] = []
+  const warned = (warning: Error) => warnings.push(String(warning))
+  process.on('warning', warned)
+  const upstreams: Record<string, RawUpstream> = {}
+  for (const name of protocolNames) upstreams[name] = await startRaw(name)
+  const nobody = await portOfNobody()
+  const short = { firstByteMs: 400, idleMs: 400, totalMs: 1_500 }
+  const channelsOf = (name: ProtocolName) => {
+    const channel = { protocols: [name], apiKey: 'upstream-secret', breaker: { failures: 0 } }
+    const baseUrl = upstreams[name]?.url ?? ''
+    return [
+      { ...channel, name, baseUrl },
+      { ...channel, name: `${name} short`, baseUrl, timeouts: short },
+      { ...channel, name: `${name} nobody`, baseUrl: `http://127.0.0.1:${nobody}` },
+    ]
+  }
+  const handler = gateway({
+    auth: 'none',
+    channels: protocolNames.flatMap(channelsOf),
+    models: protocolNames.flatMap(name =>
+      ['', ' short', ' nobody'].map(kind => ({ id: `${name}${kind.replace(' ', '-')}-cell-*`, channels: [{ name: `${name}${kind}` }] })),
+    ),
+    defaults: { retries: 0, eventLimit: 2 ** 21, keepAliveMs: 60_000 },
+  })
+  const server = createServer(handler)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const agent = new Agent({ keepAliveTimeout: 2_000, connections: 64 })
+  return {
+    base: `http://127.0.0.1:${port}`,
+    port,
+    server,
+    upstreams,
+    agent,
+    async close() {
+      const left: string[] = []
+      await agent.destroy()
+      server.closeIdleConnections()
+      if (!(await within(async () => (await connections(server)) === 0, 5_000))) {
+        // Of clients that keep their connections for the next call.
+        server.closeIdleConnections()
+        if ((await connections(server)) > 0 && !(await idleOnly(server))) left.push(`${await connections(server)} connections of clients`)
+      }
+      await handler.close(2_000)
+      for (const [name, { sockets, close }] of Object.entries(upstreams)) {
+        if (!(await within(() => sockets.size === 0, 10_000))) left.push(`${sockets.size} upstream connections of ${name}`)
+        await close()
+      }
+      server.closeAllConnections()
+      await new Promise(resolve => server.close(resolve))
+      await within(() => over(before).length === 0, 20_000)
+      left.push(...over(before), ...warnings)
+      process.off('warning', warned)
+      return left
+    },
+  }
+}
+
+async function idleOnly(server: Server): Promise<boolean> {
+  server.closeIdleConnections()
+  return within(async () => (await connections(server)) === 0, 5_000)
+}
+
+const connections = (server: Server) =>
+  new Promise<number>((resolve, reject) => server.getConnections((error, count) => (error ? reject(error) : resolve(count))))
+
+/** What keeps this process alive, by kind. Clients of the SDKs have a pool of their own, which closes in its own time. */
+function resources(): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return counts
+}
+
+const over = (before: Map<string, number>) =>
+  [...resources()].flatMap(([kind, count]) => {
+    const more = count - (before.get(kind) ?? 0)
+    // The runtime's own clock, and what writes to the terminal.
+    return more > (kind === 'Timeout' ? 1 : 0) && kind !== 'Immediate' && !/Pipe|TTY|FS|CloseReq/.test(kind) ? [`${more} ${kind}`] : []
+  })
+
+async function portOfNobody(): Promise<number> {
+  const server = createTcpServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
+}
+
+async function within(holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
+  for (const end = Date.now() + ms; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 5))) if (await holds()) return true
+  return holds()
+}
+
+const tool = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] } }
+let next = 0
+
+/** Runs one cell. Gives what was wrong with it; undefined: nothing. */
+export async function run(bench: Bench, cell: Cell): Promise<string | undefined> {
+  const { fault, served, behaviour } = cell
+  const id = `c${(next++).toString(36)}`
+  const upstream = bench.upstreams[served]
+  if (!upstream) return 'no upstream'
+  upstream.plays.set(id, fault.play)
+  const model = `${served}${fault.impatient ? '-short' : fault.refuses ? '-nobody' : ''}-cell-${id}`
+  try {
+    const wrong = await behave(bench, cell, { id, model })
+    if (wrong) return wrong
+    const calls = upstream.calls.get(id) ?? []
+    if (/half/.test(behaviour) && calls.length > 0) return 'half of a request was sent on'
+    if (calls.length > 1) return `${calls.length} upstream calls`
+    if (!(await within(() => calls.every(({ over }) => over), patienceMs))) return 'the upstream call goes on'
+    return undefined
+  } finally {
+    upstream.plays.delete(id)
+    upstream.calls.delete(id)
+  }
+}
+
+type Named = { id: string; model: string }
+
+async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<string | undefined> {
+  const { client, stream } = cell
+  const path = protocols[client].address.target({ operation: 'generate', model, stream }) ?? '/'
+  const body = JSON.stringify({ ...clientOf(client).open({ model, ask: `Look up ${id}`, tools: [tool] }), ...(client !== 'generate-content' && { stream }) })
+  switch (cell.behaviour) {
+    case 'sdk':
+      return judged(cell, id, await bySdk(bench, cell, { id, model }))
+    case 'strict':
+      return judged(cell, id, await byStrict(bench, cell, path, body))
+    case 'leaves at once':
+      return left(bench, path, body, async controller => {
+        await new Promise(resolve => setTimeout(resolve, 3))
+        controller.abort()
+      })
+    case 'leaves in the middle':
+      return left(bench, path, body, async (controller, answer) => {
+        const { body: reply } = await answer
+        for await (const _ of reply) break
+        controller.abort()
+      })
+    case 'stalls':
+      return bySocket(bench, path, { sent: body, length: Buffer.byteLength(body), stallMs: 120 })
+    case 'sends half and leaves':
+      return bySocket(bench, path, { sent: body.slice(0, body.length / 2), length: Buffer.byteLength(body), stallMs: 0 })
+    case 'sends half and stalls':
+      return bySocket(bench, path, { sent: body.slice(0, body.length / 2), length: Buffer.byteLength(body), stallMs: 120 })
+    default:
+      return cell.behaviour satisfies never
+  }
+}
+
+type Outcome = { kind: 'heard'; heard: Heard } | { kind: 'error'; text: string } | { kind: 'wrong'; text: string }
+
+async function bySdk({ base }: Bench, { client, stream }: Cell, { id, model }: Named): Promise<Outcome> {
+  try {
+    const heard = await clientOf(client).converse(base, { model, ask: `Look up ${id}`, tools: [tool], stream })
+    return { kind: 'heard', heard }
+  } catch (error) {
+    return { kind: 'error', text: String(error) }
+  }
+}
+
+async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell, path: string, body: string): Promise<Outcome> {
+  const { statusCode, body: reply } = await request(base + path, { method: 'POST', dispatcher: agent, headers: { 'content-type': 'application/json' }, body })
+  const text = await reply.text().catch(error => `the connection broke: ${String(error)}`)
+  const strict = strictOf(client)
+  const wrong = (what: string, faults: unknown = ''): Outcome => ({ kind: 'wrong', text: `${what} ${JSON.stringify(faults)} ${text.slice(-600)}` })
+  const passed = client === served
+  if (statusCode >= 400) {
+    const faults = passed ? [] : strict.checkError(parsed(text))
+    return faults.length > 0 ? wrong('an illegal error', faults) : { kind: 'error', text }
+  }
+  if (!stream) {
+    const heard = await clientOf(client)
+      .readResponse(parsed(text))
+      .catch(error => (passed ? undefined : String(error)))
+    if (typeof heard === 'string') return wrong('an illegal reply', heard)
+    return heard ? { kind: 'heard', heard } : { kind: 'error', text }
+  }
+  const wires = wiresOf(text)
+  if (!passed) {
+    const faults = strict.checkStream(wires ?? [undefined])
+    if (faults.length > 0) return wrong('an illegal stream', faults)
+  }
+  const outcome = wires && strict.outcome(wires)
+  if (outcome === 'failed') return { kind: 'error', text }
+  if (outcome === 'cut' && !passed) return wrong('a stream without an end')
+  try {
+    return { kind: 'heard', heard: await clientOf(client).readStream(text) }
+  } catch (error) {
+    return passed ? { kind: 'error', text: String(error) } : wrong('a stream that its client cannot read', String(error))
+  }
+}
+
+const wiresOf = (text: string): unknown[] | undefined => {
+  try {
+    return framesOf(text).map(({ wire }) => wire)
+  } catch {
+    return undefined
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function judged({ fault, stream, served }: Cell, id: string, outcome: Outcome): string | undefined {
+  const expect: Expect = typeof fault.expect === 'string' ? fault.expect : fault.expect[stream ? 'stream' : 'whole']
+  if (outcome.kind === 'wrong') return outcome.text
+  if (outcome.kind === 'error') return expect === 'reply' ? `an error instead of the reply: ${outcome.text.slice(-600)}` : undefined
+  const { text = '', calls = [] } = scriptOf(id)
+  const { heard } = outcome
+  if (heard.stop === undefined) return `an end that is neither success nor error: ${JSON.stringify(heard)}`
+  const wanted = [text, fault.says?.(text) ?? text]
+  const isWhole = wanted.includes(heard.text) && heard.calls.length === 1 && JSON.stringify(heard.calls[0]?.input) === calls[0]?.args
+  if (!isWhole && stream && fault.endless?.includes(served)) return undefined
+  if (!isWhole) return `a false success: ${JSON.stringify(heard)}`
+  return expect === 'error' ? `a success where there was none: ${JSON.stringify(heard)}` : undefined
+}
+
+type Leaver = (controller: AbortController, answer: Promise<Awaited<ReturnType<typeof request>>>) => Promise<void>
+
+async function left({ base, agent }: Bench, path: string, body: string, leave: Leaver): Promise<undefined> {
+  const controller = new AbortController()
+  const answer = request(base + path, { method: 'POST', dispatcher: agent, headers: { 'content-type': 'application/json' }, body, signal: controller.signal })
+  answer.then(({ body: reply }) => reply.on('error', () => {})).catch(() => {})
+  await leave(controller, answer).catch(() => {})
+}
+
+/** By hand: says so much of the request, reads nothing, waits, and goes. */
+function bySocket({ port }: Bench, path: string, { sent, length, stallMs }: { sent: string; length: number; stallMs: number }): Promise<undefined> {
+  return new Promise(resolve => {
+    const socket = connect(port, '127.0.0.1')
+    socket.pause()
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(undefined))
+    socket.write(`POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n${sent}`)
+    setTimeout(() => socket.destroy(), Math.max(20, stallMs))
+  })
+}
