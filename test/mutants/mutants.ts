@@ -610,7 +610,7 @@ export const mutants: Mutant[] = [
     replace: 'if (false as boolean) emit(',
   },
   { fault: 'a broken frame goes in silence', room: 'translate', find: "report.add('stream.unreadable-frame', undefined)", replace: '' },
-  { fault: 'a stream of broken frames goes on for ever', room: 'translate', find: 'if (++unreadable >= unreadableLimit)', replace: 'if (++unreadable < 0)' },
+  { fault: 'a stream of broken frames goes on for ever', room: 'translate', find: '++unreadable >= unreadableLimit', replace: '++unreadable < 0' },
   {
     fault: 'a cut stream of the same protocol ends as if whole',
     room: 'translate',
