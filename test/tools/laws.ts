@@ -1,20 +1,37 @@
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
+import { parseArgs } from 'node:util'
 
 /**
- * The laws with new dice and many throws. Prints the seed before anything else, each law as it holds or fails, and the sum
- * at the end. `WIREGLOT_LAW_SEED` throws the dice of an earlier run again; words on the command line choose files.
+ * The laws with new dice and many throws. Prints the seed before anything else, each law as it holds or fails with its time,
+ * and the sum at the end. `WIREGLOT_LAW_SEED` throws the dice of an earlier run again. A whole run takes hours, so it can be
+ * cut: words on the command line choose files, `--of 'messages → responses'` a protocol or pair, `--share 1/8` every eighth
+ * law of a pair, always the same ones.
  */
 const seed = process.env['WIREGLOT_LAW_SEED'] ?? String(randomInt(2 ** 31))
 const throws = process.env['WIREGLOT_LAW_RUNS'] ?? '100000'
 const told = `WIREGLOT_LAW_SEED=${seed} WIREGLOT_LAW_RUNS=${throws}`
-console.log(told)
 
-const words = process.argv.slice(2)
-const vitest = ['vitest', 'run', '--config', 'test/tools/vitest.config.ts', '--testTimeout=0', '--reporter=verbose']
-const { status } = spawnSync('npx', [...vitest, ...(words.length > 0 ? words : ['test/laws'])], {
+const { values, positionals: words } = parseArgs({ allowPositionals: true, options: { share: { type: 'string' }, of: { type: 'string' } } })
+const { share, of } = values
+if (share !== undefined && !/^[1-9]\d*\/[1-9]\d*$/.test(share)) throw new Error(`a share is 1/8, not ${share}`)
+const cut = [...words, ...(of === undefined ? [] : [`--of '${of}'`]), ...(share === undefined ? [] : [`--share ${share}`])].join(' ')
+console.log(`${told} ${cut}`)
+
+const vitest = [
+  'vitest',
+  'run',
+  '--config',
+  'test/tools/vitest.config.ts',
+  '--testTimeout=0',
+  '--reporter=verbose',
+  '--slowTestThreshold=0',
+  '--hideSkippedTests',
+]
+const chosen = [...(words.length > 0 ? words : ['test/laws']), ...(of === undefined ? [] : ['-t', of.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')])]
+const { status } = spawnSync('npx', [...vitest, ...chosen], {
   stdio: 'inherit',
-  env: { ...process.env, WIREGLOT_LAW_SEED: seed, WIREGLOT_LAW_RUNS: throws },
+  env: { ...process.env, WIREGLOT_LAW_SEED: seed, WIREGLOT_LAW_RUNS: throws, ...(share !== undefined && { WIREGLOT_LAW_SHARE: share }) },
 })
-console.log(status === 0 ? `every law held: ${told}` : `a law failed; the same dice again: ${told} npm run laws`)
+console.log(status === 0 ? `every law held: ${told} ${cut}` : `a law failed; the same dice again: ${told} npm run laws -- ${cut}`)
 process.exitCode = status ?? 1
