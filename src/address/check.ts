@@ -1,6 +1,6 @@
 import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, versionOf, withoutVersion } from './paths.ts'
+import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, tidied, versionOf, withoutVersion } from './paths.ts'
 
 /** What a client puts behind its configured address by itself. */
 export type Appends = 'nothing' | 'endpoint' | 'version-and-endpoint'
@@ -31,6 +31,8 @@ export type AddressCheck = {
   given: string
   /** The service root, without version and endpoint. Absent: the text is no address. */
   root?: string
+  /** What paths are put behind: the root, or the address as it is where it ends in a version of the service's own. */
+  service?: string
   /** What to configure: for the usage asked about, else the root. */
   address?: string
   faults: AddressFault[]
@@ -70,7 +72,8 @@ export function checkAddress(given: string, usage?: AddressUsage): AddressCheck 
   const structural = structureFaults(url, root, usage)
   // Of the address as a whole nothing more has to be said where its parts are wrong already.
   const composing = usage && !structural.some(({ severe }) => severe) ? compositionFault(url, root, usage) : []
-  return { given, root, address, faults: [...textFaults(given, url), ...structural, ...composing], usages }
+  const service = hasForeignVersion(url) ? url.origin + tidied(url.pathname) : root
+  return { given, root, service, address, faults: [...textFaults(given, url), ...structural, ...composing], usages }
 }
 
 function composed(root: string, { protocol, appends, model = 'MODEL' }: AddressUsage & { model?: string }): string {
@@ -104,8 +107,9 @@ function compositionFault(url: URL, root: string, usage: AddressUsage): AddressF
 
 /** Services have versions of their own, which stand for that of the protocol. */
 function hasForeignVersion({ pathname }: URL): boolean {
+  const { versions, endpoint } = mountOf(pathname)
   const last = pathname.replace(/\/+$/, '').replace(/^.*(?=\/)/, '')
-  return mountOf(pathname).versions === 1 && !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
+  return versions === 1 && !endpoint && !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
 }
 
 function structureFaults(url: URL, root: string, usage: AddressUsage | undefined): AddressFault[] {

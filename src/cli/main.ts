@@ -11,6 +11,7 @@ import { addAddress } from './address.ts'
 import { addClientConfig } from './client-config.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
+import { addModels, addVerify } from './verify.ts'
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
 
@@ -78,6 +79,8 @@ program
 
 addAddress(program)
 addClientConfig(program)
+addVerify(program)
+addModels(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : (JSON.parse(await readFile(contextFile, 'utf8')) as TranslationContext)

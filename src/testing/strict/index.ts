@@ -1,0 +1,17 @@
+import { strict as chatCompletions } from './chat-completions.ts'
+import type { Strict } from './faults.ts'
+import { strict as generateContent } from './generate-content.ts'
+import { strict as messages } from './messages.ts'
+import { strict as responses } from './responses.ts'
+
+export type { Strict } from './faults.ts'
+
+/** Judges of what is legal on the wire, by protocol. They know nothing of the codecs, so that theirs is a second opinion. */
+const judges = new Map<string, Strict>(Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent }))
+
+/** @throws Error for a protocol that has no judge yet */
+export function strictOf(protocol: string): Strict {
+  const known = judges.get(protocol)
+  if (!known) throw new Error(`write src/testing/strict/${protocol}.ts, and its line in index.ts`)
+  return known
+}

@@ -1,0 +1,99 @@
+/** What a service made of one request. `failure`: no answer came, or it broke off. */
+export type Heard = {
+  /** The URL that was asked, and the one that answered in the end. */
+  asked: string
+  final: string
+  status: number
+  type: string
+  text: string
+  headers: Headers
+  firstByteMs: number
+  totalMs: number
+  failure?: string
+}
+
+export type Asker = (url: string, init: { headers: Record<string, string>; body?: unknown }) => Promise<Heard>
+
+/** A POST where there is a body, else a GET. Never rejects. */
+export function createAsker(send: typeof fetch, timeoutMs: number): Asker {
+  return async (url, { headers, body }) => {
+    const started = performance.now()
+    const since = () => Math.round(performance.now() - started)
+    const heard: Heard = { asked: url, final: url, status: 0, type: '', text: '', headers: new Headers(), firstByteMs: 0, totalMs: 0 }
+    try {
+      const answer = await send(url, {
+        method: body === undefined ? 'GET' : 'POST',
+        headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+        signal: AbortSignal.timeout(timeoutMs),
+      })
+      heard.final = answer.url || url
+      heard.status = answer.status
+      heard.type = answer.headers.get('content-type') ?? ''
+      heard.headers = answer.headers
+      const decoder = new TextDecoder()
+      const reader = answer.body?.getReader()
+      for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
+        heard.firstByteMs ||= since()
+        heard.text += decoder.decode(read.value, { stream: true })
+      }
+    } catch (error) {
+      heard.failure = failureOf(error, timeoutMs)
+    }
+    heard.totalMs = since()
+    return heard
+  }
+}
+
+function failureOf(error: unknown, timeoutMs: number): string {
+  if (!(error instanceof Error)) return 'the request failed'
+  if (error.name === 'TimeoutError') return `no whole answer in ${timeoutMs / 1000} s`
+  const { cause } = error
+  const inner = cause instanceof Error ? ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) : error.message
+  return inner
+}
+
+/** What to do when there is no answer, or one that is no reply. */
+export function mendOf(heard: Heard): string {
+  const { status, failure, text, type, asked, final } = heard
+  if (failure !== undefined) {
+    if (/ECONNREFUSED/.test(failure)) return 'Nothing listens there: check host and port, and whether the gateway runs.'
+    if (/ENOTFOUND|EAI_AGAIN/.test(failure)) return 'There is no such host: check the spelling of the address.'
+    if (/CERT|SSL|TLS|EPROTO|wrong version/i.test(failure)) return 'TLS fails: is it http instead of https, or is the certificate of another host?'
+    if (/no whole answer/.test(failure)) return 'The service is too slow or never ends its answers: look at its time limits and those of the proxies before it.'
+    return 'The connection broke: look at proxies and firewalls between here and the service.'
+  }
+  if (isHtml({ text, type })) return 'A web page answered: this is the address of a console, a login or an error page. Use the address of the API.'
+  if (asked !== final) return `The service redirects to ${final}: use that address, since a redirected POST loses its body.`
+  if (status === 401 || status === 403)
+    return 'The request reached the API, but the key was not accepted: check that it is whole, of this service, and not revoked.'
+  if (status === 404 && speaksOfModel(heard)) return 'The path is right, but there is no such model for this key: copy the id from the listing of models.'
+  if (status === 404) return 'The path is not there: check that the address has exactly one /v1, and that the service speaks this protocol.'
+  if (status === 405) return 'The path takes no such request: the address is wrong, as a page that is no API answers so.'
+  if (status === 429) return 'A limit is reached: wait as long as «retry-after» says, then verify again.'
+  if (status >= 500) return 'The service or what stands behind it failed: look at its log; verify again later.'
+  if (status >= 400) return 'The service refuses the smallest request of this protocol: its message says which field.'
+  return 'The service answers, but not as this protocol does: look at the server, or at a proxy that changes answers.'
+}
+
+/** The path may hold the word, too. */
+export function speaksOfModel({ text, asked }: Heard): boolean {
+  return /\bmodel\b|model_/i.test(text.replaceAll(new URL(asked).pathname, ''))
+}
+
+export const isHtml = ({ text, type }: Pick<Heard, 'text' | 'type'>): boolean => /text\/html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text)
+
+/** Of an error body, in one line and not long. */
+export function gist({ status, failure, text }: Heard): string {
+  if (failure !== undefined) return failure
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  return `status ${status}${line ? `: ${line.length > 200 ? `${line.slice(0, 200)}…` : line}` : ''}`
+}
+
+export function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

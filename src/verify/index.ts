@@ -1,0 +1,78 @@
+import { checkAddress } from '../address/check.ts'
+import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
+import { createAsker } from './ask.ts'
+import { checkProtocol } from './generate.ts'
+import type { Point, Tell } from './point.ts'
+import { checkBase, checkListing, listed } from './service.ts'
+
+export type { Point, Result } from './point.ts'
+
+export type VerifyOptions = {
+  /** Address of a gateway, or of any provider. */
+  base: string
+  model: string
+  /** Goes into the header that each protocol shows it in, and nowhere else. Absent: none is shown. */
+  key?: string
+  /** This protocol alone, which then has to be there. Absent: all that the service offers. */
+  protocol?: ProtocolName
+  /** How long one request may take. Default 60,000. */
+  timeoutMs?: number
+  /** Is told each point as it is found. */
+  onPoint?: (point: Point) => void
+  /** Absent: the global `fetch`. */
+  fetch?: typeof fetch
+}
+
+/** `ok`: no point failed. */
+export type Verification = { base: string; model: string; ok: boolean; points: Point[] }
+
+/**
+ * Asks a gateway or a provider all that its clients will ask, and says of each point whether it holds and, where it does
+ * not, what to change. Makes up to five small requests in each protocol. Never rejects.
+ */
+export async function verify({ base, model, key, protocol: only, timeoutMs = 60_000, onPoint, fetch: send = fetch }: VerifyOptions): Promise<Verification> {
+  const points: Point[] = []
+  // Services repeat in their errors what they were shown.
+  const hidden = (text: string) => (key ? text.replaceAll(key, '***') : text)
+  const tellOf =
+    (of: Point['of']): Tell =>
+    (name, result, told, { mend, ms } = {}) => {
+      const point = { of, name, result, told: hidden(told), ...(mend !== undefined && { mend: hidden(mend) }), ...(ms !== undefined && { ms }) }
+      points.push(point)
+      onPoint?.(point)
+      return point
+    }
+  const ask = createAsker(send, timeoutMs)
+  const service = checkBase(base, tellOf('address'))
+  if (service !== undefined) {
+    await checkListing(ask, service, { model, ...(key !== undefined && { key }) }, tellOf('service'))
+    let offered = 0
+    for (const name of only === undefined ? protocolNames : [only]) {
+      const probe = { ask, service, protocol: protocols[name], model, key, wanted: only !== undefined, tell: tellOf(name) }
+      if (await checkProtocol(probe)) offered++
+    }
+    if (offered === 0)
+      tellOf('service')('a protocol', 'failed', 'no protocol is offered at this address', {
+        mend: 'Check the address: it should have exactly one /v1 when a client asks.',
+      })
+  }
+  return { base, model, ok: points.every(({ result }) => result !== 'failed'), points }
+}
+
+/**
+ * The ids of the models that a service lists for a key.
+ * @throws Error that says what to change
+ */
+export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
+  const { service, faults } = checkAddress(base)
+  if (service === undefined) return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
+  return listed(createAsker(send, timeoutMs), service, key)
+}
+
+const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }
+
+/** One point as lines for people. */
+export function pointText({ of, name, result, told, mend, ms }: Point): string {
+  const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${told}${ms === undefined ? '' : ` (${ms} ms)`}`
+  return mend === undefined || mend === told ? line : `${line}\n      → ${mend}`
+}

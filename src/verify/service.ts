@@ -1,0 +1,87 @@
+import { checkAddress } from '../address/check.ts'
+import { urlOf } from '../address/paths.ts'
+import { isObject } from '../kit/json.ts'
+import { type Asker, gist, type Heard, isHtml, mendOf, parsed } from './ask.ts'
+import type { Point, Tell } from './point.ts'
+
+const bearer = (key: string | undefined): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` })
+
+/** The address that requests are composed with: as it was given, where it may have a version of the service's own. */
+export function checkBase(base: string, tell: Tell): string | undefined {
+  const { root, faults, service } = checkAddress(base)
+  const wrong = faults.filter(({ severe }) => severe)
+  for (const { rule, message } of faults.filter(({ severe }) => !severe)) tell(rule, 'warned', message, { mend: message })
+  if (wrong.length > 0) tell('the address', 'failed', base, { mend: wrong.map(({ message }) => message).join(' ') })
+  else tell('the address', 'passed', root ?? base)
+  return service
+}
+
+/** GET /v1/models: is it the API, does it know the key, does it list the model? */
+export async function checkListing(ask: Asker, service: string, { key, model }: { key?: string; model: string }, tell: Tell): Promise<Point | undefined> {
+  const url = urlOf(service, '/v1/models')
+  const heard = await ask(url, { headers: bearer(key) })
+  const ms = heard.totalMs
+  const failed = (name: string, told: string) => tell(name, 'failed', told, { mend: mendOf(heard), ms })
+  if (heard.failure !== undefined) return failed('the service answers', `${url}: ${heard.failure}`)
+  tell('the service answers', 'passed', `GET ${url}: status ${heard.status}`, { ms })
+  const versions = new URL(heard.final).pathname.split('/').filter(segment => /^v\d+[a-z]*\d*$/.test(segment)).length
+  if (heard.final !== url) failed('the final URL', `redirected to ${heard.final}`)
+  else
+    tell(
+      'the final URL',
+      versions === 1 ? 'passed' : 'failed',
+      `${heard.final} has ${versions} versions`,
+      versions === 1 ? {} : { mend: 'The URL must contain exactly one /v1.' },
+    )
+  const body = parsed(heard.text)
+  if (isHtml(heard) || !isObject(body)) {
+    const name = 'JSON, not a page'
+    if (heard.status === 404 && !isHtml(heard))
+      return tell(name, 'warned', `${gist(heard)}: this service lists no models`, { mend: 'Clients that offer a choice of models will have none.' })
+    return failed(name, isHtml(heard) ? `a web page, with status ${heard.status}` : `no JSON, with status ${heard.status}`)
+  }
+  tell('JSON, not a page', 'passed', heard.type || 'JSON')
+  const told = isObject(body['error']) || typeof body['detail'] === 'string' || body['type'] === 'error' || typeof body['message'] === 'string'
+  if (heard.status < 300 === told)
+    failed('status and body agree', heard.status < 300 ? `status ${heard.status} with an error in it` : `status ${heard.status} without an error that says why`)
+  else tell('status and body agree', 'passed', told ? `status ${heard.status}, and the body says why` : `status ${heard.status}`)
+  if (heard.status === 404)
+    return tell('the listing', 'warned', gist(heard), { mend: 'This service lists no models: clients that offer a choice of models will have none.' })
+  if (heard.status !== 200) return failed(heard.status === 401 || heard.status === 403 ? 'the key' : 'the listing', gist(heard))
+  tell('the key', 'passed', key === undefined ? 'none was asked for' : 'accepted')
+  const ids = idsIn(body)
+  if (ids.includes(model)) tell('the model is listed', 'passed', model)
+  else
+    tell('the model is listed', 'warned', `«${model}» is not among ${ids.length}: ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' …' : ''}`, {
+      mend: 'Copy the id from the listing; where names are patterns or aliases, the requests below decide.',
+    })
+  return key === undefined ? undefined : checkWrongKey(ask, url, tell)
+}
+
+async function checkWrongKey(ask: Asker, url: string, tell: Tell): Promise<Point> {
+  const name = 'a wrong key is refused'
+  const heard: Heard = await ask(url, { headers: bearer('wireglot-verify-is-not-a-key') })
+  if (heard.status === 401 || heard.status === 403) return tell(name, 'passed', `status ${heard.status}`, { ms: heard.totalMs })
+  return tell(name, 'warned', gist({ ...heard, text: '' }), {
+    ms: heard.totalMs,
+    mend: 'Whoever finds the address is told the models: give the service keys, or let it listen on this machine alone.',
+  })
+}
+
+/** The ids in a listing, in whatever dialect. */
+export function idsIn(body: unknown): string[] {
+  if (!isObject(body)) return []
+  const list = [body['data'], body['models']].find(Array.isArray) as unknown[] | undefined
+  return (list ?? []).flatMap(model => {
+    const id = isObject(model) ? (model['id'] ?? model['name']) : undefined
+    return typeof id === 'string' ? [id.replace(/^models\//, '')] : []
+  })
+}
+
+/** The ids of the models that a service lists. @throws Error that says what to change */
+export async function listed(ask: Asker, service: string, key: string | undefined): Promise<string[]> {
+  const heard = await ask(urlOf(service, '/v1/models'), { headers: bearer(key) })
+  const body = parsed(heard.text)
+  if (heard.status !== 200 || !isObject(body)) throw new Error(`${heard.asked}: ${gist({ ...heard, text: isHtml(heard) ? '' : heard.text })}. ${mendOf(heard)}`)
+  return idsIn(body)
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { gateway } from '../../src/hosts/connect.ts'
+import { after, listen } from '../gateway/support.ts'
+import { wireglot } from './support.ts'
+
+async function started(): Promise<string> {
+  const handler = gateway({
+    keys: [{ name: 'a', key: 'client-secret' }],
+    channels: [{ name: 'demo', embedded: 'demo' }],
+    models: [{ id: 'm', channels: [{ name: 'demo' }] }],
+  })
+  after(() => handler.close(200))
+  return listen(handler)
+}
+
+test('wireglot verify prints a line for each point and exits with 0 when all hold', async () => {
+  const { code, out, err } = await wireglot(['verify', '--base', await started(), '--model', 'm', '--protocol', 'messages'], '', {
+    WIREGLOT_KEY: 'client-secret',
+  })
+  expect(err).toBe('')
+  expect(out).toMatch(/ok {4}messages +streamed reply +«Hello/)
+  expect(out).toMatch(/\d+ points hold, 0 fail, 0 to be minded/)
+  expect(code).toBe(0)
+})
+
+test('it exits with 1 when a point fails, and says what to change; --json says the same to programs', async () => {
+  const asked = ['verify', '--base', await started(), '--model', 'm', '--key-env', 'TEAM_KEY', '--protocol', 'responses']
+  const env = { TEAM_KEY: 'another-secret' }
+  const { code, out } = await wireglot(asked, '', env)
+  expect(code).toBe(1)
+  expect(out).toMatch(/FAIL +service +the key .*\n +→ The request reached the API/)
+  expect(out).not.toContain('another-secret')
+  const json = await wireglot([...asked, '--json'], '', env)
+  expect(json.code).toBe(1)
+  expect(JSON.parse(json.out)).toMatchObject({ ok: false, points: expect.arrayContaining([expect.objectContaining({ name: 'the key', result: 'failed' })]) })
+})
+
+test('a variable that is not there is bad usage', async () => {
+  const { code, err } = await wireglot(['verify', '--base', 'http://127.0.0.1:9', '--model', 'm', '--key-env', 'NOT_SET_AT_ALL'])
+  expect(code).toBe(2)
+  expect(err).toContain('NOT_SET_AT_ALL')
+})
+
+test('wireglot models prints the ids', async () => {
+  const { code, out } = await wireglot(['models', '--base', await started()], '', { WIREGLOT_KEY: 'client-secret' })
+  expect({ code, out }).toEqual({ code: 0, out: 'm\n' })
+})

@@ -1,0 +1,234 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { gateway } from '../../src/hosts/connect.ts'
+import { listModels, type Point, pointText, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
+import { listen, replies, streams } from '../gateway/support.ts'
+
+type Asked = { path: string; stream: boolean; model: string; tools: boolean }
+type Answer = { status?: number; type?: string; body: unknown; cut?: boolean }
+
+/** The gateway with the demo model under a name. */
+async function started(config: Partial<GatewayConfig>, model = 'm'): Promise<string> {
+  const handler = gateway({ channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: model, channels: [{ name: 'demo' }] }], ...config })
+  onTestFinished(() => handler.close(200))
+  return listen(handler)
+}
+
+const keys = [{ name: 'a', key: 'client-secret' }]
+const listing = { object: 'list', data: [{ id: 'm', object: 'model', created: 1, owned_by: 'x' }] }
+const refusal = { error: { message: 'there is no such model', type: 'invalid_request_error', code: 'model_not_found', param: 'model' } }
+
+/** A provider of chat-completions that says hello; `broken` says what it does otherwise. */
+async function provider(broken: (asked: Asked) => Answer | undefined = () => undefined): Promise<string> {
+  return listen(async (request: IncomingMessage, response: ServerResponse) => {
+    let text = ''
+    for await (const chunk of request) text += String(chunk)
+    const body = (text ? JSON.parse(text) : {}) as { stream?: boolean; model?: string; tools?: unknown }
+    const asked = { path: request.url ?? '', stream: body.stream === true, model: body.model ?? '', tools: body.tools !== undefined }
+    const { status = 200, type = 'application/json', body: sent, cut = false } = broken(asked) ?? sound(asked)
+    response.writeHead(status, { 'content-type': type })
+    response.write(typeof sent === 'string' ? sent : JSON.stringify(sent))
+    if (cut) setTimeout(() => response.destroy(), 20)
+    else response.end()
+  })
+}
+
+function sound({ path, stream, model }: Asked): Answer {
+  if (path === '/v1/models') return { body: listing }
+  if (path !== '/v1/chat/completions') return { status: 404, body: { error: { message: 'Not Found' } } }
+  if (model !== 'm') return { status: 404, body: refusal }
+  if (!stream) return { body: replies['chat-completions'] }
+  const counts = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: replies['chat-completions']['usage'] }
+  const [done = '', ...frames] = [...streams['chat-completions']].reverse()
+  return { type: 'text/event-stream', body: [...frames.reverse(), `data: ${JSON.stringify(counts)}\n\n`, done].join('') }
+}
+
+const run = (base: string, more: Partial<VerifyOptions> = {}) => verify({ base, model: 'm', timeoutMs: 20_000, ...more })
+const found = ({ points }: Verification, name: string, of?: Point['of']) => points.find(point => point.name === name && (of === undefined || point.of === of))
+const failed = ({ points }: Verification) => points.filter(({ result }) => result === 'failed').map(({ of, name }) => `${of}: ${name}`)
+
+describe('the gateway', () => {
+  test('passes every point in every protocol, streamed and not', async () => {
+    const url = await started({ keys })
+    const told: Point[] = []
+    const result = await run(`${url}/v1`, { key: 'client-secret', onPoint: point => told.push(point) })
+    expect(result.points.filter(({ result: one }) => one !== 'passed')).toEqual([])
+    expect(result.ok).toBe(true)
+    expect(told).toEqual(result.points)
+    for (const of of ['chat-completions', 'responses', 'messages', 'generate-content'] as const)
+      expect(result.points.filter(point => point.of === of).map(({ name }) => name)).toEqual([
+        'whole reply',
+        'whole reply: usage',
+        'streamed reply',
+        'streamed reply: usage',
+        'tool call',
+        'streamed tool call',
+        'an error',
+      ])
+  })
+
+  test('with a wrong key says that the API was reached, and does not repeat the key', async () => {
+    const result = await run(await started({ keys }), { key: 'another-secret' })
+    expect(found(result, 'the key')).toMatchObject({ result: 'failed', mend: expect.stringContaining('reached the API') })
+    expect(JSON.stringify(result)).not.toContain('another-secret')
+  })
+
+  test('a model that it does not have is told', async () => {
+    const result = await run(await started({ auth: 'none' }, 'other'))
+    expect(found(result, 'the model is listed')).toMatchObject({ result: 'warned', told: expect.stringContaining('other') })
+    expect(found(result, 'whole reply', 'messages')).toMatchObject({ result: 'failed', mend: expect.stringContaining('no such model') })
+  })
+})
+
+describe('a provider of one protocol', () => {
+  test('passes, and what it does not offer is no fault', async () => {
+    const result = await run(await provider())
+    expect(failed(result)).toEqual([])
+    expect(result.ok).toBe(true)
+    expect(found(result, 'streamed reply: usage')).toMatchObject({ result: 'passed' })
+    expect(found(result, 'offered', 'messages')).toMatchObject({ result: 'skipped' })
+    expect(found(result, 'tool call')).toMatchObject({ result: 'warned' })
+  })
+
+  test('that was asked for another one fails', async () => {
+    const result = await run(await provider(), { protocol: 'messages' })
+    expect(failed(result)).toEqual(['messages: whole reply'])
+  })
+
+  test('whose address has no version of ours is asked under its own', async () => {
+    const base = await provider(({ path, ...asked }) => sound({ ...asked, path: path.replace('/api/v4/', '/v1/') }))
+    expect((await run(`${base}/api/v4`)).ok).toBe(true)
+  })
+})
+
+const html = '<!doctype html><title>Console</title>'
+const whole = replies['chat-completions']
+const callOf = (args: string) => ({
+  ...whole,
+  choices: [
+    {
+      index: 0,
+      message: {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'get_weather', arguments: args } }],
+      },
+      finish_reason: 'tool_calls',
+      logprobs: null,
+    },
+  ],
+})
+const onlyWhole = (body: unknown) => (asked: Asked) =>
+  asked.path.endsWith('completions') && !asked.stream && !asked.tools && asked.model === 'm' ? { body } : undefined
+const onlyStream = (answer: Answer) => (asked: Asked) => (asked.stream && !asked.tools ? answer : undefined)
+
+describe('a server that', () => {
+  test.each<[string, (asked: Asked) => Answer | undefined, string, RegExp]>([
+    ['is a console', () => ({ type: 'text/html', body: html }), 'JSON, not a page', /address of the API/],
+    ['answers errors with status 200', ({ path }) => (path === '/v1/models' ? { body: refusal } : undefined), 'status and body agree', /./],
+    ['refuses the key', () => ({ status: 401, body: { error: { message: 'no' } } }), 'the key', /key was not accepted/],
+    [
+      'is limited',
+      ({ path }) => (path === '/v1/models' ? undefined : { status: 429, body: { error: { message: 'slow down' } } }),
+      'whole reply',
+      /retry-after/,
+    ],
+    ['fails', ({ path }) => (path === '/v1/models' ? undefined : { status: 500, body: { error: { message: 'oops' } } }), 'whole reply', /look at its log/],
+    ['answers with the body of another protocol', onlyWhole(replies.messages), 'whole reply', /another protocol|as the protocol says/],
+    [
+      'forgets a field that clients rely on',
+      onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' } }] }),
+      'whole reply',
+      /as the protocol says|another protocol/,
+    ],
+    [
+      'says nothing',
+      onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: '', refusal: null }, finish_reason: 'stop', logprobs: null }] }),
+      'whole reply',
+      /loses the text/,
+    ],
+    ['does not count', onlyWhole({ ...whole, usage: undefined }), 'whole reply: usage', /let the server count/],
+    ['does not stream', onlyStream({ body: whole }), 'streamed reply', /does not stream this model/],
+    [
+      'cuts its streams',
+      onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].slice(0, 3).join('') }),
+      'streamed reply',
+      /time limits and buffers/,
+    ],
+    [
+      'breaks connections',
+      onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].slice(0, 3).join(''), cut: true }),
+      'streamed reply',
+      /time limits and buffers/,
+    ],
+    [
+      'breaks its frames',
+      onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].join('').replace('"chatcmpl-1"', '"chat') }),
+      'streamed reply',
+      /./,
+    ],
+    [
+      'fails in mid stream',
+      onlyStream({ type: 'text/event-stream', body: `${streams['chat-completions'][0]}data: ${JSON.stringify(refusal)}\n\n` }),
+      'streamed reply',
+      /after it had begun/,
+    ],
+    [
+      'writes calls that are no JSON',
+      ({ tools, stream }) => (tools && !stream ? { body: callOf('{"city": ') } : undefined),
+      'tool call',
+      /parser of tool calls|as the protocol says/,
+    ],
+    [
+      'tells errors as a page',
+      ({ model }) => (model !== 'm' && model !== '' ? { status: 404, type: 'text/html', body: html } : undefined),
+      'an error',
+      /words of the protocol/,
+    ],
+  ])('%s fails at its point, which says what to change', async (_, broken, name, mend) => {
+    const result = await run(await provider(broken))
+    expect(result.ok).toBe(false)
+    expect(found(result, name), result.points.map(pointText).join('\n')).toMatchObject({ result: 'failed', mend: expect.stringMatching(mend) })
+    for (const point of result.points) if (point.result === 'failed') expect(point.mend).toMatch(/\w/)
+  })
+
+  test('does not listen is told as that', async () => {
+    const result = await run('http://127.0.0.1:9')
+    expect(found(result, 'the service answers')).toMatchObject({ result: 'failed' })
+    expect(result.ok).toBe(false)
+  })
+
+  test('is no address at all is told without a request', async () => {
+    const result = await run('gateway.example', { fetch: () => Promise.reject(new Error('nobody asks')) })
+    expect(result.points).toMatchObject([{ of: 'address', result: 'failed', mend: expect.stringContaining('https://') }])
+  })
+
+  test('redirects is told with the address that answered', async () => {
+    const right = await provider()
+    const base = await listen((request, response) => {
+      response.writeHead(302, { location: right + request.url })
+      response.end()
+    })
+    expect(found(await run(base), 'the final URL')).toMatchObject({ result: 'failed', mend: expect.stringContaining(`${right}/v1/models`) })
+  })
+
+  test('gives several faults is told all of them, and a full endpoint does not hide the rest', async () => {
+    const result = await run(`${await provider()}/v1/chat/completions`)
+    expect(failed(result)).toEqual(['address: the address'])
+    expect(found(result, 'whole reply', 'chat-completions')).toMatchObject({ result: 'passed' })
+  })
+})
+
+describe('listModels', () => {
+  test('gives the ids', async () => {
+    expect(await listModels({ base: `${await provider()}/v1` })).toEqual(['m'])
+  })
+
+  test('rejects with what to change', async () => {
+    const base = await provider(() => ({ type: 'text/html', body: html }))
+    await expect(listModels({ base })).rejects.toThrow(/address of the API/)
+    await expect(listModels({ base: 'gw' })).rejects.toThrow(/begins with https/)
+  })
+})
