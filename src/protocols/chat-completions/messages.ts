@@ -290,13 +290,28 @@ function noteControl({ control, at, tools }: ControlPart, { report, options }: W
 const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)
 const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
 
+/** Where the turns that have to do with an id stand, so that no turn looks through all that follow it. */
+function placesById(turns: readonly Message[], idsOf: (turn: Message) => readonly (string | undefined)[]): Map<string, number[]> {
+  const places = new Map<string, number[]>()
+  for (const [place, turn] of turns.entries())
+    for (const id of idsOf(turn)) {
+      if (id === undefined) continue
+      const known = places.get(id)
+      if (known) known.push(place)
+      else places.set(id, [place])
+    }
+  return places
+}
+
 /** The results of a turn's calls directly after it, in the order of the calls. */
 function placeResults(turns: Message[], { report, options, invented }: Writing): Message[] {
   const repair = options.repairToolPairs ?? 'keep'
   const placed: Message[] = []
-  const left = [...turns]
-  while (left.length > 0) {
-    const turn = left.shift() as Message
+  const results = placesById(turns, turn => [resultOf(turn)?.callId])
+  const uses = placesById(turns, turn => callsOf(turn).map(({ id }) => id))
+  const taken = new Set<number>()
+  for (const [place, turn] of turns.entries()) {
+    if (taken.has(place)) continue
     const calls = turn.role === 'assistant' ? callsOf(turn) : []
     if (calls.length === 0) {
       const result = resultOf(turn)
@@ -305,19 +320,17 @@ function placeResults(turns: Message[], { report, options, invented }: Writing):
       continue
     }
     const ids = new Map(calls.map((call, i) => [call.id, i]))
+    // A later turn may use an id again; from there on it is that turn's.
+    const end = Math.min(...[...ids.keys()].map(id => uses.get(id)?.find(use => use > place) ?? turns.length))
+    const found = [...ids.keys()].flatMap(id => results.get(id)?.filter(at => at > place && at < end && !taken.has(at)) ?? []).sort((a, b) => a - b)
     const answers: Message[] = []
-    let adjacent = true
-    for (let i = 0; i < left.length; ) {
-      const next = left[i] as Message
-      const result = resultOf(next)
-      if (!result) adjacent = false
-      // A later turn may use an id again; from there on it is that turn's.
-      if (callsOf(next).some(({ id }) => ids.has(id))) break
-      if (result && ids.has(result.callId)) {
-        if (!adjacent) report.add('tool-result.moved', result.at)
-        answers.push(next)
-        left.splice(i, 1)
-      } else i++
+    let others = place + 1
+    for (const at of found) {
+      while (others < at && resultOf(turns[others] as Message)) others++
+      const answer = turns[at] as Message
+      if (others < at) report.add('tool-result.moved', resultOf(answer)?.at)
+      taken.add(at)
+      answers.push(answer)
     }
     const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
     const dangling = calls.filter(({ id }) => !answered.has(id))

@@ -39,21 +39,26 @@ export function formOf(ext: ExtMap | undefined): JsonObject {
 /** A wire object: the known keys over the kept ones, undefined left out, kept nulls where nothing is said. */
 export function spell(known: JsonObject, ext: ExtMap | undefined): JsonObject {
   const kept = own(ext)
-  const nulls = kept?.form?.['nulls']
+  // Whatever another protocol told has nothing kept.
+  if (!kept) return merge({}, known)
+  const nulls = kept.form?.['nulls']
   const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
-  return merge({ ...base, ...kept?.fields }, known)
+  return merge({ ...base, ...kept.fields }, known)
 }
 
 /** `over` wins; objects on both sides are merged. */
 export function merge(under: JsonObject, over: JsonObject): JsonObject {
-  // Own keys stay own keys, whatever their names.
-  const merged = new Map(Object.entries(under))
-  for (const [key, value] of Object.entries(over)) {
+  const merged = { ...under }
+  for (const key of Object.keys(over)) {
+    const value = over[key]
     if (value === undefined) continue
-    const below = merged.get(key)
-    merged.set(key, isObject(below) && isObject(value) ? merge(below, value) : value)
+    const below = Object.hasOwn(merged, key) ? merged[key] : undefined
+    const wanted = isObject(below) && isObject(value) ? merge(below, value) : value
+    // An own key stays one, whatever its name.
+    if (key === '__proto__') Object.defineProperty(merged, key, { value: wanted, enumerable: true, configurable: true, writable: true })
+    else merged[key] = wanted
   }
-  return Object.fromEntries(merged)
+  return merged
 }
 
 /** Equal as JSON, key order aside; a key that holds undefined counts as absent. */
