@@ -66,6 +66,17 @@ describe('a stream gathered is the whole reply', () => {
     expect(collected).toEqual(whole.wire)
   })
 
+  test('what says why an answer was cut off is whole itself, and the call before it is not', () => {
+    const { whole, collected } = both(reply([{ functionCall: { id: 'a', name: 'look' } }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }), responses)
+    expect(collected).toMatchObject({
+      output: [
+        { type: 'function_call', status: 'incomplete' },
+        { type: 'message', status: 'completed' },
+      ],
+    })
+    expect(collected).toEqual(whole.wire)
+  })
+
   test.each([
     ['behind a text', [signed]],
     ['before a call', [{ functionCall: { id: 'a', name: 'look', args: { q: 1 } }, thoughtSignature: 'QUJD' }]],

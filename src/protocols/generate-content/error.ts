@@ -49,10 +49,11 @@ const unpaid = /\bbilling\b/i
 
 const types = 'type.googleapis.com/google.rpc.'
 
-/** An error, alone or in the list that a stream without frames is. */
+/** An error, alone or in the list that a stream without frames is. Some servers between say it in one word. */
 export function isErrorBody(wire: unknown): boolean {
   const outer = Array.isArray(wire) ? wire[0] : wire
-  return isObject(outer) && isObject(outer['error'])
+  const error = isObject(outer) ? outer['error'] : undefined
+  return isObject(error) || (typeof error === 'string' && error !== '')
 }
 
 /** Total: any body becomes an error that keeps its status. */

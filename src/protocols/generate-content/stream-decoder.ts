@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -75,10 +76,10 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     start(state, {}, emit)
     state.phase = 'ended'
     const all = Object.values(state.candidates)
-    const clean = all.every(({ raw }) => raw !== undefined) && (all.length > 0 || state.blocked)
+    const clean = state.blocked || (all.length > 0 && all.every(({ raw }) => raw !== undefined))
     if (clean) {
       for (const answering of all) close(answering, emit)
-      for (const answering of all) finish(answering, emit)
+      for (const answering of all) finish(state, answering, emit)
     }
     tellUsage(state, emit)
     emit({ type: 'end', clean })
@@ -108,9 +109,19 @@ function take(state: DecoderState, given: unknown, emit: Emitting): void {
 
 /** Some servers between spell their fields in the other way. */
 function isSnake(wire: JsonObject): boolean {
-  for (const key in wire) if (key.includes('_')) return true
-  const first: unknown = Array.isArray(wire['candidates']) ? wire['candidates'][0] : undefined
-  if (isObject(first)) for (const key in first) if (key.includes('_')) return true
+  if (hasSnakeKey(wire)) return true
+  for (const candidate of listOf(wire['candidates'])) {
+    if (hasSnakeKey(candidate)) return true
+    const content = isObject(candidate) ? candidate['content'] : undefined
+    if (isObject(content) && listOf(content['parts']).some(hasSnakeKey)) return true
+  }
+  return false
+}
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
+
+function hasSnakeKey(wire: unknown): boolean {
+  if (isObject(wire)) for (const key in wire) if (key.includes('_')) return true
   return false
 }
 
@@ -133,11 +144,19 @@ function takeCandidate(state: DecoderState, wire: unknown, place: number, emit: 
   const answering = known ?? startAnswering(number, Object.keys(state.candidates).length)
   state.candidates[number] = answering
   if (content !== undefined && content !== null) takeContent(state, answering, content, `${path}/content`, emit)
-  answering.raw = finishWord(finishReason) ?? answering.raw
+  answering.raw = lastWord(answering.raw, finishWord(finishReason))
   if (typeof finishMessage === 'string') answering.message = finishMessage
   for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value
   if (isObject(logprobsResult)) takeLogprobs(answering, logprobsResult, emit)
   if (isObject(groundingMetadata)) takeGrounding(state, answering, groundingMetadata, emit)
+}
+
+const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
+
+/** The last word counts, but why an answer was cut off is not unsaid by a usual end behind it. */
+function lastWord(earlier: string | undefined, later: string | undefined): string | undefined {
+  if (later === undefined) return earlier
+  return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
 }
 
 function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: Emitting): void {
@@ -230,8 +249,9 @@ function close(answering: Answering, emit: Emitting): void {
   emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
 }
 
-function finish({ candidate, at, raw, message, called, fields, grounding, logprobs }: Answering, emit: Emitting): void {
-  const told = decodeFinish(raw, message, called)
+/** An answer that has no end of its own was ended by what blocked the prompt. */
+function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs }: Answering, emit: Emitting): void {
+  const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!told) return
   const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
   emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, defined({ grounding: grounding?.wire, logprobs })) })

@@ -7,7 +7,7 @@ import { inputKey } from './call-items.ts'
 import { snapshot } from './envelope.ts'
 import { failureOf, noteFailure, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
-import { closeMessageItem, contentOf, flushHeld } from './open-items.ts'
+import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
 import { unsigned } from './reasoning.ts'
 import { encodeEnding, failureOrRaw, noteCalls, noteMessage } from './response.ts'
 import { endReasoning } from './segments.ts'
@@ -157,5 +157,7 @@ function explain(state: State, text: string, emit: Out): void {
   endText(state, part, refusal, emit)
   closeMessageItem(state, message, undefined, emit)
   delete state.messages[message]
-  flushHeld(state, emit)
+  // It is whole, whatever was cut off before it.
+  if (state.held !== undefined) finishItem(state, state.held, emit)
+  state.held = undefined
 }

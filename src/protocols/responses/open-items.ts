@@ -25,7 +25,7 @@ export function wholeItem(state: State, message: number, wire: JsonObject, emit:
   finishItem(state, index, emit)
 }
 
-function finishItem(state: State, index: number, emit: Out): void {
+export function finishItem(state: State, index: number, emit: Out): void {
   const item = state.items[index]
   if (!item || item.done) return
   item.done = true

@@ -145,10 +145,10 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
   if (candidate?.finish?.reason === 'tool_calls' && !hasCall(candidate)) report.add('finish.approximated', candidate.at, 'finish.reason')
   noteCalls(candidate?.finish, awaitsClient(candidate?.messages ?? []), { at: candidate?.at, report })
+  if (!envelope.own && ending.status === 'incomplete') markLast(output)
   const explained = ending.refusal !== undefined && !hasText(candidate)
   if (explained) output.push(refusalItem(ending.refusal ?? '', w))
   noteMessage(candidate?.finish, explained || ending.status === 'failed', { at: candidate?.at, report })
-  if (!envelope.own && ending.status === 'incomplete') markLast(output)
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
   const wire = snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) })

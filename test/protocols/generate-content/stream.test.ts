@@ -166,6 +166,78 @@ describe('a stream is read', () => {
   })
 })
 
+describe('what servers make of it', () => {
+  test('the other spelling is known by any key of a part', () => {
+    const { parts } = read(
+      {
+        candidates: [{ content: { role: 'model', parts: [{ text: 'a' }, { function_call: { name: 'look', args: { a_b: 1 } }, thought_signature: 'QUJD' }] } }],
+      },
+      { candidates: [{ content: { parts: [{ inline_data: { mime_type: 'image/png', data: 'iVBORw0=' } }] }, finishReason: 'STOP' }] },
+    )
+    expect(parts).toMatchObject([
+      { type: 'text', text: 'a' },
+      { type: 'tool-call', name: 'look', input: '{"a_b":1}', signature: { value: 'QUJD' } },
+      { type: 'media', source: { mime: 'image/png' } },
+    ])
+  })
+
+  test('a block in the middle of an answer is its end', () => {
+    const { response, clean, parts } = read(event([{ text: 'a' }]), { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'no' } })
+    expect({ clean, parts, finish: response.candidates[0]?.finish?.reason, blocked: response.promptBlocked?.message }).toEqual({
+      clean: true,
+      parts: [{ type: 'text', text: 'a' }],
+      finish: 'content_filter',
+      blocked: 'no',
+    })
+  })
+
+  test.each([
+    [['MAX_TOKENS', 'STOP'], 'MAX_TOKENS'],
+    [['SAFETY', 'FINISH_REASON_UNSPECIFIED'], 'SAFETY'],
+    [['STOP', 'MAX_TOKENS'], 'MAX_TOKENS'],
+    [['STOP', 'MALFORMED_FUNCTION_CALL'], 'MALFORMED_FUNCTION_CALL'],
+    [['FINISH_REASON_UNSPECIFIED', 'STOP'], 'STOP'],
+    [['CONTINUATION', 'STOP'], 'STOP'],
+  ])('of the finish reasons %j the one that counts is %s', (words, raw) => {
+    const { response, clean } = read(event([{ text: 'a' }]), ...words.map(finishReason => event([{ text: '' }], { finishReason })))
+    expect({ clean, raw: response.candidates[0]?.finish?.raw }).toEqual({ clean: true, raw })
+  })
+
+  test.each<[string, object, object]>([
+    ['an error with its number as a text', { error: { code: '503', message: 'full', status: 'UNAVAILABLE' } }, { status: 503, message: 'full' }],
+    ['an error in one word', { error: 'full' }, { status: 500, message: 'full' }],
+    ['an error in the list that a stream without frames is', [{ error: { code: 429, message: 'full', status: 'RESOURCE_EXHAUSTED' } }], { status: 429 }],
+    ['an error behind the finish reason', { error: { code: 500, message: 'late', status: 'INTERNAL' } }, { message: 'late' }],
+  ])('%s fails the stream', (_, wire, error) => {
+    const { response, clean } = read(event([{ text: 'a' }], stop), wire)
+    expect(clean).toBe(false)
+    expect(response.error).toMatchObject(error)
+  })
+
+  test('an answer may be told in no content at all, in one without parts, and be whole', () => {
+    expect(read({ candidates: [{ finishReason: 'SAFETY' }] })).toMatchObject({ clean: true, parts: [] })
+    expect(read({ candidates: null }, { candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS' }] })).toMatchObject({ clean: true, parts: [] })
+  })
+
+  test('a checkpoint on the way is no end', () => {
+    expect(read(event([{ text: 'a' }], { continuationToken: 'dG9r' })).clean).toBe(false)
+    const { response } = read(
+      event([{ text: 'a' }], { continuationToken: 'dG9r' }),
+      event([{ text: '' }], { finishReason: 'CONTINUATION', continuationToken: 'dG9s' }),
+    )
+    expect(response.candidates[0]).toMatchObject({ finish: { reason: 'pause' }, ext: { 'generate-content': { fields: { continuationToken: 'dG9s' } } } })
+  })
+
+  test('answers without an index are told apart by their place', () => {
+    const two = (...more: object[]) => ({ candidates: more })
+    const { response } = read(
+      two({ content: { parts: [{ text: 'a' }] } }, { content: { parts: [{ text: 'b' }] } }),
+      two({ content: { parts: [{ text: 'a' }] }, ...stop }, { content: { parts: [{ text: 'b' }] }, ...stop }),
+    )
+    expect(response.candidates.map(({ messages }) => messages[0]?.parts.map(part => part.type === 'text' && part.text))).toEqual([['aa'], ['bb']])
+  })
+})
+
 describe('a stream is written', () => {
   const write = (parts: Part[], more: object = {}) => {
     const events = explode({
