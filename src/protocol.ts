@@ -138,7 +138,7 @@ export type NoteTable = Record<string, { kind: NoteKind; reason: string; source:
 
 /**
  * Where a wire has a canonical field. `'tool_calls:name'` holds for nodes that stand in `tool_calls`, alone or in a list,
- * and goes before `'name'`. A place that begins with `../` stands beside the container of the node; `''` is the node.
+ * and goes before `'name'`; `'/tools/0:name'` is of that one node. A place that begins with `../` stands beside the container of the node; `''` is the node.
  * `'metadata/*'` says that what is kept under `metadata` as unknown is what was left of a known object.
  */
 export type FieldNames = Record<string, string>

@@ -81,6 +81,8 @@ export type MediaPart = PartBase & {
   detail?: 'auto' | 'low' | 'high' | 'original' | 'ultra_high'
   citations?: { enabled?: boolean }
   transcript?: string
+  /** By which its provider knows it, of media that are told whole. */
+  id?: string
   /** Unix seconds. */
   expiresAt?: number
   video?: { startOffset?: string; endOffset?: string; fps?: number }

@@ -127,7 +127,7 @@ function findPlaces(value: unknown, at: string, places: Map<object, string>): vo
 function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): string {
   if (field === undefined) return at
   const container = containerOf(at)
-  let name = fieldNames[`${container.name}:${field}`] ?? fieldNames[field] ?? field.replaceAll('.', '/')
+  let name = fieldNames[`${at}:${field}`] ?? fieldNames[`${container.name}:${field}`] ?? fieldNames[field] ?? field.replaceAll('.', '/')
   let place = at
   while (name.startsWith('../')) {
     place = containerOf(place).inside

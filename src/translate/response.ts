@@ -20,16 +20,16 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
   }
-  const { value, notes } = from.decodeResponse(body, options)
+  const { value, notes, fieldNames } = from.decodeResponse(body, options)
   const { tools, request } = options.context ?? {}
   const { id, ...nameless } = restoreResponse(value, tools, notes)
   const restored = { ...keptId(id, renewId), ...nameless }
   const named = model ?? restored.model ?? request?.model
-  const encoding = { ...options, fieldNames: from.fieldNames }
+  const encoding = { ...options, fieldNames: { ...from.fieldNames, ...fieldNames } }
   const encoded = restored.error
     ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
-  const report = createReport(to.name, translateNotes, from.fieldNames)
+  const report = createReport(to.name, translateNotes, encoding.fieldNames)
   if (restored.error) noteUntold(restored, report)
   const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)

@@ -20,9 +20,9 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, p
       const { value, notes, fieldNames } = from.decodeRequest(wire, path === undefined ? {} : { path })
       return joined(notes, to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' }))
     }
-    const { value, notes } = from.decodeResponse(wire)
+    const { value, notes, fieldNames } = from.decodeResponse(wire)
     if (value.error) return undefined
-    const there = joined(notes, to.encodeResponse(value, { fieldNames: from.fieldNames }))
+    const there = joined(notes, to.encodeResponse(value, { fieldNames: { ...from.fieldNames, ...fieldNames } }))
     return to.decodeResponse(there.wire).value.error ? undefined : there
   })
 }

@@ -2,7 +2,7 @@ import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/mes
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
-import { decodeAudioAnswer, encodeAudioAnswer } from './audio.ts'
+import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
 import { encodeCarriers, splitCarriers, unknownOfCarriers } from './carriers.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
@@ -136,7 +136,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
       case 'media':
         // There is one place for it.
         if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
-        else if (place === 'audio' || (part.kind === 'audio' && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
+        else if (place === 'audio' || (isAudible(part) && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
         else if (place === 'images' || (from.towards === 'client' && !kept)) images.push(...encodeImage(part, writing))
         else if (kept) body.push(part)
         else report.add('part.unsupported', part.at)

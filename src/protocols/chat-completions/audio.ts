@@ -14,20 +14,25 @@ export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio'
     kind: 'audio' as const,
     source: data !== undefined ? { type: 'base64' as const, data } : { type: 'reference' as const, id: id ?? '' },
     transcript,
+    id: data === undefined ? undefined : id || undefined,
     expiresAt: expires_at,
     at: `${at}/audio`,
     ...kept(unknown, { nulls: nulls.length > 0 ? nulls : undefined, id, place: 'audio' }),
   })
 }
 
+/** Sound that is told whole, or that this protocol's own provider keeps. */
+export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (source.type === 'base64' || source.type === 'reference')
+
 /** `audio` of a message: whole in an answer, by id in a conversation. */
 export function encodeAudioAnswer(part: MediaPart, { report }: Pick<Writing, 'report'>): JsonObject {
-  const { type: _, kind: _kind, source, transcript, expiresAt, at, ext, ...rest } = part
+  const { type: _, kind: _kind, source, transcript, id: known, expiresAt, at, ext, ...rest } = part
   const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }
-  report.rest({ ...rest, ...(!own(ext) && mime !== undefined && { mime }) }, at)
+  report.rest(rest, at)
+  if (!own(ext) && mime !== undefined) report.add('audio.type', at, 'mime')
   report.ext(ext, at)
   const { id } = formOf(ext)
-  const shown = typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined
+  const shown = known ?? (typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined)
   if (own(ext)) return spell(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
   return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
 }

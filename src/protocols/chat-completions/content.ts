@@ -227,7 +227,8 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
   const { report } = writing
   switch (part.type) {
     case 'text':
-      return [encodeText(part, writing)]
+      // Text without content vanishes, unless it stood so on this wire.
+      return [encodeText(part, writing)].filter(() => part.text || writing.own)
     case 'refusal':
       return [encodeRefusal(part, writing)]
     case 'media':
@@ -286,7 +287,7 @@ function encodeRefusal({ text, at, ext, cache, signature, ...rest }: RefusalPart
 
 /** Which block holds the media here; none: a note has been made. */
 export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
-  const { type: _, kind, source, filename, title, context, detail, citations, transcript, expiresAt, video, at, ext, cache, signature, ...rest } = part
+  const { type: _, kind, source, filename, title, context, detail, citations, transcript, id: _id, expiresAt, video, at, ext, cache, signature, ...rest } = part
   const { report, options } = writing
   const leave = (left: object) => {
     report.rest({ ...left, ...rest, context, transcript, expiresAt, video, signature, ...(citations?.enabled && { citations }) }, at)

@@ -44,6 +44,7 @@ export const notes = {
   'parts.layout-stale': { kind: 'approximated', reason: 'the recorded order of parts fits them no longer', source: '2.8' },
   'document.flattened': { kind: 'approximated', reason: 'documents of parts, plain-text documents and search results are written as text', source: '2.3' },
   'media.title-as-filename': { kind: 'approximated', reason: 'media have a file name here, but no title', source: '2.3' },
+  'audio.type': { kind: 'approximated', reason: 'the sound of an answer does not tell its type; it is the one that was asked for', source: '2.3' },
   'media.mime': { kind: 'synthesized', reason: 'the type of the data was not told and is demanded', source: '2.3' },
   'citation.unsupported': { kind: 'dropped', reason: 'only citations of URLs have a place here', source: '2.15' },
   'citation.whole-part': { kind: 'approximated', reason: 'the citation covers a whole part; its offsets are those of the part', source: '2.15' },

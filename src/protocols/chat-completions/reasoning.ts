@@ -157,14 +157,15 @@ function readLayout(value: string): string[] {
 /** A block of reasoning inside the content array. */
 export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): ReasoningPart {
   const { type: _, thinking, signature, ...unknown } = wire
-  const pieces = typeof thinking === 'string' ? [] : thinking.filter(({ type, text: _text, ...rest }) => type !== 'text' || Object.keys(rest).length > 0)
+  // Text of any type is text; what else a piece says stands where it stood.
+  const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))
   const text = typeof thinking === 'string' ? thinking : thinking.map(piece => piece.text ?? '').join('')
   return {
     type: 'reasoning',
     segments: text ? [{ kind: 'raw', text }] : [],
     at,
     ...(signature && { signature: readSignature(signature, 'thinking').signature }),
-    ...kept(pieces.length > 0 ? { ...unknown, thinking: pieces } : unknown, { block: wire }),
+    ...kept(left.some(piece => Object.keys(piece).length > 0) ? { ...unknown, thinking: left } : unknown, { block: wire }),
   }
 }
 

@@ -7,7 +7,7 @@ import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
-import { encodeAudioAnswer } from './audio.ts'
+import { encodeAudioAnswer, isAudible } from './audio.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
 import { encodeCitation, noteJoins } from './citations.ts'
@@ -229,7 +229,7 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
       return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false }
     case 'media':
       // There is one place for it.
-      if (head.kind !== 'audio' || has(choice, 'audio')) break
+      if (!isAudible(head) || has(choice, 'audio')) break
       encodeAudioAnswer(head, { report })
       return { kind: 'audio', id: audioId(head) }
     case 'opaque':
@@ -249,8 +249,9 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
 
 const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
 
-function audioId({ ext }: MediaPart): string {
+function audioId({ id: known, ext }: MediaPart): string {
   const { id } = formOf(ext)
+  if (known !== undefined) return known
   return typeof id === 'string' ? id : 'audio_0'
 }
 

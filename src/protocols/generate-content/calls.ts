@@ -7,7 +7,7 @@ import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { name } from './vocabulary.ts'
-import type { Reading, Writing } from './writing.ts'
+import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Calls of the client's own functions, and their results. */
 
@@ -54,7 +54,7 @@ export function decodeResult(
   const { id, name: called, response, parts, ...rest } = functionResponse
   const inside = reading.place(`${at}/functionResponse`)
   const told = readResponse(response, `${inside}/response`)
-  const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`))
+  const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`, reading))
   return {
     type: 'tool-result',
     callId: reading.answered?.({ id: id || undefined, name: called ?? undefined }, at) ?? id ?? '',
@@ -78,10 +78,10 @@ export function decodeResult(
   }
 }
 
-function decodeInside(part: GeminiPart, at: string): Part {
+function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
   // These stand inside a list that nobody has checked.
   const isChecked = GeminiPart.safeParse(part).success
-  if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at)
+  if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
   return { type: 'opaque', protocol: name, raw: part, at }
 }
 
@@ -190,24 +190,18 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
   const functionResponse: JsonObject = { ...kept.own }
   const call = writing.callOf?.(part)
-  const asked = called ?? call?.name
-  if (asked !== undefined) functionResponse['name'] = writing.toolName(asked, part.namespace ?? call?.namespace, at)
+  if (called !== undefined) functionResponse['name'] = writing.toolName(called, part.namespace ?? call?.namespace, at)
+  else if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
   else if (!form) {
     functionResponse['name'] = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
+  if (called === undefined && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
   const response = encodeResponse(told, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson }, write)
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
   return { ...kept.part, functionResponse, ...sign(part, writing) }
-}
-
-/** Calls and results inside of others are nobody's to answer. */
-export function isInner({ type, at }: Part, report: Writing['report']): boolean {
-  const isOdd = type === 'tool-call' || type === 'tool-result'
-  if (isOdd) report.add('part.unsupported', at)
-  return isOdd
 }
 
 /** The object that a result is here: as it came while it still says the same, else its text under one key. */

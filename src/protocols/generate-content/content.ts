@@ -2,13 +2,13 @@ import type { OpaquePart, Part, RefusalPart, SearchResultPart, ServerToolPart, T
 import { defined } from '../../kit/defined.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
-import { decodeCall, decodeResult, encodeCall, encodeResult, isInner } from './calls.ts'
+import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
 import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, rejoin, sign, silenceOf } from './reasoning.ts'
 import { type GeminiPart, isPartOf } from './schema.ts'
 import { name, serverParts, serverToolOfType } from './vocabulary.ts'
-import type { Reading, Writing } from './writing.ts'
+import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
@@ -38,7 +38,7 @@ function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
 export function decodePart(part: GeminiPart, at: string, reading: Reading): Part {
   if (isPartOf(part, 'functionCall') && isOfRole(part, reading)) return decodeCall(part, at, reading)
   if (isPartOf(part, 'functionResponse') && isOfRole(part, reading)) return decodeResult(part, at, reading)
-  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at)
+  if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at, reading)
   for (const [key, { phase, tool }] of Object.entries(serverParts)) {
     const told = part[key]
     if (isObject(told)) return decodeServerTool(part, told, { phase, tool: tool ?? serverToolOfType(told['toolType']) }, at)

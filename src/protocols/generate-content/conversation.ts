@@ -215,6 +215,7 @@ function encodeInstructions(messages: readonly Message[], writing: RequestWritin
     parts.filter(part => {
       if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
       writing.report.add('system.not-text', part.at)
+      writing.report.ext(part.ext, part.at)
       return false
     }),
   )

@@ -79,7 +79,9 @@ function onlyBudget(model: string | undefined): boolean {
 
 type Amount = { effort: string | undefined; budgetTokens: number | undefined; mode: string | undefined }
 
-function encodeAmount({ effort, budgetTokens, mode }: Amount, takesLevel: boolean, report: GeminiReport): JsonObject {
+function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, takesLevel: boolean, report: GeminiReport): JsonObject {
+  const effort = asked === undefined || budgets.has(asked) ? asked : undefined
+  if (effort !== asked) report.add('field.unsupported', undefined, 'reasoning.effort')
   const off = mode === 'disabled' || mode === 'between_tools'
   if (mode === 'between_tools') report.add('reasoning.mode', undefined, 'reasoning.mode')
   if (off) {
@@ -104,13 +106,13 @@ function levelOf(effort: string, report: GeminiReport): JsonObject {
   const level = thinkingLevel.toWire(effort)
   if (level !== undefined) return { thinkingLevel: level }
   const nearest = effort === 'none' ? 'MINIMAL' : effort === 'xhigh' || effort === 'max' ? 'HIGH' : undefined
-  report.add(nearest ? 'reasoning.effort' : 'field.unsupported', undefined, 'reasoning.effort')
+  report.add('reasoning.effort', undefined, 'reasoning.effort')
   return defined({ thinkingLevel: nearest })
 }
 
 function budgetOf(effort: string, report: GeminiReport): JsonObject {
   const budget = budgets.get(effort)
-  report.add(budget === undefined ? 'field.unsupported' : 'reasoning.effort-as-budget', undefined, 'reasoning.effort')
+  report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
   return defined({ thinkingBudget: budget })
 }
 

@@ -12,7 +12,7 @@ export function decodeFinish(told: unknown, message: string | null | undefined, 
   const raw = finishWord(told)
   if (raw === undefined) return undefined
   const word = finishReason.toOurs(raw) ?? 'other'
-  const category = word === 'content_filter' || (word !== 'other' && finishReason.toWire(word) !== raw) ? raw : undefined
+  const category = word !== 'other' && finishReason.toWire(word) !== raw ? raw : undefined
   return { reason: word === 'stop' && hasCalls ? 'tool_calls' : word, raw, protocol: name, ...defined({ message: message || undefined, category }) }
 }
 

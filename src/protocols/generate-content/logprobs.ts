@@ -31,8 +31,9 @@ function tokenOf({ token, logProbability }: JsonObject): Token {
   return { token: typeof token === 'string' ? token : '', logprob: typeof logProbability === 'number' ? logProbability : 0 }
 }
 
+/** `null` says nothing. */
 function leftOf({ token: _, logProbability: __, ...more }: JsonObject): JsonObject {
-  return more
+  return Object.fromEntries(Object.entries(more).filter(([, value]) => value !== null))
 }
 
 function whereAny(key: string, list: JsonObject[]): JsonObject {

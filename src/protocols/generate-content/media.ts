@@ -5,13 +5,13 @@ import { keep, nulls, ownKeys, ownUnder } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import { kindOfMime, name, resolution } from './vocabulary.ts'
-import type { Writing } from './writing.ts'
+import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Media inside a part, and media that it refers to. */
 
 // ---- wire → canonical
 
-export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: string): MediaPart {
+export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: string, { names }: Pick<Reading, 'names'>): MediaPart {
   const { thoughtSignature, videoMetadata, mediaResolution, ...others } = part
   const { source, unknown, nothing, fields } = decodeSource(fieldsOf(others))
   const { startOffset, endOffset, fps, ...ofVideo } = videoMetadata ?? {}
@@ -19,6 +19,7 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
   const { level, ...ofResolution } = mediaResolution ?? {}
   const detail = level == null ? undefined : resolution.toOurs(level)
   const { filename, mime, ...held } = source
+  if (!part.inlineData && filename !== undefined) names[`${at}:filename`] = 'fileData/displayName'
   return {
     type: 'media',
     kind: kindOf(mime, held),
@@ -122,7 +123,7 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
     report.add('media.flattened', at)
     report.rest({ ...rest, ...defined({ filename, title, context, citations, cache }) }, at)
     report.ext(ext, at)
-    return write(source.parts)
+    return write(source.parts.filter(part => !isInner(part, report)))
   }
   if (source.type === 'reference') {
     report.add(transcript ? 'media.transcript' : 'media.unsupported', at)
@@ -153,6 +154,9 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   ]
 }
 
+/** Of data that nobody told the type of. */
+const usualMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
+
 /** The part without its common fields. */
 function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
   const { source, filename, at } = part
@@ -166,7 +170,7 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
         report.add('media.unsupported', at)
         return undefined
       }
-      const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : 'application/pdf') }), data, ...displayName }
+      const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : usualMime[part.kind]) }), data, ...displayName }
       if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }
     }

@@ -12,7 +12,7 @@ export const notes = {
   'text.empty': { kind: 'dropped', reason: 'a part that holds no text says nothing', source: '2.2' },
   'refusal.as-text': { kind: 'approximated', reason: 'a refusal is text here', source: '2.16' },
   'media.unsupported': { kind: 'dropped', reason: 'the target takes no media of this kind or format', source: '2.3' },
-  'media.mime': { kind: 'synthesized', reason: 'the type of the data was not told; it is taken for a PDF', source: '2.3' },
+  'media.mime': { kind: 'synthesized', reason: 'the type of the data was not told; the usual one of its kind is written', source: '2.3' },
   'media.url': { kind: 'approximated', reason: 'only newer models fetch what a public address names', source: '2.3' },
   'media.transcript': { kind: 'approximated', reason: 'audio is written as its transcript', source: '2.3' },
   'media.flattened': { kind: 'approximated', reason: 'a document made of parts is written as these parts', source: '2.3' },
@@ -153,6 +153,7 @@ export const fieldNames: FieldNames = {
   'logprobsResult/*': '',
   'chosenCandidates/*': '',
   'topCandidates/*': '',
+  'candidates/*': '',
 }
 
 /** Fields of a node that stands in another, in both spellings of its name. */

@@ -142,6 +142,7 @@ function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '
   const reading: Reading = {
     report: report(into),
     place: pointer => pointer,
+    names: {},
     speaks: 'model',
     callId: () => callId(id, answering.candidate, answering.unnamed++),
   }

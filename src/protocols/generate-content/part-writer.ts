@@ -9,7 +9,7 @@ import { encodePart } from './content.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { ownKeys } from './own.ts'
 import { sign } from './reasoning.ts'
-import { replyWriting } from './response.ts'
+import { isCalled, replyWriting } from './response.ts'
 import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './stream-state.ts'
 import { name } from './vocabulary.ts'
 
@@ -18,7 +18,7 @@ import { name } from './vocabulary.ts'
 export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: Emitting): void {
   // A part begins once.
   if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
-  lane.called ||= head.type === 'tool-call'
+  lane.called ||= isCalled(head)
   const pending: Pending = { key, part: structuredClone(head), sent: 0, ended: false }
   if (lane.open) {
     lane.queue.push(pending)

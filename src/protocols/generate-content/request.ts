@@ -8,11 +8,11 @@ import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protoc
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
-import { fieldNames, type GeminiReport, notes } from './notes.ts'
+import { type GeminiReport, notes } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
-import { asItCame, inCamelCase, placesOf } from './spelling.ts'
+import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { modality, modalityOf, name, tierWords } from './vocabulary.ts'
@@ -42,7 +42,8 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
     continuationToken,
     ...unknown
   } = check(name, GeminiRequest, spelling.wire)
-  const reading: Reading = { report, place: placesOf(spelling), callId: at => `call_${at}` }
+  const names: FieldNames = {}
+  const reading: Reading = { report, place: placesOf(spelling), names, callId: at => `call_${at}` }
   const called = path === undefined ? undefined : match(path)
   const config = generationConfig ? decodeConfig(generationConfig) : undefined
   const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
@@ -97,32 +98,13 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
       },
     ),
   }
-  const spelled = { ...(value.tools && schemaFields(value.tools)), ...(spelling.snake.length > 0 && respelled(reading.place)) }
+  const spelled = inSpelling(names, spelling)
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
-}
-
-/** Where this body has the schemas of its functions: in the older fields, or in the newer ones. */
-function schemaFields(tools: readonly Tool[]): FieldNames {
-  const forms = tools.map(tool => ownForm(tool))
-  return {
-    ...(forms.some(form => form?.['parametersIn'] === 'parameters') && { parameters: 'parameters' }),
-    ...(forms.some(form => form?.['responseIn'] === 'response') && { output: 'response' }),
-  }
 }
 
 const under = (key: string, value: JsonObject | undefined): JsonObject => (value && Object.keys(value).length > 0 ? { [key]: value } : {})
 
 const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
-
-/** Fields that this body spells in the other way. */
-function respelled(place: Reading['place']): FieldNames {
-  const changed: FieldNames = {}
-  for (const [field, written] of Object.entries(fieldNames)) {
-    const came = place(`/${written}`).slice(1)
-    if (came !== written) changed[field] = came
-  }
-  return changed
-}
 
 type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject }
 

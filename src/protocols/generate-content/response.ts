@@ -7,7 +7,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { createReport } from '../../kit/report.ts'
-import type { Decoded, Encoded } from '../../protocol.ts'
+import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody, isErrorBody, noteError } from './error.ts'
@@ -16,7 +16,7 @@ import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
-import { asItCame, inCamelCase, placesOf } from './spelling.ts'
+import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 import { finishWord, name } from './vocabulary.ts'
 import type { Options, Reading, Writing } from './writing.ts'
@@ -30,7 +30,8 @@ export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<C
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
-  const reading = { report, place: placesOf(spelling), speaks: 'model' as const, ...readingCalls(responseId ?? '') }
+  const names: FieldNames = {}
+  const reading = { report, place: placesOf(spelling), names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
@@ -49,7 +50,8 @@ export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<C
     ),
   }
   for (const { messages } of value.candidates) for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
-  return { value, notes: report.notes }
+  const spelled = inSpelling(names, spelling)
+  return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
 
 /** Who made a signature, which a later request has to know. Changes the part. */
@@ -211,7 +213,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const contents = messages.map(message => encodeMessage(message, writing))
   const parts = contents.flatMap(content => content.parts)
   const odds = [...(logprobs ?? []), ...texts.flatMap(part => part.logprobs ?? [])]
-  const hasCalls = messages.some(message => message.parts.some(({ type }) => type === 'tool-call'))
+  const hasCalls = messages.some(message => message.parts.some(isCalled))
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
   if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
   const keys = withoutLeft(ownKeys(candidate))
@@ -230,6 +232,9 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
     }),
   }
 }
+
+/** A call of nobody is read as none. */
+export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
 /** What was left of grounding and odds is for notes: they are written whole. */
 export function withoutLeft(keys: JsonObject): JsonObject {

@@ -1,5 +1,7 @@
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
+import type { FieldNames } from '../../protocol.ts'
+import { fieldNames } from './notes.ts'
 
 /**
  * Servers of this protocol read field names in camelCase and in snake_case, and clients send either. Codecs know the first
@@ -78,6 +80,18 @@ export function placesOf({ snake }: Spelling): (pointer: string) => string {
     }
     return written
   }
+}
+
+/** Where fields stand in this body: as the table says, but for these, and for words that it spells in the other way. */
+export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
+  const changed = { ...names }
+  if (snake.length === 0) return changed
+  const words = new Set(snake.map(place => place.slice(place.lastIndexOf('/') + 1)))
+  for (const [field, written] of Object.entries({ ...fieldNames, ...names })) {
+    const keys = written.split('/').map(key => (words.has(key) ? snakeOf(key) : key))
+    if (keys.join('/') !== written) changed[field] = keys.join('/')
+  }
+  return changed
 }
 
 /** A written body with the spelling that it came in; places that are gone are passed over. */

@@ -23,7 +23,7 @@ const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly Ge
 function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Reading): Tool[] {
   const { functionDeclarations, ...others } = wire
   const functions = (functionDeclarations ?? []).map((declaration, index) =>
-    decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), entry),
+    decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), { entry, names: reading.names }),
   )
   const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
   const beside = Object.entries(rest).flatMap(([key, value]) => decodeOther(key, value, reading.place(at + step(key)), entry))
@@ -31,10 +31,12 @@ function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Readi
   return tools.length > 0 ? tools : [{ type: 'opaque', protocol: name, raw: wire, at, ...keep({}, {}, { entry }) }]
 }
 
-function decodeFunction(wire: GeminiDeclaration, at: string, entry: number): FunctionTool {
+function decodeFunction(wire: GeminiDeclaration, at: string, { entry, names }: { entry: number; names: Reading['names'] }): FunctionTool {
   const { name: called, description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior, ...fields } = wire
   const taken = isObject(parametersJsonSchema) ? parametersJsonSchema : (parameters ?? undefined)
   const given = isObject(responseJsonSchema) ? responseJsonSchema : (response ?? undefined)
+  if (taken && taken === parameters) names[`${at}:parameters`] = 'parameters'
+  if (given && given === response) names[`${at}:output`] = 'response'
   const odd = (value: unknown) => value !== undefined && value !== null && !isObject(value)
   return {
     type: 'function',

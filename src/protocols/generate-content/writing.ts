@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
-import type { CodecOptions, EncodingContext } from '../../protocol.ts'
+import type { CodecOptions, EncodingContext, FieldNames } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 import type { GeminiPart } from './schema.ts'
@@ -16,6 +16,8 @@ export type Reading = {
   report: GeminiReport
   /** A pointer in camelCase → the one into the body as it came. */
   place(pointer: string): string
+  /** Fields of single nodes that stand elsewhere than the table says. Reading adds to it. */
+  names: FieldNames
   /** The id of a call that came without one. */
   callId(at: string): string
   /** Who says it. Absent: whoever may. */
@@ -50,6 +52,13 @@ export type Writing = {
   unresolvable(part: Part): void
   /** Takes what of a text stands elsewhere in a reply: its citations and the odds of its tokens. Absent: there is no such place. */
   beside?(part: TextPart, written: GeminiPart): void
+}
+
+/** Calls and results inside of others are nobody's to answer, and thoughts nobody's to think. */
+export function isInner({ type, at }: Part, report: GeminiReport): boolean {
+  const isOdd = type === 'tool-call' || type === 'tool-result' || type === 'reasoning'
+  if (isOdd) report.add('part.unsupported', at)
+  return isOdd
 }
 
 // ---- for requests

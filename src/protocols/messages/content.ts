@@ -123,6 +123,7 @@ export function encodeParts(parts: readonly Part[], writing: Writing, role: Mess
     const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
     if (!carried) return blocks
     // A signature without any block to stand beside is a block of its own.
+    if (part.type === 'media' && blocks.length === 0) return []
     if (blocks.length === 0) return [carried(part.type === 'text' ? 'text' : undefined)]
     return part.type === 'text' ? [...blocks, carried('prev')] : [carried('next'), ...blocks]
   })

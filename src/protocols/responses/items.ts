@@ -81,7 +81,8 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
       texts.push(part)
       continue
     }
-    flush()
+    // What leaves nothing behind comes between no two texts.
+    if (part.type !== 'opaque' || part.protocol === protocol) flush()
     items.push(...encodeItem(part, message, w))
   }
   flush()
@@ -94,6 +95,7 @@ function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] 
     if (own || part.type !== 'text' || part.text !== '' || w.target !== 'input') return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
     w.report.rest({ citations: part.citations }, part.at)
+    if (part.signature) w.report.add('reasoning.foreign-signature', part.at, 'signature')
     if (part.cache) w.report.add('cache.place', part.at, 'cache')
     return []
   })

@@ -63,9 +63,9 @@ function decodeSegments(list: readonly JsonObject[], type: string, kind: Reasoni
 
 /**
  * Undefined: it may not be sent, which is noted. Signatures of other issuers travel in an envelope toward a client, and
- * are never shown to an upstream, which would refuse them.
+ * are never shown to an upstream, which would refuse them. `issuer`: of the signature, where that comes later.
  */
-export function encodeReasoning(part: ReasoningPart, message: Message, w: Writing): JsonObject | undefined {
+export function encodeReasoning(part: ReasoningPart, message: Message, w: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
   const { segments, signature, id, at, ext, cache } = part
   const { report, options, target } = w
   report.ext(ext, at)
@@ -90,7 +90,12 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
   const known = {
     type: 'reasoning',
-    id: target === 'output' ? w.itemId?.(said, 'rs_', own ? message : undefined) : options.rsReasoningId === 'omit' ? undefined : said,
+    id:
+      target === 'output'
+        ? w.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocol || undefined)
+        : options.rsReasoningId === 'omit'
+          ? undefined
+          : said,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
     content: own || content.length > 0 ? content : undefined,
     encrypted_content: signature

@@ -232,7 +232,12 @@ export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
   const instructions = plainInstructions(messages, w)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), w)
   const { ext: firstExt } = first ?? {}
-  if (instructions !== undefined) report.ext(firstExt, first?.at)
+  if (instructions !== undefined) {
+    const [only] = first?.parts ?? []
+    report.ext(firstExt, first?.at)
+    report.ext(only?.ext, only?.at)
+    if (only?.signature) report.add('reasoning.foreign-signature', only.at, 'signature')
+  }
   const [only] = items
   const content = form?.['input'] === 'string' && items.length === 1 && only && Array.isArray(only['content']) ? only['content'][0] : undefined
   const short = isObject(content) && typeof content['text'] === 'string' ? content['text'] : undefined
@@ -270,9 +275,9 @@ function plainInstructions(messages: readonly Message[], { own }: Writing): stri
   if (first?.origin !== 'instructions') return undefined
   if (second?.origin === 'instructions' && !own) return undefined
   const [part, more] = first.parts
-  return isPlainText(part) && !more ? part.text : undefined
+  return isPlainText(part) && !more && (part.text || own) ? part.text : undefined
 }
 
 function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
-  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.signature && !part.ext
+  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.ext?.[protocol]
 }

@@ -127,7 +127,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
   // Some servers repeat an id; only a stream's reader could not bear it.
-  w.itemId = (wanted, prefix, own) => (own ? wanted : itemIdOf(wanted, prefix, envelope, used))
+  w.itemId = (wanted, prefix, own, known = envelope.own) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, own: known }, used))
   const [candidate, ...others] = candidates
   for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)

@@ -12,7 +12,7 @@ export function startReasoning(state: State, part: OpenPart, head: ReasoningPart
   const w = writing(state)
   const bare = { ...head, segments: [] }
   delete bare.signature
-  const wire = encodeReasoning(bare, headOf(state, part.message), w)
+  const wire = encodeReasoning(bare, headOf(state, part.message), w, head.signature?.issuer)
   if (!wire) return
   delete wire['status']
   part.item = addItem(state, part.message, wire, emit)

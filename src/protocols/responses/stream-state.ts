@@ -78,7 +78,10 @@ export type State = MachineState & {
 /** For the encoders of whole items. */
 export function writing(state: State): Writing {
   const w = startWriting('output', state.envelope?.own ?? false, state.options, state.notes)
-  w.itemId = (wanted, prefix) => itemIdOf(wanted, prefix, envelopeOf(state), state.usedIds)
+  w.itemId = (wanted, prefix, _, known) => {
+    const { id, own } = envelopeOf(state)
+    return itemIdOf(wanted, prefix, { id, own: known ?? own }, state.usedIds)
+  }
   return w
 }
 

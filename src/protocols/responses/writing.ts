@@ -18,7 +18,7 @@ export type Writing = {
   /** The request was one of this protocol: names, ids and limits are written as they are. */
   own: boolean
   /** An id for an item of an answer: the wanted one, when it may be used there. `own`: what it was decoded from is such an item. */
-  itemId?: (wanted: string | undefined, prefix: string, own?: Message) => string | undefined
+  itemId?: (wanted: string | undefined, prefix: string, own?: Message, known?: boolean) => string | undefined
   /** Nothing is stored of the request and its answer, so that an id alone leads nowhere. */
   storeless?: boolean
   /** What a search was to find is there from the start, because the search is left out. */

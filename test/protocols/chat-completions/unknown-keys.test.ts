@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { chunk, decodeStream, encodeStream } from './run.ts'
 
@@ -109,4 +109,17 @@ test('a proof that no call can keep is told where its message stands', () => {
   const { notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', ccSignature: 'store' })
   expect(streamed.map(({ path }) => path)).toEqual(notes.flatMap(({ code, path }) => (code === 'reasoning.signature-dropped' ? [path] : [])))
   expect(streamed).toMatchObject([{ path: '/content/0/signature' }])
+})
+
+test('of pieces of thinking only what is not text goes, each where it stood', () => {
+  const thinking = [
+    { type: 'text', text: 'a' },
+    { type: 'odd', text: 'b', x: 1 },
+  ]
+  const { notes } = translateRequest(
+    { model: 'm', messages: [{ role: 'user', content: [{ type: 'thinking', thinking }] }] },
+    { from: 'chat-completions', to: 'generate-content' },
+  )
+  const unknown = notes.filter(({ code }) => code === 'field.unknown').map(({ path }) => path)
+  expect(unknown).toEqual(['/messages/0/content/0/thinking/1/type', '/messages/0/content/0/thinking/1/x'])
 })

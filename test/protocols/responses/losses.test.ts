@@ -153,7 +153,7 @@ describe('what an answer loses on its way is told where it stood', () => {
       'the format of audio',
       'chat-completions',
       { output: [{ type: 'message', role: 'assistant', content: [{ type: 'input_audio', input_audio: { data: 'QQ==', format: 'odd' } }] }] },
-      'field.unsupported /output/0/content/0/input_audio/format',
+      'audio.type /output/0/content/0/input_audio/format',
     ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateResponse({ id: 'resp_1', model: 'm', status: 'completed', output: [], ...body }, options(to))

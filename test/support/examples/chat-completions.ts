@@ -85,6 +85,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
     {},
     ['citation.whole-part', ...timeless],
   ),
+  'audio.type': makers('chat-completions').reply('generate-content')(gemini.reply([{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }]), {}, []),
   'parts.order-lost': blocksReply(blocks.reply([text, { ...thought, signature: '' }]), {}, ['reasoning.dialect-field', ...timeless]),
   'parts.layout-stale': elsewhere.request('chat-completions')(
     chat.says(user, {

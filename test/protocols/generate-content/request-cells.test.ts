@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { type ProtocolName, translateRequest } from '../../../src/index.ts'
+
+type Options = Partial<Parameters<typeof translateRequest>[1]>
+/** `written`: what of the other body has to be so. */
+type Row = [cell: string, way: `${ProtocolName} → ${ProtocolName}`, given: object, written: object, notes: string[], options?: Options]
+
+const told = (way: Row[1], body: object, options: Options = {}) => {
+  const [from, to] = way.split(' → ') as [ProtocolName, ProtocolName]
+  const { body: written, notes } = translateRequest(body, { from, to, onUnresolvable: 'note', ...options })
+  return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
+}
+const holds = ([, way, given, expected, notes, options]: Row) => {
+  const { written, notes: made } = told(way, given, options)
+  expect(written).toMatchObject(expected)
+  expect(made).toEqual(notes)
+}
+/** Nothing is written under this key. */
+const absent = (key: string): object => expect.not.objectContaining({ [key]: expect.anything() })
+
+const contents = (...parts: object[]) => ({ contents: [{ role: 'user', parts }] })
+const declares = (...functionDeclarations: object[]) => ({ ...contents({ text: 'hi' }), tools: [{ functionDeclarations }] })
+const file = { fileData: { fileUri: 'https://example.org/a.png', displayName: 'A' } }
+
+describe('notes lead to the field that they are of', () => {
+  test.each<Row>([
+    [
+      'the name of a file that is referred to',
+      'generate-content → responses',
+      contents(file),
+      {},
+      ['field.unsupported /contents/0/parts/0/fileData/displayName'],
+    ],
+    [
+      'and of one that is there, in the other spelling',
+      'generate-content → responses',
+      contents({ inline_data: { mime_type: 'image/png', data: 'QQ==', display_name: 'A' } }),
+      {},
+      ['field.unsupported /contents/0/parts/0/inline_data/display_name'],
+    ],
+    [
+      'the schema of results, for each function where it stands',
+      'generate-content → chat-completions',
+      declares({ name: 'a', response: { type: 'OBJECT' } }, { name: 'b', responseJsonSchema: { type: 'object' } }),
+      {},
+      ['field.unsupported /tools/0/functionDeclarations/0/response', 'field.unsupported /tools/0/functionDeclarations/1/responseJsonSchema'],
+    ],
+    [
+      'a signature in the other spelling',
+      'generate-content → responses',
+      contents({ text: 'hi', thought_signature: 'QQ==' }),
+      {},
+      ['reasoning.foreign-signature /contents/0/parts/0/thought_signature'],
+    ],
+    [
+      'what stands beside a result among the instructions',
+      'generate-content → messages',
+      { contents: [{ role: 'system', parts: [{ functionResponse: { name: 'f', response: {} }, thought: true }] }] },
+      {},
+      ['system.not-text /contents/0/parts/0/functionResponse', 'field.unknown /contents/0/parts/0/thought'],
+    ],
+  ])('%s', (...row) => holds(row))
+})
+
+describe('a text that says nothing, and its signature', () => {
+  const bare = contents({ thoughtSignature: 'QQ==' })
+  const lost = ['reasoning.foreign-signature /contents/0/parts/0/thoughtSignature']
+  test.each<Row>([
+    ['is no message', 'generate-content → chat-completions', bare, { messages: [] }, lost],
+    ['is no item', 'generate-content → responses', bare, { input: [] }, lost],
+    ['is no block', 'generate-content → messages', bare, { messages: [] }, lost],
+    ['without a signature it goes unsaid', 'generate-content → chat-completions', contents({ text: '' }), { messages: [] }, []],
+    [
+      'is no instruction',
+      'generate-content → responses',
+      { systemInstruction: { parts: [{ thoughtSignature: 'QQ==' }] }, contents: [] },
+      absent('instructions'),
+      ['reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'],
+    ],
+  ])('%s', (...row) => holds(row))
+
+  test('what is not known of an instruction changes nothing of where it stands', () => {
+    const { written, notes } = told('generate-content → responses', {
+      systemInstruction: { parts: [{ text: 'Be terse.', thoughtSignature: 'QQ==', x_extra: 1 }] },
+      contents: [],
+    })
+    expect(written).toMatchObject({ instructions: 'Be terse.', input: [] })
+    expect(notes).toEqual(['field.unknown /systemInstruction/parts/0/x_extra', 'reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'])
+  })
+
+  test('what leaves nothing behind comes between no two texts', () => {
+    const { written } = told('generate-content → responses', contents({ text: 'a' }, { x_odd: 1 }, { text: 'b' }))
+    expect(written).toMatchObject({ input: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }] })
+  })
+})
+
+describe('results and their names (2.7)', () => {
+  const call = { type: 'function_call', call_id: 'c', name: 'run', arguments: '{}' }
+  const result = { type: 'function_call_output', call_id: 'c', output: 'ok' }
+  const nameOf = (name: string) => ({
+    contents: expect.arrayContaining([expect.objectContaining({ parts: [{ functionResponse: { id: 'c', name, response: { output: 'ok' } } }] })]),
+  })
+  test.each<Row>([
+    ['a result is named after its call', 'responses → generate-content', { input: [call, result] }, nameOf('run'), []],
+    [
+      'and not after a namespace of its own',
+      'responses → generate-content',
+      { input: [call, { ...result, namespace: 'n' }] },
+      nameOf('run'),
+      ['field.unsupported /input/1/namespace'],
+    ],
+    [
+      'a namespace alone is no name',
+      'responses → generate-content',
+      { input: [{ ...result, namespace: 'n' }] },
+      nameOf('unknown_function'),
+      ['field.unsupported /input/0/namespace'],
+    ],
+  ])('%s', (...row) => holds(row))
+})
+
+describe('how much to think (2.8)', () => {
+  test.each<Row>([
+    [
+      'an effort that nobody knows says nothing, and leaves the budget to speak',
+      'messages → generate-content',
+      { model: 'm', max_tokens: 9, messages: [], thinking: { type: 'enabled', budget_tokens: 2048 }, output_config: { effort: 'odd' } },
+      { generationConfig: { thinkingConfig: { thinkingBudget: 2048 } } },
+      ['field.unsupported /output_config/effort'],
+    ],
+  ])('%s', (...row) => holds(row))
+})

@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest'
+import { type ProtocolName, translateResponse } from '../../../src/index.ts'
+
+/** `written`: what of the other body has to be so. */
+type Row = [cell: string, way: `${ProtocolName} → ${ProtocolName}`, given: object, written: object, notes: string[]]
+
+const told = (way: Row[1], body: object) => {
+  const [from, to] = way.split(' → ') as [ProtocolName, ProtocolName]
+  const { body: written, notes } = translateResponse(body, { from, to, onUnresolvable: 'note' })
+  return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
+}
+const holds = ([, way, given, expected, notes]: Row) => {
+  const { written, notes: made } = told(way, given)
+  expect(written).toMatchObject(expected)
+  expect(made).toEqual(notes)
+}
+
+const says = (...parts: object[]) => ({ responseId: 'r', modelVersion: 'm', candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] })
+const part = '/candidates/0/content/parts/0'
+const answers = (message: object) => ({
+  id: 'c',
+  object: 'chat.completion',
+  created: 0,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+})
+
+describe('media of an answer (2.3)', () => {
+  test.each<Row>([
+    [
+      'sound is told without its type',
+      'generate-content → chat-completions',
+      says({ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }),
+      { choices: [{ message: { audio: { data: 'QQ==' } } }] },
+      [`audio.type ${part}/inlineData/mimeType`],
+    ],
+    [
+      'sound that only its provider can look up is not told',
+      'generate-content → chat-completions',
+      says({ fileData: { fileUri: 'gs://bucket/a.wav', mimeType: 'audio/wav' } }),
+      { choices: [{ message: { content: null } }] },
+      [`part.unsupported ${part}`],
+    ],
+    [
+      'the id of sound means something to its own provider alone',
+      'chat-completions → generate-content',
+      answers({ content: null, audio: { id: 'audio_1', data: 'QQ==', expires_at: 5, transcript: 'hi' } }),
+      { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }] } }] },
+      [
+        'field.unsupported /choices/0/message/audio/id',
+        'field.unsupported /choices/0/message/audio/transcript',
+        'field.unsupported /choices/0/message/audio/expires_at',
+      ],
+    ],
+    [
+      'with a picture that is not told goes its signature',
+      'generate-content → messages',
+      says({ inlineData: { mimeType: 'image/png', data: 'QQ==' }, thoughtSignature: 'QQ==' }, { text: 'there' }),
+      { content: [{ type: 'text', text: 'there' }] },
+      [`media.unsupported ${part}`],
+    ],
+    [
+      'the name of a file stands where it stands',
+      'generate-content → responses',
+      says({ text: 'a' }, { fileData: { fileUri: 'https://example.org/a.png', displayName: 'A' } }),
+      {},
+      ['media.unsupported /candidates/0/content/parts/1'],
+    ],
+  ])('%s', (...row) => holds(row))
+})
+
+describe('how a reply ended (2.17)', () => {
+  test.each<Row>([
+    [
+      'SAFETY is the word for filtered content, and says no more',
+      'generate-content → responses',
+      { ...says(), candidates: [{ finishReason: 'SAFETY' }] },
+      { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
+      [],
+    ],
+    [
+      'a more special word does',
+      'generate-content → responses',
+      { ...says(), candidates: [{ finishReason: 'SPII' }] },
+      { incomplete_details: { reason: 'content_filter' } },
+      ['finish.approximated /candidates/0/finishReason'],
+    ],
+    [
+      'a call without a name is called by nobody',
+      'messages → generate-content',
+      {
+        id: 'm',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [{ type: 'tool_use', id: 't', name: '', input: {} }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 1, output_tokens: 1 },
+      },
+      { candidates: [{ finishReason: 'STOP' }] },
+      [],
+    ],
+  ])('%s', (...row) => holds(row))
+})
+
+describe('odds and counts', () => {
+  const odds = (one: object) => ({
+    ...says({ text: 'a' }),
+    candidates: [
+      {
+        ...says({ text: 'a' }).candidates[0],
+        logprobsResult: {
+          chosenCandidates: [{ token: 'a', logProbability: -1 }],
+          topCandidates: [{ candidates: [{ token: 'a', logProbability: -1, ...one }] }],
+        },
+      },
+    ],
+  })
+  test.each<Row>([
+    ['a token id that is null is none', 'generate-content → chat-completions', odds({ tokenId: null }), {}, []],
+    [
+      'a token id has no place elsewhere, and only it',
+      'generate-content → chat-completions',
+      odds({ tokenId: 7 }),
+      { choices: [{ logprobs: { content: [{ top_logprobs: [{ token: 'a', logprob: -1 }] }] } }] },
+      ['field.unknown /candidates/0/logprobsResult/topCandidates/0/candidates/0/tokenId'],
+    ],
+    [
+      'more thoughts than output: the output is what grows',
+      'messages → generate-content',
+      {
+        id: 'm',
+        type: 'message',
+        role: 'assistant',
+        model: 'm',
+        content: [{ type: 'text', text: 'a' }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 1, output_tokens: 2, output_tokens_details: { thinking_tokens: 5 } },
+      },
+      { usageMetadata: { candidatesTokenCount: 0, thoughtsTokenCount: 5 } },
+      ['usage.overlap /usage/output_tokens'],
+    ],
+  ])('%s', (...row) => holds(row))
+})
+
+test('reasoning that came back from its own provider keeps the id it had there', () => {
+  const reply = {
+    id: 'resp_1',
+    object: 'response',
+    created_at: 0,
+    model: 'm',
+    status: 'completed',
+    output: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }],
+  }
+  const { written } = told('generate-content → responses', told('responses → generate-content', reply).written as object)
+  expect(written).toMatchObject({ output: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'x' }] })
+})
