@@ -416,7 +416,7 @@ test('a type of media that is made up is noted where it stands in its event', ()
     generateContent,
     explode({ id: 'r1', model: 'm', candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }] }),
   )
-  expect(wires[0]).toMatchObject({ candidates: [{ content: { parts: [{ inlineData: { mimeType: 'application/pdf' } }] } }] })
+  expect(wires[0]).toMatchObject({ candidates: [{ content: { parts: [{ inlineData: { mimeType: 'audio/wav' } }] } }] })
   expect(notes.map(({ code, path }) => [code, path])).toEqual([['media.mime', '/candidates/0/content/parts/0/inlineData/mimeType']])
 })
 
