@@ -4,7 +4,7 @@ import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
-import { type TranslatedResponse, translateResponse } from '../translate/response.ts'
+import { translateCounted } from '../translate/response.ts'
 import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -102,11 +102,11 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const from = candidate.protocol
   const reply = opened.kind === 'stream' ? await gather(opened, call.stop) : await readReply(opened)
   const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
-  const { body, notes, signatures }: TranslatedResponse =
-    passed === undefined ? translateResponse(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
+  const { body, notes, signatures, usage }: ReturnType<typeof translateCounted> =
+    passed === undefined ? translateCounted(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
   if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
   trace.notes.push(...notes)
-  trace.usage = reply.usage ?? usageOf(reply.value, from) ?? {}
+  trace.usage = reply.usage ?? usage ?? (from === protocol ? usageOf(reply.value, from) : undefined) ?? {}
   return {
     status: 200,
     headers: {

@@ -78,7 +78,8 @@ export function withLists(headers: Headers, more: Headers = {}): Headers {
 
 /** A value that may stand in a header; undefined when it may not. */
 export function safeHeaders(headers: Headers): Headers {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name, value]) => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)),
-  )
+  const safe = { ...headers }
+  for (const [name, value] of Object.entries(headers))
+    if (!(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value))) delete safe[name]
+  return safe
 }

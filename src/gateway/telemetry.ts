@@ -65,14 +65,16 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
           const { input, output } = record.usage ?? {}
           if (input !== undefined) usage.record(input, { ...attributes, 'gen_ai.token.type': 'input' })
           if (output !== undefined) usage.record(output, { ...attributes, 'gen_ai.token.type': 'output' })
-          endSpan(span, record, attributes)
+          // Without an SDK nobody would read them.
+          if (span.isRecording()) setAttributes(span, record, attributes)
+          span.end(Date.parse(record.time) + record.totalMs)
         },
       }
     },
   }
 }
 
-function endSpan(span: Span, { modelAsked, usage = {}, attempts, notes, failure, requestId, totalMs, time }: UsageRecord, attributes: Attributes): void {
+function setAttributes(span: Span, { modelAsked, usage = {}, attempts, notes, failure, requestId }: UsageRecord, attributes: Attributes): void {
   if (modelAsked !== undefined) span.updateName(`chat ${modelAsked}`)
   const { input, output, cacheRead, cacheWrite } = usage
   span.setAttributes({
@@ -86,5 +88,4 @@ function endSpan(span: Span, { modelAsked, usage = {}, attempts, notes, failure,
     ...(cacheWrite !== undefined && { 'gen_ai.usage.cache_creation.input_tokens': cacheWrite }),
   })
   if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure })
-  span.end(Date.parse(time) + totalMs)
 }

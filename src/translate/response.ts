@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
+import type { Usage } from '../canonical/response.ts'
 import { noteUntold } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
 import type { CodecOptions, Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
@@ -15,7 +16,18 @@ export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Si
  * and unread, but for the model name. A reply that is an error becomes the target's error body.
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
  */
-export function translateResponse(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse {
+export function translateResponse(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse {
+  const { usage: _, ...translated } = translateCounted(body, from, to, settings)
+  return translated
+}
+
+/** As `translateResponse`, with the usage that was read on the way: reading a reply once more for it costs as much as translating it. */
+export function translateCounted(
+  body: unknown,
+  from: Protocol,
+  to: Protocol,
+  { strict, model, renewId, ...options }: Settings,
+): TranslatedResponse & { usage?: Usage } {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
@@ -33,7 +45,7 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, {
   if (restored.error) noteUntold(restored, report)
   const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)
-  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }) }
+  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...(value.usage && { usage: value.usage }) }
 }
 
 /**
