@@ -332,8 +332,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'bytes of a token are lost',
     room: responses,
-    find: 'defined({ token, bytes: bytesOf(token, bytes), logprob,',
-    replace: 'defined({ token, logprob,',
+    find: 'defined({ token, bytes: given, logprob })',
+    replace: 'defined({ token, logprob })',
   },
   {
     fault: 'the input of a total is counted twice',

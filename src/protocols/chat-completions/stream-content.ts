@@ -1,6 +1,6 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { pointsIn } from '../../kit/points.ts'
+import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
 import { decodeImages } from './images.ts'
@@ -14,7 +14,7 @@ import { appendReasoning } from './stream-reasoning.ts'
 
 export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
   const part = opened(choice, kind, emit)
-  if (kind === 'text') choice.points += pointsIn(text)
+  if (kind === 'text') choice.points += lengthOf(text)
   add(choice, part, { delta: { kind: 'text', text }, emit })
   const logprobs = choice.logprobs[kind]
   if (logprobs.length === 0) return

@@ -2,7 +2,7 @@ import type { Citation, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
-import { protocol } from './own.ts'
+import { keep, ownFields, protocol } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
 
 /** An annotation of a text; offsets count characters of the text it stands on. */
@@ -41,20 +41,26 @@ export function encodeCitation(citation: Citation, text: string, report: Respons
   return undefined
 }
 
-export function decodeLogprob(raw: unknown): TokenLogprob {
-  const wire = isObject(raw) ? raw : {}
-  const { token, logprob, bytes, top_logprobs: top } = wire
+/** `at`: of the list; `first`: how many tokens it had before these. */
+export const decodeLogprobs = (wire: readonly unknown[], at: string, first = 0): TokenLogprob[] =>
+  wire.map((one, i) => decodeLogprob(one, `${at}/${first + i}`))
+
+/** What nobody modelled is kept with the token. */
+function decodeLogprob(raw: unknown, at: string): TokenLogprob {
+  const { top_logprobs: top, ...token } = isObject(raw) ? raw : {}
+  return {
+    ...decodeToken(token, at),
+    ...(Array.isArray(top) && { top: top.map((one, place) => decodeToken(isObject(one) ? one : {}, `${at}/top_logprobs/${place}`)) }),
+  }
+}
+
+function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
   return defined({
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : 0,
     bytes: decodeBytes(bytes),
-    top: Array.isArray(top) ? top.map(one => decodeTop(one)) : undefined,
+    ...(Object.keys(unknown).length > 0 && { at, ...keep(unknown) }),
   })
-}
-
-function decodeTop(raw: unknown) {
-  const { token, logprob, bytes } = isObject(raw) ? raw : {}
-  return defined({ token: typeof token === 'string' ? token : '', logprob: typeof logprob === 'number' ? logprob : 0, bytes: decodeBytes(bytes) })
 }
 
 function decodeBytes(bytes: unknown): number[] | null | undefined {
@@ -62,8 +68,10 @@ function decodeBytes(bytes: unknown): number[] | null | undefined {
 }
 
 /** `whole`: bytes and alternatives are required, as in all but the parts of a stream. */
-export function encodeLogprob({ token, logprob, bytes, top }: TokenLogprob, whole: boolean): JsonObject {
-  const bytesOf = (of: string, given: number[] | null | undefined) => (given === undefined && whole ? [...new TextEncoder().encode(of)] : given)
-  const alternatives = top?.map(one => defined({ token: one.token, bytes: bytesOf(one.token, one.bytes), logprob: one.logprob }))
-  return defined({ token, bytes: bytesOf(token, bytes), logprob, top_logprobs: alternatives ?? (whole ? [] : undefined) })
+export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
+  const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
+    const given = bytes === undefined && whole ? [...new TextEncoder().encode(token)] : bytes
+    return { ...ownFields(ext && { ext }), ...defined({ token, bytes: given, logprob }) }
+  }
+  return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })
 }

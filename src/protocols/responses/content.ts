@@ -4,7 +4,7 @@ import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
-import { decodeCitation, decodeLogprob, encodeCitation, encodeLogprob } from './citations.ts'
+import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob } from './citations.ts'
 import { keep, keepSpelling, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -47,7 +47,7 @@ function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['
     type: 'text',
     text,
     ...(annotations?.length && { citations: annotations.map(decodeCitation) }),
-    ...(logprobs?.length && { logprobs: logprobs.map(decodeLogprob) }),
+    ...(logprobs?.length && { logprobs: decodeLogprobs(logprobs, `${at}/logprobs`) }),
     at,
     ...keep(rest, form),
   }
@@ -182,7 +182,8 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
 
 /** Log probabilities as they came, when they are still the same. */
 function tokensOf(raw: unknown, logprobs: readonly TokenLogprob[] = []): unknown[] | undefined {
-  return Array.isArray(raw) && JSON.stringify(raw.map(decodeLogprob)) === JSON.stringify(logprobs) ? raw : undefined
+  const written = (tokens: readonly TokenLogprob[]) => JSON.stringify(tokens.map(one => encodeLogprob(one, false)))
+  return Array.isArray(raw) && written(decodeLogprobs(raw, '')) === written(logprobs) ? raw : undefined
 }
 
 /** Undefined: there is none, or it may not stand here. */

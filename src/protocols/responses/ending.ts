@@ -115,7 +115,7 @@ function terminate(state: State, emit: Out): void {
   const w = writing(state)
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
   const ending = encodeEnding(candidate, state.blocked, w)
-  if (state.finish?.reason === 'tool_calls' && !state.items.some(called)) w.report.add('finish.approximated', state.finishAt, 'finish.reason')
+  if (state.finish?.reason === 'tool_calls' && !state.called) w.report.add('finish.approximated', state.finishAt, 'finish.reason')
   noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: w.report })
   const explained = ending.refusal !== undefined && !state.items.some(said)
   if (explained) explain(state, ending.refusal ?? '', emit)
@@ -131,9 +131,6 @@ function terminate(state: State, emit: Out): void {
   write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
   done(state, emit)
 }
-
-const notCalled = new Set<unknown>(['message', 'reasoning', 'image_generation_call'])
-const called = ({ wire }: Item) => !notCalled.has(wire['type'])
 
 const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
 

@@ -109,6 +109,7 @@ export const fieldNames: FieldNames = {
   'cache.key': 'prompt_cache_key',
   'cache.mode': 'prompt_cache_options/mode',
   'cache.ttl': 'prompt_cache_options/ttl',
+  'cache.diagnostics': 'prompt_cache_options/comparison_response_id',
   'cache.retention': 'prompt_cache_retention',
   'serviceTier.tier': 'service_tier',
   serviceTier: 'service_tier',

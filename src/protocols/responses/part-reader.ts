@@ -1,7 +1,7 @@
 import type { ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeCitation, decodeLogprob } from './citations.ts'
+import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
 import { completeContent, give, giveSegment, itemFor, missing, openPart, segmentText } from './item-reader.ts'
 import { protocol } from './own.ts'
@@ -47,7 +47,10 @@ export function textDelta(state: State, event: JsonObject, type: 'output_text' |
   state.latest = open
   if (!open) return
   const { logprobs } = event
-  if (Array.isArray(logprobs) && logprobs.length > 0) give(open, { kind: 'logprobs', logprobs: logprobs.map(decodeLogprob) }, emit)
+  if (Array.isArray(logprobs) && logprobs.length > 0) {
+    const before = open.value.type === 'text' ? (open.value.logprobs?.length ?? 0) : 0
+    give(open, { kind: 'logprobs', logprobs: decodeLogprobs(logprobs, `${open.value.at}/logprobs`, before) }, emit)
+  }
   if (text) give(open, { kind: 'text', text }, emit)
 }
 

@@ -76,7 +76,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   const output = decodeOutput(text, fields, form)
   const choice = toolChoice != null ? decodeToolChoice(toolChoice, fields) : undefined
   const spec = decodeReasoningSpec(reasoning, { fields, form, report })
-  const { mode, ttl, ...cacheRest } = cacheOptions ?? {}
+  const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = cacheOptions ?? {}
   if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
   if (cacheOptions) form['prompt_cache_options'] = spelling(cacheOptions)
   const { include_obfuscation: obfuscation, ...streamRest } = streamOptions ?? {}
@@ -96,7 +96,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       sampling: some({ temperature, topP, presencePenalty, frequencyPenalty }),
       maxOutputTokens,
       logprobs: asked || topLogprobs != null ? { enabled: asked ?? false, ...defined({ top: topLogprobs ?? undefined }) } : undefined,
-      cache: some({ key, mode, ttl, retention }),
+      cache: some({ key, mode, ttl, retention, diagnostics: diagnostics ?? undefined }),
       serviceTier: some({ tier }),
       user: some({ safetyId, user }),
       metadata,

@@ -152,8 +152,9 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
   if (!penalties && frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
   const raised = !own && maxOutputTokens !== undefined && maxOutputTokens < 16
   if (raised) report.add('limit.raised', '', 'maxOutputTokens')
-  const { key, mode, ttl, auto, retention, contentRef, ...cacheRest } = cache ?? {}
-  report.rest(cacheRest, '', 'cache.')
+  const { key, mode, ttl, auto, retention, contentRef, diagnostics, ...cacheRest } = cache ?? {}
+  // The id of a message or reply means something to its own provider alone.
+  report.rest({ ...cacheRest, ...(!own && { diagnostics }) }, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
   if (contentRef !== undefined) unresolvable('cache.contentRef', w)
   const cacheTtl = !own && (ttl === '5m' || ttl === '1h') ? undefined : ttl
@@ -175,7 +176,7 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
     ...(penalties && { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }),
     top_logprobs: logprobs?.top,
     prompt_cache_key: key,
-    prompt_cache_options: object('prompt_cache_options', { mode, ttl: cacheTtl }),
+    prompt_cache_options: object('prompt_cache_options', { mode, ttl: cacheTtl, comparison_response_id: own ? diagnostics : undefined }),
     prompt_cache_retention: retention,
     service_tier: encodeTier(serviceTier, w),
     safety_identifier: encodeSafetyId(user?.safetyId, w),

@@ -42,6 +42,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
     messages: {},
     parts: {},
     held: undefined,
+    called: false,
     finish: undefined,
     finishExt: undefined,
     finishAt: undefined,
@@ -162,6 +163,7 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
   const opened = startPartState(message, head)
   state.parts[part] = opened
   state.active ??= part
+  if (head.type === 'tool-call' || head.type === 'server-tool') state.called = true
   if (state.messages[message]?.kept) return
   switch (head.type) {
     case 'text':

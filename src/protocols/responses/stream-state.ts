@@ -63,6 +63,8 @@ export type State = MachineState & {
   parts: Record<number, OpenPart>
   /** The item whose end is not written yet, because a limit may have cut it off. */
   held: number | undefined
+  /** There was a call, of whatever kind. */
+  called: boolean
   finish: Finish | undefined
   finishExt: ExtMap | undefined
   finishAt: string | undefined

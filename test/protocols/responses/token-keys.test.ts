@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { explode } from '../../../src/canonical/explode.ts'
+import { protocols } from '../../../src/protocols/index.ts'
+import { encodeStream } from '../../support/run.ts'
+
+const { responses, messages, 'chat-completions': chat, 'generate-content': generate } = protocols
+
+const token = { token: 'hi', logprob: -0.5, bytes: [104, 105], top_logprobs: [{ token: 'ho', logprob: -1, bytes: [104, 111], rank: 2 }], x_id: 7 }
+const content = [{ type: 'output_text', text: 'hi', annotations: [], logprobs: [token] }]
+const whole = {
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  model: 'm',
+  status: 'completed',
+  output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content }],
+}
+
+describe('keys of a token that nobody modelled', () => {
+  test('come back in their own protocol, and again when the text beside them was changed', () => {
+    const { value } = responses.decodeResponse(whole)
+    expect(responses.encodeResponse(value)).toMatchObject({ wire: whole, notes: [] })
+    const { wire } = responses.encodeResponse({ ...value, candidates: structuredClone(value.candidates) })
+    expect(wire).toMatchObject(whole)
+  })
+
+  test.each([chat, messages, generate])('are noted for $name, once for each key', ({ encodeResponse }) => {
+    const { value } = responses.decodeResponse(whole)
+    const told = encodeResponse(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.includes('/logprobs'))
+    const at = '/output/0/content/0/logprobs'
+    if (encodeResponse === messages.encodeResponse) expect(told.map(({ path }) => path)).toEqual([at])
+    else expect(told.map(({ path }) => path).sort()).toEqual(expect.arrayContaining([`${at}/0/top_logprobs/0/rank`, `${at}/0/x_id`]))
+  })
+})
+
+test('a reply that ends in calls and made a picture alone has a call, whole and streamed', () => {
+  const output = [{ type: 'image_generation_call', id: 'ig_1', result: 'aGk=', status: 'completed' }]
+  const { value } = responses.decodeResponse({ ...whole, output })
+  const [candidate] = value.candidates
+  const calls = { ...value, candidates: candidate ? [{ ...candidate, finish: { reason: 'tool_calls' as const } }] : [] }
+  const told = responses.encodeResponse(calls).notes.map(({ code }) => code)
+  expect(encodeStream(responses, explode(calls)).notes.map(({ code }) => code)).toEqual(told)
+})
+
+test.each([chat, messages, generate])('the reply that a cache is compared with is a loss for $name', ({ encodeRequest }) => {
+  const wire = { model: 'm', input: 'hi', prompt_cache_options: { mode: 'implicit', comparison_response_id: 'resp_1' } }
+  const { value } = responses.decodeRequest(wire)
+  expect(responses.encodeRequest(value)).toMatchObject({ wire, notes: [] })
+  const told = encodeRequest(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.endsWith('/comparison_response_id'))
+  expect(told).toMatchObject([{ code: 'field.unsupported', path: '/prompt_cache_options/comparison_response_id' }])
+})
