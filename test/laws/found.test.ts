@@ -105,6 +105,26 @@ describe('what was written, its own codecs read and write again alike', () => {
         stop_reason: 'tool_use',
       },
     },
+    {
+      what: 'a text that is cited, behind a refusal',
+      kind: 'response',
+      from: 'chat-completions',
+      to: 'generate-content',
+      wire: {
+        choices: [
+          {
+            message: {
+              content: [
+                { type: 'refusal', refusal: 'no' },
+                { type: 'text', text: 'über' },
+              ],
+              annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }],
+            },
+            finish_reason: 'stop',
+          },
+        ],
+      },
+    },
   ])('$what', row => {
     const { from, to } = pairOf(row)
     const there = cross(row.kind, row.wire, from, to)

@@ -193,7 +193,8 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
       })
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
-  const wire = spell({ ...head, choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }, ext)
+  const hadNone = choices.length === 0 && Array.isArray(form['nulls']) && form['nulls'].includes('choices')
+  const wire = spell({ ...head, choices: hadNone ? undefined : choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }, ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }

@@ -1,6 +1,6 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { Delta } from '../../canonical/event.ts'
-import type { Part } from '../../canonical/message.ts'
+import type { Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
@@ -9,7 +9,7 @@ import { encodePart } from './content.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { ownKeys } from './own.ts'
 import { sign } from './reasoning.ts'
-import { isCalled, replyWriting } from './response.ts'
+import { isCalled, replyWriting, standIn } from './response.ts'
 import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './stream-state.ts'
 import { name } from './vocabulary.ts'
 
@@ -121,6 +121,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   const log = report(state)
   const writing = replyWriting(log, state.start.ext?.[name] !== undefined, text => lane.texts.push(text))
   const written = encodePart(part, writing)
+  if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
   if (sent === 0) {
     payOwed(state, lane, emit)
     const parts = apart(lane, written)
@@ -140,12 +141,19 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed = { part: { text: '', ...signed }, beside }
 }
 
+function countText(lane: Lane, part: TextPart): void {
+  lane.texts.push(part)
+  lane.told.bytes += byteLength(part.text)
+}
+
+const byteLength = (text: string) => new TextEncoder().encode(text).length
+
 /** The odds of a text's tokens, and the sources that it cites. */
 function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): JsonObject {
   const log = report(state)
   const lost = (_: number, loss: 'some' | 'all') => log.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
   const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
-  lane.told.bytes += new TextEncoder().encode(text).length
+  lane.told.bytes += byteLength(text)
   if (logprobs) noteTokens(logprobs, name, log)
   if (logprobs && hasOwnBytes(logprobs)) log.add('logprobs.bytes', at, 'logprobs')
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })

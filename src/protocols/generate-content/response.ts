@@ -208,10 +208,11 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   report.ext(ext, at)
   const form = ownForm(candidate)
   const own = native && form?.['native'] === true
-  const texts: TextPart[] = []
-  const writing = replyWriting(report, own, part => texts.push(part))
+  const sources = new Map<GeminiPart, TextPart>()
+  const writing = replyWriting(report, own, (part, written) => sources.set(written, part))
   const contents = messages.map(message => encodeMessage(message, writing))
   const parts = contents.flatMap(content => content.parts)
+  const texts = parts.flatMap(part => sources.get(part) ?? standIn(part))
   const odds = [...(logprobs ?? []), ...texts.flatMap(part => part.logprobs ?? [])]
   const hasCalls = messages.some(message => message.parts.some(isCalled))
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
@@ -231,6 +232,11 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
       groundingMetadata: writeGrounding(texts, form?.['grounding'], report),
     }),
   }
+}
+
+/** A text that is written for something else counts among those of the answer, too. */
+export function standIn({ text, thought }: JsonObject): TextPart[] {
+  return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
 
 /** A call of nobody is read as none. */

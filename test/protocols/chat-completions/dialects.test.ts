@@ -132,6 +132,11 @@ test.each<[deviation: string, body: unknown, error: object]>([
   expect(chatCompletions.decodeResponse(body).value).toMatchObject({ error })
 })
 
+test.each([null, []])('an answer with choices %j is written so again', choices => {
+  const body = { id: 'c1', object: 'chat.completion', choices }
+  expect(chatCompletions.encodeResponse(chatCompletions.decodeResponse(body).value)).toEqual({ wire: body, notes: [] })
+})
+
 const asks = (message: object, more: object = {}) => ({ model: 'm', messages: [message], ...more })
 
 /** Nothing is guessed of who speaks and what is said. */

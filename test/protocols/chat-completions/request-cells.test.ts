@@ -157,7 +157,7 @@ describe('prompt caching (2.11)', () => {
       'the answer that the cache is compared with',
       { prompt_cache_options: { comparison_response_id: 'resp_1' } },
       { prompt_cache_options: undefined },
-      ['field.unknown /prompt_cache_options/comparison_response_id'],
+      ['field.unsupported /prompt_cache_options/comparison_response_id'],
     ],
   ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
 

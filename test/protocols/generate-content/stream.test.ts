@@ -3,7 +3,7 @@ import { collect } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
-import type { Part } from '../../../src/canonical/message.ts'
+import type { Citation, Part } from '../../../src/canonical/message.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import { collectStream, explodeResponse } from '../../../src/translate/whole.ts'
 import { encodeStream, run } from '../../support/run.ts'
@@ -310,6 +310,17 @@ describe('a stream is written', () => {
     expect(collect(run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires).out).response.candidates[0]?.messages[0]?.parts).toMatchObject([
       { text: 'a' },
       { text: 'b' },
+    ])
+  })
+
+  test('what is cited stands behind a refusal, which is text here', () => {
+    const citations: Citation[] = [{ kind: 'url', url: 'https://example.org', start: 0, end: 1, protocol: 'messages', raw: {} }]
+    const { wires } = write([
+      { type: 'refusal', text: 'no' },
+      { type: 'text', text: 'über', citations },
+    ])
+    expect(wires.flatMap(({ candidates: [candidate] }) => (candidate && 'groundingMetadata' in candidate ? [candidate.groundingMetadata] : []))).toMatchObject([
+      { groundingSupports: [{ segment: { startIndex: 2, endIndex: 4, text: 'ü' }, groundingChunkIndices: [0] }] },
     ])
   })
 
