@@ -22,7 +22,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'index.ts': { rooms: ['address', 'clients', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'keyv', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
-  testing: { rooms: [], packages: [] },
+  testing: { rooms: ['canonical', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   clients: { rooms: ['address', 'canonical', 'protocols/index.ts'], packages: [] },
   gateway: {

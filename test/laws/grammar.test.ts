@@ -1,4 +1,4 @@
-import fc, { type Arbitrary } from 'fast-check'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
@@ -7,10 +7,10 @@ import type { Part } from '../../src/canonical/message.ts'
 import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { createStreamReader, createStreamTranslator } from '../../src/translate/stream.ts'
-import { json, runs } from '../support/arbitrary.ts'
+import { runs } from '../support/arbitrary.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { cleanEvents, cutEvents } from '../support/events.ts'
-import { encodeStream, framesOf } from '../support/run.ts'
+import { brokenStream, encodeStream, framesOf } from '../support/run.ts'
 import { strictOf } from '../support/strict/index.ts'
 import { all, pairs } from '../support/wires.ts'
 
@@ -155,33 +155,4 @@ function textInOrder(events: CanonicalEvent[]): string {
 /** The names of the first candidate's calls, in the order in which they began. */
 function inOrderOfStart(events: CanonicalEvent[]): string[] {
   return events.flatMap(event => (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'tool-call' ? [event.head.name] : []))
-}
-
-/** A legal stream with frames lost, doubled, exchanged, replaced or damaged, and cut anywhere. */
-function brokenStream(protocol: Protocol): Arbitrary<string> {
-  const damage = fc.tuple(fc.constantFrom('lose', 'double', 'exchange', 'replace', 'damage'), fc.nat(1000), json)
-  return fc.tuple(cleanEvents, fc.array(damage, { maxLength: 3 }), fc.option(fc.nat(1000))).map(([events, damages, cut]) => {
-    let wires = encodeStream(protocol, events).wires
-    for (const [how, at, value] of damages) {
-      const place = at % Math.max(1, wires.length)
-      const before = wires.slice(0, place)
-      const [here, ...after] = wires.slice(place)
-      if (how === 'lose') wires = [...before, ...after]
-      else if (how === 'double') wires = [...before, here, here, ...after]
-      else if (how === 'exchange') wires = [...before, ...after.slice(0, 1), here, ...after.slice(1)]
-      else if (how === 'replace') wires = [...before, value, ...after]
-      else wires = [...before, damaged(here, at, value), ...after]
-    }
-    if (cut !== null) wires = wires.slice(0, cut % (wires.length + 1))
-    return wires.map(wire => (wire === '[DONE]' ? 'data: [DONE]\n\n' : protocol.frames.write(wire ?? null))).join('')
-  })
-}
-
-function damaged(wire: unknown, at: number, value: unknown): unknown {
-  if (typeof wire !== 'object' || wire === null) return value
-  const keys = Object.keys(wire)
-  const key = keys[at % keys.length]
-  if (key === undefined) return value
-  const inner = (wire as Record<string, unknown>)[key]
-  return { ...wire, [key]: at % 2 && typeof inner === 'object' && inner !== null ? damaged(inner, at >> 1, value) : value }
 }

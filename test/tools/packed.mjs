@@ -7,10 +7,10 @@ import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
 const require = createRequire(import.meta.url)
-const doors = ['wireglot', 'wireglot/connect', 'wireglot/fetch', 'wireglot/gateway', 'wireglot/verify']
+const doors = ['wireglot', 'wireglot/connect', 'wireglot/fetch', 'wireglot/gateway', 'wireglot/verify', 'wireglot/testing']
 
 for (const load of [name => import(name), async name => require(name)]) {
-  const [library, connect, fetchHost, gateway, verify] = await Promise.all(doors.map(load))
+  const [library, connect, fetchHost, gateway, verify, testing] = await Promise.all(doors.map(load))
   const { body } = library.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }, { from: 'chat-completions', to: 'messages' })
   assert.equal(body.messages[0].content, 'hi')
   for (const [name, protocol] of Object.entries(library.protocols)) {
@@ -23,6 +23,7 @@ for (const load of [name => import(name), async name => require(name)]) {
   assert.equal(typeof connect.gateway, 'function')
   assert.equal(typeof fetchHost.fetchGateway, 'function')
   assert.equal(typeof gateway.createGateway, 'function')
+  assert.deepEqual(testing.strictOf('messages').checkRequest({ model: 'm' }).length > 0, true)
   assert.equal((await verify.verify({ base: 'no-address', model: 'm' })).ok, false)
 }
 

@@ -1,7 +1,15 @@
 import { defineConfig } from 'tsup'
 import command from './tsup-cli.config.ts'
 
-const library = ['src/index.ts', 'src/hosts/connect.ts', 'src/hosts/fetch.ts', 'src/gateway/gateway.ts', 'src/verify/index.ts', 'src/protocols/*/index.ts']
+const library = [
+  'src/index.ts',
+  'src/hosts/connect.ts',
+  'src/hosts/fetch.ts',
+  'src/gateway/gateway.ts',
+  'src/verify/index.ts',
+  'src/testing/index.ts',
+  'src/protocols/*/index.ts',
+]
 
 export default defineConfig([
   {

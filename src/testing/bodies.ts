@@ -1,0 +1,60 @@
+import fc, { type Arbitrary } from 'fast-check'
+import type { z } from 'zod'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import type { CanonicalResponse } from '../canonical/response.ts'
+import type { Protocol } from '../protocol.ts'
+import * as chatCompletions from '../protocols/chat-completions/schema.ts'
+import * as generateContent from '../protocols/generate-content/schema.ts'
+import { protocols } from '../protocols/index.ts'
+import * as messages from '../protocols/messages/schema.ts'
+import * as responses from '../protocols/responses/schema.ts'
+import { fromSchema, wordsIn } from './from-schema.ts'
+
+/** By protocol; what is not here has no random bodies. */
+const schemasOf: Record<string, object> = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent }
+
+export const all: Protocol[] = Object.values(protocols)
+
+/** Every ordered pair of two different protocols, for `describe.each`. */
+export const pairs = all.flatMap(from => all.filter(to => to !== from).map(to => ({ from, to, name: `${from.name} → ${to.name}` })))
+
+/** What a protocol's `schema.ts` says of its wire: the exports whose names end in `Request` and `Response`. */
+export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>; words: Record<'request' | 'response', Map<string, Set<unknown>>> }
+
+const known = new Map<string, Wires>(
+  all.map(({ name }) => {
+    const schemas = new Map(Object.entries(schemasOf[name] ?? {}) as [string, z.core.$ZodType][])
+    const named = (ending: string) => {
+      const [only, ...others] = [...schemas.keys()].filter(key => key.endsWith(ending))
+      const schema = only !== undefined && others.length === 0 ? schemas.get(only) : undefined
+      if (!schema) throw new Error(`${name}/schema.ts exports one schema named …${ending}, and has a line in testing/bodies.ts`)
+      return schema
+    }
+    const [request, response] = [named('Request'), named('Response')]
+    const words = { request: wordsIn(request), response: wordsIn(response) }
+    return [name, { request: fromSchema(request), response: fromSchema(response), words }]
+  }),
+)
+
+export function wiresOf({ name }: Protocol): Wires {
+  const wires = known.get(name)
+  if (!wires) throw new Error(`no schemas of ${name}`)
+  return wires
+}
+
+/** What random requests of every protocol mean; those that its decoder refuses are passed over. */
+export const canonicalRequest: Arbitrary<CanonicalRequest> = fc
+  .oneof(...all.map(protocol => wiresOf(protocol).request.map(wire => attempt(() => protocol.decodeRequest(wire).value))))
+  .filter(value => value !== undefined)
+
+export const canonicalResponse: Arbitrary<CanonicalResponse> = fc
+  .oneof(...all.map(protocol => wiresOf(protocol).response.map(wire => attempt(() => protocol.decodeResponse(wire).value))))
+  .filter(value => value !== undefined)
+
+export function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
+}

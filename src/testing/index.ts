@@ -1,0 +1,12 @@
+/**
+ * What wireglot is tested with, for tests of your own conversions: random bodies and streams of every protocol, laws as
+ * properties of fast-check, and judges of what is legal on each wire.
+ */
+export { checkGrammar } from '../canonical/grammar.ts'
+export { canonicalRequest, canonicalResponse } from './bodies.ts'
+export { conversation } from './conversations.ts'
+export { cleanEvents, cutEvents } from './events.ts'
+export { fromSchema } from './from-schema.ts'
+export * from './laws.ts'
+export { framesOf } from './streams.ts'
+export { type Strict, strictOf } from './strict/index.ts'

@@ -1,0 +1,127 @@
+import fc from 'fast-check'
+import type { Note } from '../canonical/note.ts'
+import type { Protocol } from '../protocol.ts'
+import { type ProtocolName, protocols } from '../protocols/index.ts'
+import { attempt, wiresOf } from './bodies.ts'
+import { changed, changeOf } from './change.ts'
+import { cleanEvents, cutEvents } from './events.ts'
+import { wordsOf } from './from-schema.ts'
+import { canonicalJson, deepFreeze } from './json.ts'
+import { brokenStream, encodeStream, framesOf } from './streams.ts'
+import { strictOf } from './strict/index.ts'
+
+/** What takes a stream apart or puts it together: `createStreamTranslator` of this package, or your own. */
+export type Pushed = { push(chunk: Uint8Array | string): string; end(): string }
+
+/** A conversion of whole bodies, with a note for whatever it lost. */
+export type Conversion = (body: unknown) => { body: unknown; notes?: readonly Note[] }
+
+/** Random bodies of a protocol, made from its schemas. */
+export function requestOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
+  return wiresOf(protocols[protocol]).request
+}
+
+export function responseOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
+  return wiresOf(protocols[protocol]).response
+}
+
+/** The text of a legal stream that comes to its end. */
+export function streamOf(protocol: ProtocolName): fc.Arbitrary<string> {
+  return cleanEvents.map(events => encodeStream(protocols[protocol], events).text)
+}
+
+/** The same, cut off somewhere between two of its frames before it has said that it is at its end. */
+export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
+  const protocol: Protocol = protocols[name]
+  return fc
+    .tuple(cleanEvents, fc.nat())
+    .map(([events, at]) => {
+      const { wires } = encodeStream(protocol, events)
+      return wires.slice(0, at % wires.length)
+    })
+    .filter(wires => strictOf(name).outcome(wires) === 'cut')
+    .map(wires => wires.map(protocol.frames.write).join(''))
+}
+
+/** A stream with frames lost, doubled, exchanged, replaced or damaged, and cut anywhere. */
+export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
+  return brokenStream(protocols[protocol])
+}
+
+/** Any split of the bytes of a stream, between the bytes of one letter too, gives the same text. */
+export function splitLaw(from: ProtocolName, create: () => Pushed) {
+  const bytes = fc
+    .tuple(fc.oneof(cleanEvents, cutEvents), fc.constantFrom('\n', '\r\n'))
+    .map(([events, line]) => new TextEncoder().encode(encodeStream(protocols[from], events).text.replaceAll('\n', line)))
+  const translated = (chunks: readonly Uint8Array[]) => {
+    const machine = create()
+    return chunks.map(chunk => machine.push(chunk)).join('') + machine.end()
+  }
+  return fc.property(bytes, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
+    same(translated(pieces(whole, cuts)), translated([whole]), 'another split of the bytes gives another text')
+  })
+}
+
+/** Whatever the source does, the stream that comes out is one that strict clients of `to` take. */
+export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
+  return fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), text => {
+    const faults = strictOf(to).checkStream(wiresIn(text, create))
+    if (faults.length > 0) throw new Error(`no legal stream of ${to}: ${faults.join('; ')}`)
+  })
+}
+
+/** A source that was cut off never looks as if it had come to its end. */
+export function cutLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
+  return fc.property(cutStreamOf(from), text => {
+    if (strictOf(to).outcome(wiresIn(text, create)) === 'success') throw new Error('a stream that was cut off is sold as a whole one')
+  })
+}
+
+/** The body that is given stays as it is, and is converted alike every time. What is refused is passed over. */
+export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
+  return fc.property(bodies, body => {
+    const expected = attempt(() => convert(structuredClone(body)))
+    if (expected) same(canonicalJson(convert(deepFreeze(body))), canonicalJson(expected), 'the same body is converted in another way')
+  })
+}
+
+/** Converted there and back, a body is what it was. What is refused is passed over. */
+export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
+  return fc.property(bodies, body => {
+    const once = attempt(() => back(there(structuredClone(body))))
+    if (once !== undefined) same(canonicalJson(once), canonicalJson(body), 'there and back is another body')
+  })
+}
+
+/**
+ * Whoever changes anything in a body changes the other body, too, or a note names the place. `ignore`: places that mean
+ * nothing, as JSON pointers. What is refused is passed over.
+ */
+export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
+  return fc.property(bodies, fc.nat(), (body, pick) => {
+    const change = changeOf(body, pick, wordsOf)
+    if (!change || ignore(change.path)) return
+    const before = attempt(() => convert(structuredClone(body)))
+    const after = before && attempt(() => convert(changed(body, change)))
+    if (!after) return
+    const isNoted = [...(before.notes ?? []), ...(after.notes ?? [])].some(
+      ({ path, kind }) => kind !== 'synthesized' && (change.path === path || change.path.startsWith(`${path}/`)),
+    )
+    if (!isNoted && canonicalJson(before) === canonicalJson(after))
+      throw new Error(`lost in silence: ${change.path}, which was ${JSON.stringify(change.before)} and became ${JSON.stringify(change.after)}`)
+  })
+}
+
+function wiresIn(text: string, create: () => Pushed): unknown[] {
+  const machine = create()
+  return framesOf(machine.push(text) + machine.end()).map(({ wire }) => wire)
+}
+
+function pieces(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
+  return places.slice(1).map((end, index) => whole.slice(places[index], end))
+}
+
+function same(found: string, expected: string, fault: string): void {
+  if (found !== expected) throw new Error(`${fault}:\n${found}\n— instead of —\n${expected}`)
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, type ProtocolName, protocols, translateRequest } from '../../src/index.ts'
+import * as testing from '../../src/testing/index.ts'
+import { runs } from '../support/arbitrary.ts'
+
+const names = Object.keys(protocols) as ProtocolName[]
+const from: ProtocolName = 'messages'
+const to: ProtocolName = 'chat-completions'
+const create = () => createStreamTranslator({ from, to })
+const holds = (property: fc.IRawProperty<unknown>) => () => fc.assert(property, runs(200))
+
+const fails = (property: fc.IRawProperty<unknown>, message: RegExp) => {
+  const { failed, errorInstance } = fc.check(property, { numRuns: 2_000, seed: 1 }) as { failed: boolean; errorInstance?: unknown }
+  expect(failed).toBe(true)
+  expect(String(errorInstance)).toMatch(message)
+}
+
+describe('the laws hold for wireglot itself', () => {
+  test('any split', holds(testing.splitLaw(from, create)))
+  test('legal streams', holds(testing.legalStreamLaw({ from, to }, create)))
+  test('no cut stream that looks whole', holds(testing.cutLaw({ from, to }, create)))
+  test('nothing is changed', holds(testing.purityLaw(testing.requestOf(from), body => translateRequest(body, { from, to }))))
+  test(
+    'there and back in one protocol',
+    holds(
+      testing.roundTripLaw(
+        testing.requestOf(from),
+        body => protocols[from].decodeRequest(body).value,
+        value => protocols[from].encodeRequest(value as never).wire,
+      ),
+    ),
+  )
+  test.each(names)('%s: legal random streams, and cut ones that are cut', name => {
+    const judge = testing.strictOf(name)
+    const wires = (text: string) => testing.framesOf(text).map(({ wire }) => wire)
+    fc.assert(
+      fc.property(testing.streamOf(name), text => judge.checkStream(wires(text)).length === 0 && judge.outcome(wires(text)) === 'success'),
+      runs(100),
+    )
+    fc.assert(
+      fc.property(testing.cutStreamOf(name), text => judge.outcome(wires(text)) === 'cut'),
+      runs(100),
+    )
+  })
+})
+
+describe('a fault is found by its law:', () => {
+  test('lines that are taken apart by chunk', () => {
+    const byChunk = () => ({
+      push: (chunk: Uint8Array | string) => (typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)).trim(),
+      end: () => '',
+    })
+    fails(testing.splitLaw(from, byChunk), /another split/)
+  })
+
+  test('a stream that is passed on as it is', () => {
+    let text = ''
+    const through = () => ({
+      push(chunk: Uint8Array | string) {
+        text = String(chunk)
+        return text
+      },
+      end: () => '',
+    })
+    fails(testing.legalStreamLaw({ from, to: from }, through), /no legal stream/)
+  })
+
+  test('an end that is always written', () => {
+    const ended = () => {
+      const inner = create()
+      return {
+        push: inner.push,
+        end: () =>
+          'data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n',
+      }
+    }
+    fails(testing.cutLaw({ from, to }, ended), /sold as a whole one/)
+  })
+
+  test('a field that is lost without a note', () => {
+    const lossy = (body: unknown) => {
+      const { temperature: _, ...rest } = body as { temperature?: unknown }
+      return { body: rest, notes: [] }
+    }
+    fails(testing.noSilentLossLaw(testing.requestOf(from), lossy), /lost in silence: \/temperature/)
+    const noted = (body: unknown) => ({ ...lossy(body), notes: [{ kind: 'dropped' as const, path: '/temperature', code: 'x', reason: 'no place' }] })
+    fc.assert(testing.noSilentLossLaw(testing.requestOf(from), noted), runs(500))
+    fc.assert(
+      testing.noSilentLossLaw(testing.requestOf(from), lossy, path => path === '/temperature'),
+      runs(500),
+    )
+  })
+
+  test('a body that is changed', () => {
+    fails(
+      testing.purityLaw(testing.requestOf(from), body => {
+        if (typeof body === 'object' && body !== null) Object.assign(body, { stream: true })
+        return { body }
+      }),
+      /read only|not extensible/,
+    )
+  })
+
+  test('a way back that forgets', () => {
+    fails(
+      testing.roundTripLaw(
+        testing.requestOf(from),
+        body => body,
+        body => ({ ...(body as object), model: 'another' }),
+      ),
+      /there and back/,
+    )
+  })
+})
