@@ -47,7 +47,7 @@ assert.deepEqual(
 )
 const size = gzipSync(outputFiles[0].contents).length
 console.log(`root import: ${(size / 1000).toFixed(1)} KB gzip without zod`)
-assert.ok(size < 176_000, 'the root import does not grow unseen')
+assert.ok(size < 182_000, 'the root import does not grow unseen')
 
 const help = execFileSync(process.execPath, [JSON.parse(readFileSync('package.json', 'utf8')).bin.wireglot, '--help'], { encoding: 'utf8' })
 assert.match(help, /translate/)

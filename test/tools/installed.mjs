@@ -1,0 +1,94 @@
+// The tarball as others get it: what is in it, and that it installs into empty projects of every kind and works there.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+
+const tarball = resolve(process.argv[2])
+const root = process.cwd()
+const folder = mkdtempSync(join(tmpdir(), 'wireglot-installed-'))
+const run = (cwd, command, ...args) => execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+const doors = {
+  '': 'translateRequest',
+  '/connect': 'gateway',
+  '/fetch': 'fetchGateway',
+  '/gateway': 'createGateway',
+  '/verify': 'verify',
+  '/testing': 'strictOf',
+}
+
+try {
+  const files = run(folder, 'tar', '-tzf', tarball).trim().split('\n')
+  const strangers = files.filter(file => !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|dist\/.+\.(js|cjs|d\.ts|d\.cts))$/.test(file))
+  assert.deepEqual(strangers, [], 'only what users need is in the package')
+  for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) assert.ok(files.includes(`package/${file}`), `${file} is in the package`)
+
+  // One install stands for all: every kind of project finds it from its own folder. What `npm ci` fetched is still at hand.
+  writeFileSync(join(folder, 'package.json'), '{}')
+  run(folder, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error', tarball, fastCheck())
+  const installed = JSON.parse(readFileSync(join(folder, 'node_modules/wireglot/package.json'), 'utf8'))
+  assert.match(run(folder, process.execPath, join('node_modules/wireglot', installed.bin.wireglot), '--help'), /translate/)
+
+  const uses = load => [
+    ...Object.entries(doors).map(([door, name]) => `if (typeof (${load(`wireglot${door}`)}).${name} !== 'function') throw new Error('wireglot${door}')`),
+    `if (!('messages' in ${load('wireglot/protocols/messages')})) throw new Error('wireglot/protocols/messages')`,
+  ]
+  write('esm/package.json', '{ "type": "module" }')
+  write('esm/index.js', uses(door => `await import('${door}')`).join('\n'))
+  write('cjs/package.json', '{}')
+  write('cjs/index.js', uses(door => `require('${door}')`).join('\n'))
+  for (const kind of ['esm', 'cjs']) run(join(folder, kind), process.execPath, 'index.js')
+
+  const typed = `import { translateRequest, type Note, type TranslateOptions } from 'wireglot'
+import { gateway } from 'wireglot/connect'
+import { fetchGateway } from 'wireglot/fetch'
+import { createGateway, type GatewayConfig } from 'wireglot/gateway'
+import { messages } from 'wireglot/protocols/messages'
+import { requestOf, strictOf } from 'wireglot/testing'
+import { verify } from 'wireglot/verify'
+const options: TranslateOptions = { from: 'chat-completions', to: 'messages' }
+export const notes: Note[] = translateRequest({}, options).notes
+export const config: GatewayConfig = { channels: [{ name: 'demo', embedded: 'demo' }] }
+export const all = [gateway(config), fetchGateway(config), createGateway(config), messages.name, requestOf('messages'), strictOf('messages'), verify]
+// @ts-expect-error: no protocol of this name
+translateRequest({}, { from: 'morse', to: 'messages' })
+`
+  const resolutions = [
+    ['node16', 'module', { module: 'node16', moduleResolution: 'node16' }],
+    ['node16', 'commonjs', { module: 'node16', moduleResolution: 'node16' }],
+    ['bundler', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
+    ['node10', 'commonjs', { module: 'commonjs', moduleResolution: 'node10' }],
+  ]
+  for (const [name, type, options] of resolutions) {
+    const project = `typed-${name}-${type}`
+    write(`${project}/package.json`, JSON.stringify({ type }))
+    write(`${project}/index.ts`, typed)
+    const compilerOptions = {
+      ...options,
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      target: 'es2022',
+      lib: ['es2023', 'dom', 'dom.asynciterable'],
+      noEmit: true,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
+      skipLibCheck: true,
+    }
+    write(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ['index.ts'] }))
+    run(join(folder, project), process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
+  }
+  console.log(`installed: ${files.length} files; ESM, CJS and ${resolutions.length} TypeScript projects work`)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+function write(file, text) {
+  mkdirSync(dirname(join(folder, file)), { recursive: true })
+  writeFileSync(join(folder, file), text)
+}
+
+/** The optional peer, in the version that is tested here. */
+function fastCheck() {
+  return `fast-check@${JSON.parse(readFileSync(join(root, 'node_modules/fast-check/package.json'), 'utf8')).version}`
+}
