@@ -1,34 +1,58 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
-import { wireglot } from './cli/support.ts'
+import { gateway } from '../src/hosts/connect.ts'
+import { type ClientName, clientConfig, explodeResponse } from '../src/index.ts'
 
+const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const files = ['README.md', ...readdirSync(join(root, 'docs/guides')).map(name => `docs/guides/${name}`)]
+const pages = ['README.md', ...['docs', 'docs/guides'].flatMap(room => readdirSync(join(root, room)).map(name => `${room}/${name}`))].filter(name =>
+  name.endsWith('.md'),
+)
 
-type Block = { name: string; language: string; code: string; given: string }
+type Block = { name: string; language: string; code: string; given: string; config: string }
 
-/** A comment `<!-- given … -->` before a block says what its code takes for granted. */
-const blocks = files.flatMap(file => {
-  const text = readFileSync(join(root, file), 'utf8')
-  return [...text.matchAll(/(?:<!-- given\n([\s\S]*?)-->\n)?(<!-- [\w.-]+\.ts -->\n)?```(\w+)\n([\s\S]*?)```/g)].flatMap(
-    ([, given = '', generated, language = '', code = ''], index): Block[] =>
-      // What stands in a generated part is a file of test/examples, and run there.
-      generated ? [] : [{ name: `${file} ${index + 1}`, language, code, given }],
-  )
-})
-const of = (...languages: string[]) => blocks.filter(({ language }) => languages.includes(language)).map(block => [block.name, block] as const)
+/**
+ * Comments before a block say what it is: `<!-- given … -->` what its code takes for granted, `<!-- client-config CLIENT: WAY -->`
+ * that it is what this prints. What stands in a generated part is a file of test/examples, and run there.
+ */
+const blocks = pages.flatMap(page =>
+  [
+    ...read(page).matchAll(
+      /(?:<!-- given\n(?<given>[\s\S]*?)-->\n)?(?:<!-- client-config (?<config>.*?) -->\n)?(?<made><!-- [\w.-]+\.ts -->\n)?```(?<language>\w+)\n(?<code>[\s\S]*?)```/g,
+    ),
+  ].flatMap(({ groups: { given = '', config = '', made = '', language = '', code = '' } = {} }, index): Block[] =>
+    made ? [] : [{ name: `${page} ${index + 1}`, language, code, given, config }],
+  ),
+)
+const of = (...languages: string[]) =>
+  blocks.filter(({ language, config }) => languages.includes(language) && !config).map(block => [block.name, block] as const)
+
+/** Lines that cannot be run inside the suite, and who runs them. */
+const elsewhere: [line: RegExp, who: string][] = [
+  [/^npm (ci|test|run check|ci && npm test)$/, 'CI, on every commit'],
+  [/^npm ci && npm start$/, 'test/cli starts what it builds; a build is part of npm run check'],
+  [/^npm install --save-dev wireglot fast-check$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
+]
 
 const folder = mkdtempSync(join(tmpdir(), 'wireglot-docs-'))
-symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-afterAll(() => rm(folder, { recursive: true }))
+const keyed = { WIREGLOT_KEY: 'key-of-this-run', GATEWAY_KEY: 'key-of-this-run', EXAMPLE_KEY: 'unused', ANTHROPIC_API_KEY: 'unused', ALICE_KEY: 'unused' }
+const handler = gateway({
+  keys: [{ name: 'run', key: keyed.WIREGLOT_KEY }],
+  channels: [{ name: 'demo', embedded: 'demo' }],
+  models: ['demo', 'sonnet', 'coder', 'some-model'].map(id => ({ id, channels: [{ name: 'demo' }] })),
+})
+const server = createServer(handler)
+let base = ''
 
 const doors: Record<string, string> = {
   wireglot: 'src/index.ts',
@@ -38,39 +62,123 @@ const doors: Record<string, string> = {
   'wireglot/testing': 'src/testing/index.ts',
   'wireglot/verify': 'src/verify/index.ts',
 }
+const programs = of('ts', 'js')
+const fileOf = (name: string) => name.replaceAll(/\W/g, '-')
 
-describe('code in the README and the guides', () => {
-  test.each(of('ts', 'js'))('%s runs', async (name, { code, given, language }) => {
-    const outfile = join(folder, `${name.replaceAll(/\W/g, '-')}.mjs`)
-    await build({
-      stdin: { contents: `${given}\n${code}`, resolveDir: root, loader: language === 'js' ? 'js' : 'ts' },
-      alias: Object.fromEntries(Object.entries(doors).map(([door, file]) => [door, join(root, file)])),
-      outfile,
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      packages: 'external',
-      logLevel: 'error',
-    })
-    const { stderr } = await promisify(execFile)(process.execPath, [outfile], { timeout: 110_000 })
+beforeAll(async () => {
+  await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(undefined)))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const bundle = { bundle: true, format: 'esm', platform: 'node', target: 'es2023', packages: 'external', logLevel: 'error' } as const
+  for (const [name, { code, given }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), `${given}\n${code}`)
+  const alias = Object.fromEntries(Object.entries(doors).map(([door, file]) => [door, join(root, file)]))
+  const entryPoints = [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')]
+  await build({ ...bundle, entryPoints, alias, splitting: true, entryNames: '[name]', outExtension: { '.js': '.mjs' }, outdir: folder })
+  mkdirSync(join(folder, 'bin'))
+  writeFileSync(join(folder, 'bin/wireglot'), wireglot, { mode: 0o755 })
+  const reply = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }] }
+  const whole = { ...reply, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 8, output_tokens: 3 } }
+  writeFileSync(join(folder, 'request.json'), JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }))
+  writeFileSync(join(folder, 'response.json'), JSON.stringify(whole))
+  const asked = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [] }
+  writeFileSync(join(folder, 'stream.sse'), explodeResponse(asked, { protocol: 'responses' }))
+})
+
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await handler.close(200)
+  await rm(folder, { recursive: true })
+})
+
+describe('code in the README and the docs', () => {
+  test.concurrent.each(programs)('%s runs', async name => {
+    const { stderr } = await run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000 })
     expect(stderr).toBe('')
   })
 
   test.each(of('json', 'jsonc'))('%s is JSON, and a configuration is one that the gateway takes', (_, { code }) => {
-    const value = JSON.parse(code.replaceAll(/^\s*\/\/.*$|\s\/\/ .*$/gm, '')) as Record<string, unknown>
+    const value = JSON.parse(withoutRemarks(code)) as Record<string, unknown>
     if (!('channels' in value)) return
     for (const [, name = ''] of code.matchAll(/"env:(\w+)"/g)) process.env[name] ??= 'redis://127.0.0.1:1'
     expect(() => createGateway(value as GatewayConfig)).not.toThrow()
   })
 
-  const commands = of('sh').flatMap(([name, { code }]) => [...code.replaceAll('\\\n', ' ').matchAll(/^wireglot .*$/gm)].map(([line]) => [name, line] as const))
+  test.each(of('sh'))('%s runs', async (name, { code }) => {
+    const lines = code.replaceAll('\\\n', ' ').trim().split('\n')
+    const here = lines.filter(line => !elsewhere.some(([pattern]) => pattern.test(line)))
+    const config = blocks.find(block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'))
+    if (config) writeFileSync(join(folder, 'wireglot.json'), withoutRemarks(config.code))
+    const script = here.join('\n').replaceAll(/https:\/\/gateway\.example|http:\/\/127\.0\.0\.1:4000/g, base)
+    const env = { ...process.env, ...keyed, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` }
+    await run('/bin/sh', ['-ec', script], { cwd: folder, env, timeout: 110_000 })
+  })
 
-  test.each(commands)('%s: «%s» is a command that there is', async (_, line) => {
-    const [, command = '', ...words] = (line.replace(/[<>|#].*$/, '').match(/'[^']*'|\S+/g) ?? []).map(word => word.replaceAll("'", ''))
-    const { out, code } = await wireglot([command, '--help'])
-    expect(code).toBe(0)
-    for (const option of words.filter(word => word.startsWith('--'))) expect(out).toContain(option)
-    // Those that ask nobody are run.
-    if (command === 'client-config' || command === 'address') expect((await wireglot([command, ...words])).err).toBe('')
+  const settings = blocks.filter(({ config }) => config).map(block => [block.name, block] as const)
+
+  test.each(settings)('%s is what client-config prints; test/tools/clients.ts starts the client with it', (_, { config, code }) => {
+    const [client = '', way] = config.split(': ')
+    const { snippets } = clientConfig(client as ClientName, { base: 'http://127.0.0.1:4000', model: 'coder' })
+    expect(code.trim()).toBe(snippets.find(({ title }) => title === way)?.text)
+  })
+
+  test('is of no other language', () => {
+    expect(blocks.filter(({ language, config }) => !config && !['ts', 'js', 'sh', 'json', 'jsonc'].includes(language)).map(({ name }) => name)).toEqual([])
   })
 })
+
+describe('words in the README and the docs', () => {
+  test.each(pages)('links of %s lead somewhere', page => {
+    for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+      const [file = '', anchor] = target.split('#')
+      const path = file === '' ? page : join(dirname(page), file)
+      expect(existsSync(join(root, path)), `${page}: ${target}`).toBe(true)
+      if (anchor) expect(anchorsOf(read(path)), `${page}: ${target}`).toContain(anchor)
+    }
+  })
+
+  test('every note that a page speaks of stands in the table of notes', () => {
+    const codes = new Set(
+      [...read('README.md').matchAll(/^\| [\w-]+ \| `([\w.-]+)` \| (?:dropped|approximated|synthesized) \|/gm)].map(([, code = '']) => code),
+    )
+    const families = new Set([...codes].map(code => code.split('.')[0]))
+    expect(codes.size).toBeGreaterThan(100)
+    for (const page of pages.filter(one => one !== 'README.md'))
+      for (const [, code = ''] of read(page).matchAll(/`([a-z_-]+\.[a-z_-]+)`/g))
+        if (families.has(code.split('.')[0]) && !code.endsWith('.ts')) expect([...codes], `${page}: ${code}`).toContain(code)
+  })
+})
+
+function read(page: string): string {
+  return readFileSync(join(root, page), 'utf8')
+}
+
+function withoutRemarks(code: string): string {
+  return code.replaceAll(/^\s*\/\/.*$|\s\/\/ .*$/gm, '')
+}
+
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+/** The command; one that serves is stopped as soon as it listens. */
+const wireglot = `#!/usr/bin/env node
+const { spawn } = require('node:child_process')
+const args = process.argv.slice(2)
+const serves = args[0] === 'serve'
+const child = spawn(process.execPath, [${JSON.stringify(join(folder, 'main.mjs'))}, ...args, ...(serves ? ['--port', '0'] : [])], {
+  stdio: ['inherit', serves ? 'pipe' : 'inherit', 'inherit'],
+})
+let listened = !serves
+child.stdout?.on('data', text => {
+  if (!String(text).includes('listening on')) return
+  listened = true
+  child.kill()
+})
+child.on('close', code => process.exit(listened ? (code ?? 0) : 1))
+`

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test, vi } from 'vitest'
-import { explodeResponse } from '../../src/index.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
 import { relay } from './stream.ts'
 
 const reply = {
@@ -16,20 +17,16 @@ const reply = {
   usage: { input_tokens: 8, output_tokens: 3 },
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
 
-describe('the README’s examples', () => {
+describe('pure functions', () => {
   test('translate.ts prints what it says', async () => {
     const log = vi.spyOn(console, 'log').mockImplementation(() => {})
     await import('./translate.ts')
     const printed = log.mock.calls.map(args => args.map(arg => (typeof arg === 'string' ? arg : JSON.stringify(arg))).join(' '))
-    log.mockRestore()
     expect(printed[0]).toContain('"max_tokens":32000')
     expect(printed.some(line => line.startsWith('dropped /seed'))).toBe(true)
     expect(printed.some(line => line.startsWith('synthesized /max_tokens'))).toBe(true)
@@ -48,25 +45,56 @@ describe('the README’s examples', () => {
     expect(out.trimEnd().endsWith('data: [DONE]')).toBe(true)
   })
 
-  test('express.ts serves', async () => {
-    const port = await freePort()
-    const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL('./express.ts', import.meta.url))], {
-      env: { ...process.env, PORT: String(port), ANTHROPIC_API_KEY: 'unused' },
-      stdio: 'ignore',
-    })
-    try {
-      const answer = await vi.waitFor(
-        async () =>
-          fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello there' }] }),
-          }),
-        { timeout: 15_000, interval: 200 },
-      )
-      expect(await answer.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' }] })
-    } finally {
-      child.kill()
-    }
+  test('normalize.ts says the same of one reply in every protocol', async () => {
+    const { context } = translateRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }, { from: 'messages', to: 'messages' })
+    const others = (['chat-completions', 'responses', 'generate-content'] as const).map(to => translateResponse(reply, { from: 'messages', to, context }).body)
+    const lines = await printedBy('normalize.ts', [reply, ...others].map(body => JSON.stringify(body)).join('\n'))
+    expect(lines.map(line => (JSON.parse(line) as { protocol: string }).protocol)).toEqual(['messages', 'chat-completions', 'responses', 'generate-content'])
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ text: 'Hi!', calls: [], finish: 'stop', usage: { input: 8, output: 3 } })
   })
 })
+
+describe('servers', () => {
+  test.each([
+    ['express.ts', '', () => import('./express.ts')],
+    ['express-4.ts', '/llm', () => import('./express-4.ts')],
+    ['connect.ts', '', () => import('./connect.ts')],
+    ['http.ts', '', () => import('./http.ts')],
+  ])('%s serves', async (_, mount, start) => {
+    vi.stubEnv('PORT', '0')
+    vi.stubEnv('ANTHROPIC_API_KEY', 'unused')
+    const listen = vi.spyOn(Server.prototype, 'listen')
+    const signals = process.listeners('SIGTERM')
+    await start()
+    const server = listen.mock.contexts[0] as Server
+    try {
+      await vi.waitUntil(() => server.listening)
+      const { port } = server.address() as AddressInfo
+      await answers(`http://127.0.0.1:${port}${mount}`, fetch)
+    } finally {
+      for (const listener of process.listeners('SIGTERM').filter(one => !signals.includes(one))) process.off('SIGTERM', listener)
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  test('next.ts answers', async () => {
+    const { POST, GET } = await import('./next.ts')
+    await answers('http://next.test/llm', (url, init) => (init?.method === 'POST' ? POST : GET)(new Request(url, init)))
+  })
+})
+
+async function answers(base: string, send: (url: string, init?: RequestInit) => Promise<Response>): Promise<void> {
+  const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello there' }] })
+  const answer = await send(`${base}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect(await answer.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' }] })
+  expect((await send(`${base}/v1/models`)).status).toBe(200)
+}
+
+async function printedBy(file: string, input: string): Promise<string[]> {
+  const child = spawn(process.execPath, ['--import', 'tsx', fileURLToPath(new URL(file, import.meta.url))], { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(input)
+  let out = ''
+  for await (const chunk of child.stdout) out += chunk
+  return out.trim().split('\n')
+}

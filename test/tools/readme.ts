@@ -23,7 +23,7 @@ export function generatedReadme(): string {
 
 function code(name: string): string {
   const source = readFileSync(new URL(`../examples/${name}`, import.meta.url), 'utf8')
-  const shown = source.replaceAll("'../../src/index.ts'", "'wireglot'").replaceAll("'../../src/hosts/connect.ts'", "'wireglot/connect'")
+  const shown = source.replaceAll("'../../src/index.ts'", "'wireglot'").replaceAll(/'..\/..\/src\/hosts\/(\w+)\.ts'/g, "'wireglot/$1'")
   return `\`\`\`ts\n${shown.trimEnd()}\n\`\`\``
 }
 

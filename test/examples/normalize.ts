@@ -1,0 +1,20 @@
+// node normalize.ts < replies.jsonl: one reply in a line, whatever protocol it is in → one line in one shape.
+import { createInterface } from 'node:readline'
+import { detectProtocol, normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const reply: unknown = JSON.parse(line)
+  const { protocol, reasons } = detectProtocol(reply)
+  if (!protocol) throw new Error(`no reply of a known protocol; its signs: ${reasons.join(', ') || 'none'}`)
+  const response = normalizeResponse(reply, { protocol })
+  console.log(
+    JSON.stringify({
+      protocol,
+      text: textOf(response),
+      reasoning: reasoningOf(response),
+      calls: toolCallsOf(response).map(({ name, input }) => ({ name, input })),
+      finish: response.candidates[0]?.finish?.reason,
+      usage: usageOf(response),
+    }),
+  )
+}
