@@ -14,13 +14,18 @@ type Options = Partial<TranslateOptions>
 const usualCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max_tokens.default'])
 const usualFields = ['model', 'store', 'include', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
-const bases: Record<ProtocolName, Wire> = { 'chat-completions': { model: 'm-1' }, responses: { model: 'm-1' }, messages: { model: 'm-1', max_tokens: 1_000 } }
+const bases: Record<ProtocolName, Wire> = {
+  'chat-completions': { model: 'm-1' },
+  responses: { model: 'm-1' },
+  messages: { model: 'm-1', max_tokens: 1_000 },
+  'generate-content': {},
+}
 
 /** A request as the other protocol gets it, whole, and its notes as «kind path code». */
 export function asked(from: ProtocolName, to: ProtocolName, asks: Wire, options: Options = {}): { body: Wire; notes: string[]; faults: string[] } {
   const source = { ...bases[from], ...asks }
   const before = JSON.stringify(source)
-  const { body, notes } = translateRequest(source, { ...options, from, to })
+  const { body, notes } = translateRequest(source, { ...(from === 'generate-content' && { path: '/v1beta/models/m-1:generateContent' }), ...options, from, to })
   expect(JSON.stringify(source)).toBe(before)
   if (!isObject(body)) throw new Error('a request is an object')
   return { body, notes: notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`), faults: strictOf(to).checkRequest(body) }
@@ -71,6 +76,9 @@ export const item = (role: string, ...content: (string | Wire)[]): Wire => ({
 export const spoken = (content: unknown): Wire => ({ type: 'message', role: 'assistant', content })
 export const called = (id: string, args: unknown = '{}', name = 'look'): Wire => ({ type: 'function_call', call_id: id, name, arguments: args })
 export const output = (id: string, output: unknown): Wire => ({ type: 'function_call_output', call_id: id, output })
+
+/** Contents of the generate-content protocol. */
+export const content = (role: 'user' | 'model', ...parts: Wire[]): Wire => ({ role, parts })
 
 export const png = 'iVBORw0KGgoAAA=='
 export const pdf = 'JVBERi0xLjQK'

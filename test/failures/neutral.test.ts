@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { told, user, type Wire } from './asking.ts'
-import type { ProtocolName } from './protocols.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 import { others } from './support.ts'
 
 /** What a client says although it says nothing: the value that holds without it, too. */
@@ -85,8 +85,33 @@ const neutral: Record<ProtocolName, Wire[]> = {
     { context_management: { edits: [] } },
     { system: [] },
   ],
+  'generate-content': [
+    { tools: [] },
+    { toolConfig: {} },
+    { toolConfig: { functionCallingConfig: {} } },
+    { toolConfig: { functionCallingConfig: { mode: 'AUTO' } } },
+    { toolConfig: { functionCallingConfig: { mode: 'NONE' } } },
+    { safetySettings: [] },
+    { systemInstruction: { parts: [] } },
+    { labels: {} },
+    { generationConfig: {} },
+    { generationConfig: { temperature: 1 } },
+    { generationConfig: { candidateCount: 1 } },
+    { generationConfig: { stopSequences: [] } },
+    { generationConfig: { responseMimeType: 'text/plain' } },
+    { generationConfig: { responseModalities: ['TEXT'] } },
+    { generationConfig: { frequencyPenalty: 0 } },
+    { generationConfig: { presencePenalty: 0 } },
+    { generationConfig: { responseLogprobs: false } },
+    { generationConfig: { thinkingConfig: {} } },
+  ],
 }
-const asks: Record<ProtocolName, Wire> = { 'chat-completions': { messages: [user('x')] }, messages: { messages: [user('x')] }, responses: { input: 'x' } }
+const asks: Record<ProtocolName, Wire> = {
+  'chat-completions': { messages: [user('x')] },
+  messages: { messages: [user('x')] },
+  responses: { input: 'x' },
+  'generate-content': { contents: [{ role: 'user', parts: [{ text: 'x' }] }] },
+}
 
 /** Every key with nothing in it: clients that write all of a form send it so. */
 const nothing: Record<ProtocolName, string[]> = {
@@ -102,9 +127,10 @@ const nothing: Record<ProtocolName, string[]> = {
     'container context_management diagnostics metadata output_config service_tier speed stop_sequences stream system temperature thinking tool_choice tools top_k top_p'.split(
       ' ',
     ),
+  'generate-content': ['tools', 'toolConfig', 'safetySettings', 'systemInstruction', 'generationConfig', 'cachedContent', 'labels'],
 }
 
-describe.each(['chat-completions', 'responses', 'messages'] as const)('%s', from => {
+describe.each(protocolNames)('%s', from => {
   const said = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
   test.each(said)('%s loses nothing, so nothing is told of it', (_, more) => {
     for (const to of others(from)) expect({ to, notes: told(from, to, { ...asks[from], ...more }).notes }).toEqual({ to, notes: [] })

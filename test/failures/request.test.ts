@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { answer, asked, assistant, call, calling, each, item, pdf, png, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
+import { answer, asked, assistant, call, calling, content, each, item, pdf, png, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
 import { type ProtocolName, protocolNames } from './protocols.ts'
 
-const x = { 'chat-completions': { messages: [user('x')] }, messages: { messages: [user('x')] }, responses: { input: [item('user', 'x')] } }
+const x = {
+  'chat-completions': { messages: [user('x')] },
+  messages: { messages: [user('x')] },
+  responses: { input: [item('user', 'x')] },
+  'generate-content': { contents: [content('user', { text: 'x' })] },
+}
 const system = (content: unknown) => ({ role: 'system', content })
 const developer = (content: unknown) => ({ role: 'developer', content })
 const jpeg = '/9j/4AAQ'
@@ -245,25 +250,34 @@ describe.each(between)('$from → $to', ({ from, to }) => {
     'chat-completions': { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: shape } } },
     responses: { text: { format: { type: 'json_schema', name: 'answer', schema: shape } } },
     messages: { output_config: { format: { type: 'json_schema', schema: shape } } },
+    'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: shape } },
   }
   test('a schema for the answer is never lost', () => {
     const { body, notes, faults } = told(from, to, { ...x[from], ...formats[from] })
-    const named = JSON.parse(JSON.stringify(formats[to]).replace('"answer"', from === 'messages' ? '"response"' : '"answer"')) as Wire
+    const names = (protocol: ProtocolName) => JSON.stringify(formats[protocol]).includes('"answer"')
+    const named = JSON.parse(JSON.stringify(formats[to]).replace('"answer"', names(from) ? '"answer"' : '"response"')) as Wire
     expect(body).toMatchObject(named)
     const made = to === 'responses' ? '/text/format/name' : '/response_format/json_schema/name'
-    expect({ notes, faults }).toEqual({ notes: from === 'messages' ? [`synthesized ${made} schema.name`] : [], faults: [] })
+    expect({ notes, faults }).toEqual({ notes: !names(from) && names(to) ? [`synthesized ${made} schema.name`] : [], faults: [] })
   })
 
-  const limits: Record<ProtocolName, string> = { 'chat-completions': 'max_completion_tokens', responses: 'max_output_tokens', messages: 'max_tokens' }
+  const limits: Record<ProtocolName, string> = {
+    'chat-completions': 'max_completion_tokens',
+    responses: 'max_output_tokens',
+    messages: 'max_tokens',
+    'generate-content': 'maxOutputTokens',
+  }
+  const limited = (limit: Wire): Wire => (from === 'generate-content' ? { generationConfig: limit } : limit)
   test('the limit of the answer arrives once, under the name that the target knows', () => {
-    const { body, faults } = asked(from, to, { ...x[from], [limits[from]]: 1_234 })
-    const found = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'].flatMap(key => (key in body ? [[key, body[key]]] : []))
+    const { body, faults } = asked(from, to, { ...x[from], ...limited({ [limits[from]]: 1_234 }) })
+    const places = { ...body, ...(body['generationConfig'] as Wire | undefined) }
+    const found = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'].flatMap(key => (key in places ? [[key, places[key]]] : []))
     expect({ found, faults }).toEqual({ found: [[limits[to], 1_234]], faults: [] })
   })
 
   test('what every request is given: a limit where one is demanded, nothing that is stored', () => {
     const { body, notes } = asked(from, to, x[from])
-    const { messages: _m, input: _i, ...rest } = body
+    const { messages: _m, input: _i, contents: _c, ...rest } = body
     const given = {
       'chat-completions': [from === 'messages' ? { max_completion_tokens: 1_000 } : {}],
       responses: [
@@ -272,8 +286,12 @@ describe.each(between)('$from → $to', ({ from, to }) => {
         'synthesized /include reasoning.include-encrypted',
       ],
       messages: [{ max_tokens: 32_000 }, 'synthesized /max_tokens max_tokens.default'],
+      'generate-content': [from === 'messages' ? { generationConfig: { maxOutputTokens: 1_000 } } : {}],
     }[to] as [Wire, ...string[]]
-    expect({ rest, notes }).toEqual({ rest: { model: 'm-1', ...given[0] }, notes: given.slice(1) })
+    expect({ rest, notes }).toEqual({
+      rest: { ...(to !== 'generate-content' && { model: 'm-1' }), ...given[0], ...(from === 'generate-content' && { stream: false }) },
+      notes: given.slice(1),
+    })
   })
 })
 
@@ -284,7 +302,7 @@ test.each<[param: string, asks: Wire]>([
   ['/background', { input: 'x', background: true }],
   ['/input/1', { input: [user('x'), { type: 'item_reference', id: 'msg_1' }] }],
 ])('a conversation that only its provider holds (%s) is refused, never answered without it', (param, asks) => {
-  for (const to of ['chat-completions', 'messages'] as const) {
+  for (const to of protocolNames.filter(name => name !== 'responses')) {
     let thrown: unknown
     try {
       translateRequest({ model: 'm-1', ...asks }, { from: 'responses', to })
@@ -298,17 +316,17 @@ test.each<[param: string, asks: Wire]>([
 test.each<[field: string, value: unknown, lost: ProtocolName[]]>([
   ['n', 3, ['messages', 'responses']],
   ['seed', 7, ['messages', 'responses']],
-  ['logit_bias', { 50256: -100 }, ['messages', 'responses']],
+  ['logit_bias', { 50256: -100 }, ['messages', 'responses', 'generate-content']],
   ['frequency_penalty', 0.5, ['messages', 'responses']],
   ['presence_penalty', 0.5, ['messages', 'responses']],
   ['stop', ['END'], ['responses']],
-  ['metadata', { run: '7' }, ['messages']],
-  ['verbosity', 'low', ['messages']],
-  ['prediction', { type: 'content', content: 'p' }, ['messages', 'responses']],
-  ['prompt_cache_key', 'k', ['messages']],
-  ['newest_field', 1, ['messages', 'responses']],
+  ['metadata', { run: '7' }, ['messages', 'generate-content']],
+  ['verbosity', 'low', ['messages', 'generate-content']],
+  ['prediction', { type: 'content', content: 'p' }, ['messages', 'responses', 'generate-content']],
+  ['prompt_cache_key', 'k', ['messages', 'generate-content']],
+  ['newest_field', 1, ['messages', 'responses', 'generate-content']],
 ])('%s does nothing elsewhere only where that is told, and strict refuses it there', (field, value, lost) => {
-  for (const to of ['messages', 'responses'] as const) {
+  for (const to of protocolNames.filter(name => name !== 'chat-completions')) {
     const asks = { ...x['chat-completions'], [field]: value }
     const { notes } = told('chat-completions', to, asks)
     const dropped = notes.filter(note => note.startsWith(`dropped /${field} `))

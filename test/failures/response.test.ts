@@ -9,6 +9,7 @@ import {
   chunk,
   done,
   ended,
+  frame,
   messageItem,
   messagesReply,
   others,
@@ -37,6 +38,7 @@ const endOf: Record<ProtocolName, (reply: Body) => unknown> = {
   'chat-completions': reply => (reply['choices'] as Body[])[0]?.['finish_reason'],
   responses: reply => (reply['incomplete_details'] as { reason: string } | null)?.reason ?? reply['status'],
   messages: reply => reply['stop_reason'],
+  'generate-content': reply => (reply['candidates'] as Body[])[0]?.['finishReason'],
 }
 
 /** The note of an ending that has no exact word, by who writes it. */
@@ -56,19 +58,19 @@ describe('how an answer ended', () => {
     expect(await tell(wires, { from: 'chat-completions', to: 'messages' }).reply()).toMatchObject({ stop_reason: 'tool_use' })
   })
 
-  test.each<[stop: string, content: object[], chat: string, responses: string, exact: ProtocolName[]]>([
-    ['end_turn', [], 'stop', 'completed', ['chat-completions', 'responses']],
-    ['stop_sequence', [], 'stop', 'completed', []],
-    ['max_tokens', [], 'length', 'max_output_tokens', ['chat-completions', 'responses']],
-    ['model_context_window_exceeded', [], 'length', 'max_output_tokens', []],
-    ['tool_use', [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }], 'tool_calls', 'completed', ['chat-completions', 'responses']],
-    ['pause_turn', [], 'stop', 'pause_turn', []],
-    ['refusal', [], 'content_filter', 'content_filter', []],
-    ['compaction', [], 'stop', 'completed', []],
-    ['sensitive', [], 'stop', 'completed', []],
-  ])('messages says «%s»: a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, exact) => {
+  test.each<[stop: string, content: object[], chat: string, responses: string, google: string, exact: ProtocolName[]]>([
+    ['end_turn', [], 'stop', 'completed', 'STOP', others('messages')],
+    ['stop_sequence', [], 'stop', 'completed', 'STOP', []],
+    ['max_tokens', [], 'length', 'max_output_tokens', 'MAX_TOKENS', others('messages')],
+    ['model_context_window_exceeded', [], 'length', 'max_output_tokens', 'MAX_TOKENS', []],
+    ['tool_use', [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }], 'tool_calls', 'completed', 'STOP', others('messages')],
+    ['pause_turn', [], 'stop', 'pause_turn', 'OTHER', []],
+    ['refusal', [], 'content_filter', 'content_filter', 'SAFETY', []],
+    ['compaction', [], 'stop', 'completed', 'OTHER', []],
+    ['sensitive', [], 'stop', 'completed', 'OTHER', []],
+  ])('messages says «%s»: a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, google, exact) => {
     const said = [{ type: 'text', text: 'So far', citations: null }]
-    const words: Record<string, string> = { 'chat-completions': chat, responses }
+    const words: Record<string, string> = { 'chat-completions': chat, responses, 'generate-content': google }
     for (const to of others('messages')) {
       const more = stop === 'stop_sequence' ? { stop_sequence: 'END' } : {}
       const { body, notes } = translateResponse(messagesReply([...said, ...content], stop, more), { from: 'messages', to })
@@ -84,15 +86,15 @@ describe('how an answer ended', () => {
     }
   })
 
-  test.each<[finish: string, messages: string, responses: string, noted: ProtocolName[]]>([
-    ['stop', 'end_turn', 'completed', []],
-    ['length', 'max_tokens', 'max_output_tokens', []],
-    ['content_filter', 'refusal', 'content_filter', ['messages']],
-    ['eos', 'end_turn', 'completed', []],
-    ['model_length', 'max_tokens', 'max_output_tokens', []],
-    ['something_new', 'end_turn', 'completed', ['messages', 'responses']],
-  ])('chat completions says «%s»: a word that clients know, whole and streamed', async (finish, messages, responses, noted) => {
-    const words: Record<string, string> = { messages, responses }
+  test.each<[finish: string, messages: string, responses: string, google: string, noted: ProtocolName[]]>([
+    ['stop', 'end_turn', 'completed', 'STOP', []],
+    ['length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS', []],
+    ['content_filter', 'refusal', 'content_filter', 'SAFETY', ['messages']],
+    ['eos', 'end_turn', 'completed', 'STOP', []],
+    ['model_length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS', []],
+    ['something_new', 'end_turn', 'completed', 'OTHER', others('chat-completions')],
+  ])('chat completions says «%s»: a word that clients know, whole and streamed', async (finish, messages, responses, google, noted) => {
+    const words: Record<string, string> = { messages, responses, 'generate-content': google }
     for (const to of others('chat-completions')) {
       const { reply, notes } = translate(chatReply({ content: 'So far' }, finish), 'chat-completions', to)
       expect(endOf[to](reply)).toBe(words[to])
@@ -131,7 +133,7 @@ describe('how an answer ended', () => {
 describe('an answer that was blocked', () => {
   test.each(others('chat-completions'))('without any text is a refusal for a client of %s, not an empty success', to => {
     const { reply } = translate(chatReply({ content: null }, 'content_filter'), 'chat-completions', to)
-    expect(endOf[to](reply)).toBe(to === 'messages' ? 'refusal' : 'content_filter')
+    expect(endOf[to](reply)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'content_filter', 'chat-completions': undefined }[to])
   })
 
   test.each<[what: string, body: object]>([
@@ -183,7 +185,7 @@ describe('a list of items', () => {
   test.each(others('responses'))('is told to a client of %s item by item: text, calls by their call ids, and a note for what has no place', to => {
     const { reply, notes } = translate(responsesReply(items), 'responses', to)
     const text = JSON.stringify(reply)
-    expect(endOf[to](reply)).toBe(to === 'messages' ? 'tool_use' : 'tool_calls')
+    expect(endOf[to](reply)).toBe({ messages: 'tool_use', 'chat-completions': 'tool_calls', 'generate-content': 'STOP', responses: undefined }[to])
     expect(text).toContain('call_9')
     expect(text).not.toMatch(/fc_8|nv_1/)
     if (to === 'messages')
@@ -194,6 +196,10 @@ describe('a list of items', () => {
           { type: 'tool_use', id: 'call_9' },
           { type: 'text', text: 'More.' },
         ],
+      })
+    else if (to === 'generate-content')
+      expect(reply).toMatchObject({
+        candidates: [{ content: { parts: [{ text: 'PRIVATE', thought: true }, { text: 'I see. ' }, { functionCall: { id: 'call_9' } }, { text: 'More.' }] } }],
       })
     else expect(reply).toMatchObject({ choices: [{ message: { content: 'I see. More.', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'call_9' }] } }] })
     for (const at of ['/output/4', '/output/5']) expect(notes.filter(note => note.startsWith(`dropped ${at}`))).toHaveLength(1)
@@ -258,6 +264,7 @@ test.each(pairs)('a reply of $from that does not say how it ended is refused for
     },
     responses: responsesReply([messageItem('So')], { status: 'in_progress' }),
     messages: { ...messagesReply([{ type: 'text', text: 'So' }], 'end_turn'), stop_reason: null },
+    'generate-content': frame([{ text: 'So' }]),
   }
   let ended: unknown
   try {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { type ProtocolName, protocolNames } from './protocols.ts'
-import { begun, chunk, done, ended, messageItem, others, responsesReply, responsesStream, tell, textBlock, textEvents } from './support.ts'
+import { begun, chunk, done, ended, frame, messageItem, others, responsesReply, responsesStream, tell, textBlock, textEvents } from './support.ts'
 
 const words = 'Grüße 世界 👩‍🚀!'
 
@@ -10,6 +10,7 @@ const streams: Record<ProtocolName, unknown[]> = {
   'chat-completions': [chunk({ role: 'assistant', content: words }), chunk({}, 'stop'), done],
   responses: responsesStream(textEvents(0, words), responsesReply([messageItem(words)])),
   messages: [begun(), ...textBlock(0, words), ...ended('end_turn')],
+  'generate-content': [frame([{ text: words }]), frame([{ text: '' }], 'STOP')],
 }
 
 /** The frames as JSON texts with the name of each. */

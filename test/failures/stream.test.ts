@@ -8,6 +8,7 @@ import {
   chunk,
   done,
   ended,
+  frame,
   messageItem,
   others,
   pairs,
@@ -33,6 +34,9 @@ const says: Record<ProtocolName, (text: string) => object> = {
     output: [expect.objectContaining({ type: 'message', content: [expect.objectContaining({ type: 'output_text', text })] })],
   }),
   messages: text => ({ stop_reason: 'end_turn', content: [expect.objectContaining({ type: 'text', text })] }),
+  'generate-content': text => ({
+    candidates: [expect.objectContaining({ finishReason: 'STOP', content: { role: 'model', parts: [expect.objectContaining({ text })] } })],
+  }),
 }
 
 /** A reply with these calls, whatever was said before them. */
@@ -58,6 +62,19 @@ const calls: Record<ProtocolName, (...calls: [id: string, name: string, input: o
   messages: (...list) => ({
     stop_reason: 'tool_use',
     content: expect.arrayContaining(list.map(([id, name, input]) => expect.objectContaining({ type: 'tool_use', id, name, input }))),
+  }),
+  'generate-content': (...list) => ({
+    candidates: [
+      expect.objectContaining({
+        finishReason: 'STOP',
+        content: {
+          role: 'model',
+          parts: expect.arrayContaining(
+            list.map(([id, name, args]) => expect.objectContaining({ functionCall: { id, name, ...(Object.keys(args).length > 0 && { args }) } })),
+          ),
+        },
+      }),
+    ],
   }),
 }
 
@@ -146,7 +163,7 @@ describe('what servers of chat completions do', () => {
       const { reply, events } = heard(opening, chunk({ content: 'All.' }), chunk({}, 'stop'), done, chunk({ content: ' GHOST' }), chunk({}, 'stop'), done)
       expect(await reply()).toMatchObject(says[to]('All.'))
       expect(JSON.stringify(events)).not.toContain('GHOST')
-      expect(events.filter(event => /message_stop|response\.completed/.test(JSON.stringify(event)))).toHaveLength(1)
+      expect(events.filter(event => /message_stop|response\.completed|finishReason/.test(JSON.stringify(event)))).toHaveLength(1)
     })
 
     test('a first chunk without any choice does not break the start, and the names come from the next', async () => {
@@ -158,7 +175,7 @@ describe('what servers of chat completions do', () => {
         chunk({}, 'stop'),
         done,
       )
-      expect(await reply()).toMatchObject({ ...says[to]('Hi'), model: 'm-7' })
+      expect(await reply()).toMatchObject({ ...says[to]('Hi'), [to === 'generate-content' ? 'modelVersion' : 'model']: 'm-7' })
       if (to === 'messages')
         expect(events[0]).toMatchObject({
           type: 'message_start',
@@ -174,7 +191,9 @@ describe('what servers of chat completions do', () => {
         chunk({}, 'stop', count(3)),
         done,
       )
-      expect(await reply()).toMatchObject({ usage: { input_tokens: 9, output_tokens: 3 } })
+      expect(await reply()).toMatchObject(
+        to === 'generate-content' ? { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 } } : { usage: { input_tokens: 9, output_tokens: 3 } },
+      )
     })
 
     test('reasoning, text and a call in one chunk stay three things', async () => {
@@ -190,6 +209,18 @@ describe('what servers of chat completions do', () => {
       )
       const answer = await reply()
       expect(answer).toMatchObject(calls[to](['call_w', 'w', { q: 1 }]))
+      if (to === 'generate-content') {
+        const [{ content }] = answer['candidates'] as [{ content: { parts: { text?: string; thought?: boolean; functionCall?: { id: string } }[] } }]
+        const parts = content.parts.map(({ text, thought, functionCall }) => [text ?? functionCall?.id, thought === true])
+        // The end of the answer is an empty text of its own.
+        expect(parts).toEqual([
+          ['plan', true],
+          ['Now.', false],
+          ['call_w', false],
+          ['', false],
+        ])
+        return
+      }
       const items = (answer['output'] ?? answer['content']) as { type: string }[]
       expect(items.map(({ type }) => type)).toEqual(to === 'responses' ? ['reasoning', 'message', 'function_call'] : ['thinking', 'text', 'tool_use'])
       expect(JSON.stringify(items[1])).not.toContain('plan')
@@ -213,7 +244,7 @@ describe('what servers of messages do', () => {
         ...ended('end_turn'),
       )
       expect(await reply()).toMatchObject(says[to]('Hi'))
-      expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual([to === 'responses' ? 'event.unknown' : 'stream.event'])
+      expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual([to === 'chat-completions' ? 'stream.event' : 'event.unknown'])
     })
 
     test('a second reply spliced into the first is an error, and none of it is told', async () => {
@@ -232,6 +263,8 @@ describe('what servers of messages do', () => {
     test('the same start sent twice is told once', async () => {
       const { reply, events } = heard(begun(), begun(), ...textBlock(0, 'Hi'), ...ended('end_turn'))
       expect(await reply()).toMatchObject(says[to]('Hi'))
+      // Here every event is a beginning of its own.
+      if (to === 'generate-content') return
       expect(events.filter(event => JSON.stringify(event).includes('response.created') || JSON.stringify(event).includes('"role"'))).toHaveLength(
         to === 'responses' ? events.filter(event => JSON.stringify(event).includes('"role"')).length + 1 : 1,
       )
@@ -295,7 +328,11 @@ describe('what servers of responses do', () => {
       expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
       const lost = notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)
       // What has no place there is named; neither the call nor its arguments are among it.
-      expect(lost).toEqual(to === 'messages' ? ['field.unsupported', 'message.envelope'] : ['message.ids'])
+      expect(lost).toEqual(
+        { messages: ['field.unsupported', 'message.envelope'], 'chat-completions': ['message.ids'], 'generate-content': ['message.envelope'], responses: [] }[
+          to
+        ],
+      )
     })
 
     test('an item that comes only when it is done arrives', async () => {
@@ -385,7 +422,9 @@ describe.each(pairs.filter(({ to }) => to === 'messages'))('what a client of mes
   const wires =
     from === 'responses'
       ? responsesStream(textEvents(0, 'Hi'), responsesReply([messageItem('Hi')]))
-      : [opening, chunk({ content: 'Hi' }), chunk({}, 'stop'), done]
+      : from === 'generate-content'
+        ? [frame([{ text: 'Hi' }]), frame([{ text: '' }], 'STOP')]
+        : [opening, chunk({ content: 'Hi' }), chunk({}, 'stop'), done]
 
   test('each event of its life once and in order, the last one message_stop, and no foreign mark after it', async () => {
     const { events, text, reply } = tell(wires, { from, to: 'messages' })

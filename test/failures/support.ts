@@ -48,6 +48,17 @@ export function typesOf(events: unknown[]): string[] {
   return types.filter((type, i) => type !== types[i - 1])
 }
 
+/** One frame of a generate-content stream. */
+export const frame = (parts: object[], finishReason?: string, more: object = {}) => ({
+  candidates: [{ index: 0, content: { role: 'model', parts }, ...(finishReason && { finishReason }) }],
+  modelVersion: 'm-7',
+  responseId: 'r7',
+  ...more,
+})
+
+export const generatedReply = (parts: object[], finishReason = 'STOP', more: object = {}) =>
+  frame(parts, finishReason, { usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 4, totalTokenCount: 16 }, ...more })
+
 /** The notes as `kind path code`. */
 export const told = (notes: Note[]) => notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)
 

@@ -10,6 +10,7 @@ import {
   chunk,
   done,
   ended,
+  generatedReply,
   messageItem,
   messagesReply,
   others,
@@ -58,20 +59,38 @@ const history: Record<ProtocolName, Body> = {
       { role: 'user', content: 'Why?' },
     ],
   },
+  'generate-content': {
+    contents: [
+      { role: 'user', parts: [{ text: 'Which?' }] },
+      { role: 'model', parts: [{ text: 'PRIVATE', thought: true, thoughtSignature: 'SEALED' }, { text: 'Left.' }] },
+      { role: 'user', parts: [{ text: 'Why?' }] },
+    ],
+  },
 }
+
+/** Where the model is said, on the wire that says it there. */
+const path = '/v1beta/models/m-7:generateContent'
 
 const placeOfReasoning: Record<ProtocolName, string> = {
   'chat-completions': '/messages/1/reasoning_content',
   responses: '/input/1',
   messages: '/messages/1/content/0',
+  'generate-content': '/contents/1/parts/0',
 }
 
 describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }) => {
   test('tells nobody what was thought, shows it to no other model as its words, and the loss is noted', () => {
-    const { body, notes } = translateRequest(history[from], { from, to })
+    const { body, notes } = translateRequest(history[from], { from, to, path })
     expect(strictOf(to).checkRequest(body)).toEqual([])
-    expect(JSON.stringify(body)).not.toMatch(/PRIVATE|SEALED/)
+    expect(JSON.stringify(body)).not.toContain('SEALED')
     expect(JSON.stringify(body)).toContain('Left.')
+    if (to === 'generate-content') {
+      // It takes thoughts without a proof, as what they are: only the proof is lost, where there was one.
+      expect(body).toMatchObject({ contents: [{}, { parts: [{ text: 'PRIVATE', thought: true }, { text: 'Left.' }] }, {}] })
+      expect(told(notes).filter(note => note.includes('foreign-signature'))).toHaveLength(from === 'chat-completions' ? 0 : 1)
+      return
+    }
+    expect(JSON.stringify(body)).not.toContain('PRIVATE')
     expect(told(notes).filter(note => note.includes(' reasoning.') && note.startsWith('dropped'))).toEqual([
       expect.stringMatching(new RegExp(`^dropped ${placeOfReasoning[from]} reasoning\\.(dropped|foreign-signature|unsigned)$`)),
     ])
@@ -80,7 +99,7 @@ describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }
   test('never sends a signature that another provider made', () => {
     const { body } = translateRequest(history[from], { from, to, ccReasoningInHistory: 'always' })
     expect(JSON.stringify(body)).not.toContain('"signature":"SEALED"')
-    expect(JSON.stringify(body)).not.toContain('"encrypted_content":"SEALED"')
+    expect(JSON.stringify(body)).not.toMatch(/"(encrypted_content|thoughtSignature)":"SEALED"/)
   })
 })
 
@@ -163,6 +182,8 @@ describe('how much to think', () => {
     const request = { model: 'm-7', max_tokens: 40_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
     for (const to of others('messages')) {
       const { body, notes } = translateRequest(request, { from: 'messages', to })
+      // There the provider's own budget stands, or a level: test/protocols/generate-content has their table.
+      if (to === 'generate-content') continue
       const { reasoning_effort, reasoning } = body as { reasoning_effort?: string; reasoning?: { effort?: string } }
       expect(to === 'responses' ? reasoning?.effort : reasoning_effort).toBe(effort)
       const codes = notes.filter(({ kind }) => kind !== 'synthesized').map(note => note.code)
@@ -335,11 +356,20 @@ describe('what proves reasoning finds its way back', () => {
       ),
       sealed: request => (request as { messages: { content: Body[] }[] }).messages[1]?.content.map(({ signature, data }) => signature ?? data).filter(Boolean),
     },
+    'generate-content': {
+      body: generatedReply([
+        { functionCall: { id: 'call_1', name: 'look', args: {} }, thoughtSignature: 'SEALED' },
+        { functionCall: { id: 'call_2', name: 'look', args: { far: true } } },
+      ]),
+      sealed: request =>
+        (request as { contents: { parts: Body[] }[] }).contents[1]?.parts.filter(part => part['functionCall']).map(part => part['thoughtSignature']),
+    },
   }
   const expected: Record<ProtocolName, unknown> = {
     'chat-completions': [{ google: { thought_signature: 'SEALED' } }, undefined],
     responses: ['SEALED'],
     messages: ['SEALED', 'BLACK'],
+    'generate-content': ['SEALED', undefined],
   }
 
   /** The next request of a client that sends back what it got. */
@@ -370,6 +400,13 @@ describe('what proves reasoning finds its way back', () => {
         { role: 'user', content: 'x' },
         { role: 'assistant', content: reply['content'] },
         { role: 'user', content: ['call_1', 'call_2'].map(id => ({ type: 'tool_result', tool_use_id: id, content: 'a' })) },
+      ],
+    }),
+    'generate-content': reply => ({
+      contents: [
+        { role: 'user', parts: [{ text: 'x' }] },
+        (reply['candidates'] as { content: Body }[])[0]?.content,
+        { role: 'user', parts: ['call_1', 'call_2'].map(id => ({ functionResponse: { id, name: 'look', response: { output: 'a' } } })) },
       ],
     }),
   }

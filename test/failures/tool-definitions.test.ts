@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { framesOf } from '../support/run.ts'
-import { call, called, calling, each, item, type Row, told, use, user, type Wire } from './asking.ts'
-import type { ProtocolName } from './protocols.ts'
+import { call, called, calling, content, each, item, type Row, told, use, user, type Wire } from './asking.ts'
+import { type ProtocolName, protocolNames } from './protocols.ts'
 
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }
 
@@ -12,51 +12,72 @@ const define: Record<ProtocolName, (name: string) => Wire> = {
   'chat-completions': name => ({ type: 'function', function: { name, parameters: schema } }),
   responses: name => ({ type: 'function', name, parameters: schema, strict: false }),
   messages: name => ({ name, input_schema: schema }),
+  'generate-content': name => ({ functionDeclarations: [{ name, parametersJsonSchema: schema }] }),
 }
 const say: Record<ProtocolName, Wire> = {
   'chat-completions': { messages: [user('x')] },
   responses: { input: [user('x')] },
   messages: { messages: [user('x')] },
+  'generate-content': { contents: [content('user', { text: 'x' })] },
 }
 const pairsOf = (names: readonly ProtocolName[]) => names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
-const pairs = pairsOf(['chat-completions', 'responses', 'messages'])
+const pairs = pairsOf(protocolNames)
+
+const configured = (mode: string, ...names: string[]): Wire => ({ functionCallingConfig: { mode, ...(names.length > 0 && { allowedFunctionNames: names }) } })
+/** Where a choice of tools stands. */
+const choiceIn = (protocol: ProtocolName) => (protocol === 'generate-content' ? 'toolConfig' : 'tool_choice')
 
 describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
   const choices: [what: string, spelled: Record<ProtocolName, unknown>][] = [
-    ['any tool or none', { 'chat-completions': 'auto', responses: 'auto', messages: { type: 'auto' } }],
-    ['no tool', { 'chat-completions': 'none', responses: 'none', messages: { type: 'none' } }],
-    ['some tool', { 'chat-completions': 'required', responses: 'required', messages: { type: 'any' } }],
+    ['any tool or none', { 'chat-completions': 'auto', responses: 'auto', messages: { type: 'auto' }, 'generate-content': configured('AUTO') }],
+    ['no tool', { 'chat-completions': 'none', responses: 'none', messages: { type: 'none' }, 'generate-content': configured('NONE') }],
+    ['some tool', { 'chat-completions': 'required', responses: 'required', messages: { type: 'any' }, 'generate-content': configured('ANY') }],
     [
       'this tool',
-      { 'chat-completions': { type: 'function', function: { name: 'g' } }, responses: { type: 'function', name: 'g' }, messages: { type: 'tool', name: 'g' } },
+      {
+        'chat-completions': { type: 'function', function: { name: 'g' } },
+        responses: { type: 'function', name: 'g' },
+        messages: { type: 'tool', name: 'g' },
+        'generate-content': configured('ANY', 'g'),
+      },
     ],
   ]
   const tools = (protocol: ProtocolName) => ({ ...say[protocol], tools: ['f', 'g'].map(define[protocol]) })
 
   test.each(choices)('%s is still that', (_, spelled) => {
-    const { body, notes, faults } = told(from, to, { ...tools(from), tool_choice: spelled[from] })
-    expect({ choice: body['tool_choice'], notes, faults }).toEqual({ choice: spelled[to], notes: [], faults: [] })
+    const { body, notes, faults } = told(from, to, { ...tools(from), [choiceIn(from)]: spelled[from] })
+    expect({ choice: body[choiceIn(to)], notes, faults }).toEqual({ choice: spelled[to], notes: [], faults: [] })
     expect(body['parallel_tool_calls']).toBe(undefined)
   })
 
-  test.each([...choices, ['nothing', undefined] as const])('one call at a time with %s', (what, spelled) => {
-    const one = (protocol: ProtocolName) => {
-      const choice = spelled?.[protocol]
-      if (protocol !== 'messages') return { ...(choice !== undefined && { tool_choice: choice }), parallel_tool_calls: false }
-      // No call at all is no two calls.
-      return { tool_choice: what === 'no tool' ? choice : { type: 'auto', ...(choice as Wire | undefined), disable_parallel_tool_use: true } }
-    }
-    const { body, notes } = told(from, to, { ...tools(from), ...one(from) })
-    const { tool_choice, parallel_tool_calls } = one(to) as Wire
-    const unsaid = from === 'messages' && what === 'no tool'
-    // Messages has no place for the flag but in a choice.
-    const wanted = from === 'messages' && what === 'nothing' ? 'auto' : tool_choice
-    expect({ choice: body['tool_choice'], parallel: body['parallel_tool_calls'], notes }).toEqual({
-      choice: wanted,
-      parallel: unsaid ? undefined : parallel_tool_calls,
-      notes: [],
+  // Nothing says it on this wire: asked of it, it is noted; by it, it is never asked.
+  if (to === 'generate-content')
+    test('one call at a time is noted', () => {
+      const flag = from === 'messages' ? { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } : { parallel_tool_calls: false }
+      expect(told(from, to, { ...tools(from), ...flag }).notes).toEqual([
+        `dropped /${from === 'messages' ? 'tool_choice/disable_parallel_tool_use' : 'parallel_tool_calls'} field.unsupported`,
+      ])
     })
-  })
+  const sayable = from === 'generate-content' || to === 'generate-content' ? [] : [...choices, ['nothing', undefined] as const]
+  for (const [what, spelled] of sayable)
+    test(`one call at a time with ${what}`, () => {
+      const one = (protocol: ProtocolName) => {
+        const choice = spelled?.[protocol]
+        if (protocol !== 'messages') return { ...(choice !== undefined && { tool_choice: choice }), parallel_tool_calls: false }
+        // No call at all is no two calls.
+        return { tool_choice: what === 'no tool' ? choice : { type: 'auto', ...(choice as Wire | undefined), disable_parallel_tool_use: true } }
+      }
+      const { body, notes } = told(from, to, { ...tools(from), ...one(from) })
+      const { tool_choice, parallel_tool_calls } = one(to) as Wire
+      const unsaid = from === 'messages' && what === 'no tool'
+      // Messages has no place for the flag but in a choice.
+      const wanted = from === 'messages' && what === 'nothing' ? 'auto' : tool_choice
+      expect({ choice: body['tool_choice'], parallel: body['parallel_tool_calls'], notes }).toEqual({
+        choice: wanted,
+        parallel: unsaid ? undefined : parallel_tool_calls,
+        notes: [],
+      })
+    })
 })
 
 const none = { type: 'object', properties: {} }
@@ -324,8 +345,16 @@ describe('names that do not fit', () => {
     ['other scripts', '調べる', '探す'],
     ['words of an object', '__proto__', 'constructor'],
   ]
-  const rules: Record<ProtocolName, RegExp> = { 'chat-completions': /^[\w-]{1,64}$/, responses: /^[\w-]{1,128}$/, messages: /^[\w-]{1,128}$/ }
-  const namesIn = (body: Wire) => (body['tools'] as Wire[]).map(tool => String((tool['function'] as Wire | undefined)?.['name'] ?? tool['name']))
+  const rules: Record<ProtocolName, RegExp> = {
+    'chat-completions': /^[\w-]{1,64}$/,
+    responses: /^[\w-]{1,128}$/,
+    messages: /^[\w-]{1,128}$/,
+    'generate-content': /^[a-zA-Z_][\w.:-]{0,127}$/,
+  }
+  const namesIn = (body: Wire) =>
+    (body['tools'] as Wire[])
+      .flatMap(tool => (tool['functionDeclarations'] as Wire[] | undefined) ?? [tool])
+      .map(tool => String((tool['function'] as Wire | undefined)?.['name'] ?? tool['name']))
 
   const replies: Record<ProtocolName, (names: string[]) => Wire> = {
     'chat-completions': names => ({
@@ -352,6 +381,13 @@ describe('names that do not fit', () => {
       stop_reason: 'tool_use',
       stop_sequence: null,
       usage: { input_tokens: 1, output_tokens: 1 },
+    }),
+    'generate-content': names => ({
+      candidates: [
+        { index: 0, content: content('model', ...names.map((name, index) => ({ functionCall: { id: `c${index}`, name, args: {} } }))), finishReason: 'STOP' },
+      ],
+      modelVersion: 'm-1',
+      responseId: 'r1',
     }),
   }
   const calledIn = (body: unknown) => [...JSON.stringify(body).matchAll(/"name":"((?:[^"\\]|\\.)*)"/g)].map(([, name]) => JSON.parse(`"${name}"`))

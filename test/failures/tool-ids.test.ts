@@ -1,6 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import { translateResponse } from '../../src/api.ts'
-import { answer, asked, assistant, call, called, calling, each, item, output, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
+import {
+  answer,
+  asked,
+  assistant,
+  call,
+  called,
+  calling,
+  content,
+  each,
+  item,
+  output,
+  type Row,
+  result,
+  spoken,
+  text,
+  told,
+  use,
+  user,
+  type Wire,
+} from './asking.ts'
 import { type ProtocolName, protocolNames } from './protocols.ts'
 
 /** What calls without arguments look like elsewhere, and that the argument of a call is an object everywhere. */
@@ -84,6 +103,13 @@ const history: Record<ProtocolName, (one: string, other: string) => Wire> = {
   'chat-completions': (one, other) => ({ messages: [user('x'), calling(call(one), call(other)), answer(one, '1'), answer(other, '2')] }),
   responses: (one, other) => ({ input: [user('x'), called(one), called(other), output(one, '1'), output(other, '2')] }),
   messages: (one, other) => ({ messages: [user('x'), assistant([use(one), use(other)]), user([result(one, '1'), result(other, '2')])] }),
+  'generate-content': (one, other) => ({
+    contents: [
+      content('user', { text: 'x' }),
+      content('model', ...[one, other].map(id => ({ functionCall: { id, name: 'look', args: {} } }))),
+      content('user', ...[one, other].map((id, i) => ({ functionResponse: { id, name: 'look', response: { output: String(i + 1) } } }))),
+    ],
+  }),
 }
 
 /** The ids of the calls and of the results, in the order in which they stand. */
@@ -103,12 +129,20 @@ const idsIn: Record<ProtocolName, (body: Wire) => { calls: string[]; results: st
       results: blocks.flatMap(({ type, tool_use_id: id }) => (type === 'tool_result' ? [String(id)] : [])),
     }
   },
+  'generate-content': ({ contents }) => {
+    const parts = (contents as { parts: { functionCall?: { id: string }; functionResponse?: { id: string } }[] }[]).flatMap(one => one.parts)
+    return {
+      calls: parts.flatMap(({ functionCall }) => (functionCall ? [functionCall.id] : [])),
+      results: parts.flatMap(({ functionResponse }) => (functionResponse ? [functionResponse.id] : [])),
+    }
+  },
 }
 
 const idRules: Record<ProtocolName, RegExp> = {
   'chat-completions': /^[\x21-\x7e]{1,40}$/,
   responses: /^[\x21-\x7e]{1,64}$/,
   messages: /^[a-zA-Z0-9_-]{1,64}$/,
+  'generate-content': /^./s,
 }
 
 const oddIds: [what: string, one: string, other: string][] = [

@@ -8,6 +8,8 @@ import {
   chunk,
   done,
   ended,
+  frame,
+  generatedReply,
   messageItem,
   messagesReply,
   others,
@@ -25,27 +27,30 @@ import {
 
 type Body = Record<string, unknown>
 
-/** One count in the words of each protocol: 1000 in, of which 700 read from a cache and 100 written to one; 60 out, of which 40 thought. */
-const counts: Record<ProtocolName, Body> = {
+/** One count in the words of each protocol: 1000 in, of which 700 read from a cache and some written to one; 60 out, of which 40 thought. */
+const countsWith = (written: number): Record<ProtocolName, Body> => ({
   'chat-completions': chatUsage(1000, 60, {
-    prompt_tokens_details: { cached_tokens: 700, cache_write_tokens: 100 },
+    prompt_tokens_details: { cached_tokens: 700, ...(written > 0 && { cache_write_tokens: written }) },
     completion_tokens_details: { reasoning_tokens: 40 },
   }),
-  responses: responsesUsage(1000, 60, { cached: 700, written: 100, reasoning: 40 }),
+  responses: responsesUsage(1000, 60, { cached: 700, written, reasoning: 40 }),
   messages: {
-    input_tokens: 200,
+    input_tokens: 300 - written,
     cache_read_input_tokens: 700,
-    cache_creation_input_tokens: 100,
+    cache_creation_input_tokens: written,
     output_tokens: 60,
     output_tokens_details: { thinking_tokens: 40 },
   },
-}
+  'generate-content': { promptTokenCount: 1000, cachedContentTokenCount: 700, candidatesTokenCount: 20, thoughtsTokenCount: 40, totalTokenCount: 1060 },
+})
+const counts = countsWith(100)
 
 const reply = (protocol: ProtocolName, usage: object) =>
   ({
     'chat-completions': () => chatReply({ content: 'x' }, 'stop', { usage }),
     responses: () => responsesReply([messageItem('x')], { usage }),
     messages: () => messagesReply([{ type: 'text', text: 'x' }], 'end_turn', { usage }),
+    'generate-content': () => generatedReply([{ text: 'x' }], 'STOP', { usageMetadata: usage }),
   })[protocol]()
 
 const stream = (protocol: ProtocolName, usage: Body): unknown[] =>
@@ -53,12 +58,21 @@ const stream = (protocol: ProtocolName, usage: Body): unknown[] =>
     'chat-completions': () => [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), usageChunk(usage), done],
     responses: () => responsesStream(textEvents(0, 'x'), responsesReply([messageItem('x')], { usage })),
     messages: () => [begun({ ...usage, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', usage)],
+    'generate-content': () => [frame([{ text: 'x' }]), frame([{ text: '' }], 'STOP', { usageMetadata: usage })],
   })[protocol]()
 
-const usageOf = (body: unknown) => (body as { usage: Body }).usage
+const total = (protocol: ProtocolName) => (protocol === 'generate-content' ? 'totalTokenCount' : 'total_tokens')
+const inAndOut = (protocol: ProtocolName, input: number, output: number, thought = 0) =>
+  protocol === 'generate-content'
+    ? { promptTokenCount: input, candidatesTokenCount: output - thought, ...(thought > 0 && { thoughtsTokenCount: thought }) }
+    : { input_tokens: input, output_tokens: output }
+const usageOf = (body: unknown) => (body as { usage?: Body; usageMetadata?: Body }).usage ?? (body as { usageMetadata: Body }).usageMetadata
 const asked = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
 
 describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, to }) => {
+  // One wire does not count what is written to a cache.
+  const counts = countsWith(from === 'generate-content' || to === 'generate-content' ? 0 : 100)
+
   test('are the same tokens: none twice, none lost, whole or streamed', async () => {
     const whole = translateResponse(reply(from, counts[from]), { from, to })
     expect(usageOf(whole.body)).toMatchObject(counts[to])
@@ -72,6 +86,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
       'chat-completions': chatUsage(10, 5, { prompt_tokens_details: { cached_tokens: 50 } }),
       responses: responsesUsage(10, 5, { cached: 50 }),
       messages: { input_tokens: 0, cache_read_input_tokens: 50, cache_creation_input_tokens: 0, output_tokens: 5 },
+      'generate-content': { promptTokenCount: 10, cachedContentTokenCount: 50, candidatesTokenCount: 5, totalTokenCount: 15 },
     }
     const { body } = translateResponse(reply(from, odd[from]), { from, to })
     expect(JSON.stringify(usageOf(body))).not.toMatch(/:-\d/)
@@ -90,6 +105,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
         'response.incomplete',
       ),
       messages: [begun({ ...counts.messages, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('max_tokens', counts.messages)],
+      'generate-content': [frame([{ text: 'x' }]), frame([{ text: '' }], 'MAX_TOKENS', { usageMetadata: counts['generate-content'] })],
     }
     expect(usageOf(await tell(cut[from], { from, to, ccAlwaysUsage: true }).reply())).toMatchObject(counts[to])
   })
@@ -104,7 +120,12 @@ describe('counts of messages', () => {
     ]
     const usage = usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())
     expect(usage).toMatchObject(
-      to === 'responses' ? responsesUsage(500, 20, { cached: 400 }) : chatUsage(500, 20, { prompt_tokens_details: { cached_tokens: 400 } }),
+      {
+        responses: responsesUsage(500, 20, { cached: 400 }),
+        'chat-completions': chatUsage(500, 20, { prompt_tokens_details: { cached_tokens: 400 } }),
+        'generate-content': { promptTokenCount: 500, cachedContentTokenCount: 400, candidatesTokenCount: 20, totalTokenCount: 520 },
+        messages: {},
+      }[to],
     )
   })
 
@@ -114,12 +135,12 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       ...ended('end_turn', { input_tokens: null, cache_read_input_tokens: null, output_tokens: 20 }),
     ]
-    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ total_tokens: 520 })
+    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ [total(to)]: 520 })
   })
 
   test.each(others('messages'))('that grow at the end, as with tools of the provider, are those of the end for a client of %s', async to => {
     const wires = [begun({ input_tokens: 100, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', { input_tokens: 900, output_tokens: 20 })]
-    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ total_tokens: 920 })
+    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ [total(to)]: 920 })
   })
 })
 
@@ -145,7 +166,7 @@ describe('counts that chat completions tells late', () => {
   ])('%s arrive', async (_, ...wires) => {
     for (const to of others('chat-completions')) {
       const { reply } = tell([chunk({ role: 'assistant', content: 'x' }), ...wires, done], { from: 'chat-completions', to })
-      expect(usageOf(await reply())).toMatchObject({ input_tokens: 9, output_tokens: 3 })
+      expect(usageOf(await reply())).toMatchObject(inAndOut(to, 9, 3))
     }
   })
 
@@ -163,9 +184,9 @@ describe('tokens of thinking', () => {
     const usage = { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354, completion_tokens_details: { reasoning_tokens: thought } }
     for (const to of others('chat-completions')) {
       const { body, notes } = translateResponse(reply('chat-completions', usage), { from: 'chat-completions', to })
-      expect(usageOf(body)).toMatchObject({ input_tokens: 12, output_tokens: 342 })
+      expect(usageOf(body)).toMatchObject(inAndOut(to, 12, 342, thought))
       expect(notes.map(({ code }) => code).includes('usage.repaired')).toBe(thought !== 340)
-      if (thought === 340) expect(JSON.stringify(usageOf(body))).toMatch(/"(thinking|reasoning)_tokens":340/)
+      if (thought === 340) expect(JSON.stringify(usageOf(body))).toMatch(/"((thinking|reasoning)_tokens|thoughtsTokenCount)":340/)
     }
   })
 

@@ -228,14 +228,15 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const hasLabels = native || options.gcLabels === true
   report.rest({ ...left, ...defined({ prediction, metadata: hasLabels ? undefined : metadata }) }, undefined)
   report.rest({ ...safetyLeft, ...(!native && defined({ settings })) }, undefined, 'safety.')
-  report.rest({ ...user }, undefined, 'user.')
+  // An empty name names nobody.
+  report.rest(native ? { ...user } : Object.fromEntries(Object.entries(user ?? {}).filter(([, named]) => named !== '')), undefined, 'user.')
   report.ext(ext, undefined)
   if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)
 
   const all = withLateTools(tools, request, report)
   const declared = tools || all.length > 0 ? encodeTools(all, native, writing, options) : undefined
-  const toolConfig = encodeChoice(toolChoice, all, request, native, writing)
+  const toolConfig = encodeChoice(toolChoice, all, request, native, writing, options)
   const conversation = encodeConversation(messages, native, writing, options)
   const thinkingConfig = native ? nativeThinking(request, report) : reasoning && encodeThinking(reasoning, model, options, report)
   const own = keptConfig(request)

@@ -1,10 +1,11 @@
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { ownUnder } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
 import { name } from './vocabulary.ts'
-import type { RequestWriting } from './writing.ts'
+import type { Options, RequestWriting } from './writing.ts'
 
 /** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
 export function decodeChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {
@@ -51,18 +52,22 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
 
 // ---- canonical → wire
 
-/** `toolConfig`: what is asked of the choice, beside what is kept of it. */
+/**
+ * `toolConfig`: what is asked of the choice, beside what is kept of it.
+ * @throws TranslationError `inexpressible` when a tool is forced that runs at another provider
+ */
 export function encodeChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
   request: Parameters<typeof ownUnder>[0],
   native: boolean,
   writing: RequestWriting,
+  options: Options,
 ): JsonObject | undefined {
   const own = ownUnder(request, 'toolConfig')
   const held = own?.['functionCallingConfig']
   const { mode, ...kept } = isObject(held) ? held : {}
-  const asked = choice && callingOf(choice, tools, native, writing)
+  const asked = choice && callingOf(choice, tools, native, writing, options)
   const names = asked?.['allowedFunctionNames']
   // The word as it came, while it still means what is chosen.
   const isSame =
@@ -71,7 +76,13 @@ export function encodeChoice(
   return own || calling ? { ...own, ...(calling && { functionCallingConfig: calling }) } : undefined
 }
 
-function callingOf(choice: ToolChoice, tools: readonly Tool[], native: boolean, { report, nameTool }: RequestWriting): JsonObject | undefined {
+function callingOf(
+  choice: ToolChoice,
+  tools: readonly Tool[],
+  native: boolean,
+  { report, nameTool }: RequestWriting,
+  options: Options,
+): JsonObject | undefined {
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform')
   if (!native && !hasFunctions) {
     if (choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
@@ -89,6 +100,9 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], native: boolean, 
     case 'required':
       return { mode: 'ANY' }
     case 'tool':
+      // What stands for such a tool may be here all the same.
+      if (choice.kind === 'server' && options.serverTools !== 'map' && options.onUnresolvable !== 'note')
+        throw new TranslationError({ code: 'inexpressible', protocol: name, path: '/tool_choice' }, 'the forced tool runs at another provider')
       return choice.kind === 'server' ? refuse() : { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')

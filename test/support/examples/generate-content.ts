@@ -106,7 +106,11 @@ export const generateContentExamples: Record<string, Example> = {
   'tool.namespace': fromItems({ ...items.says(user, { ...items.call('c1', '{}'), namespace: 'ns' }, items.result('c1')), model: older }),
   'tool.server': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] })),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { serverTools: 'map' }),
-  'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look'), { type: 'shell' }], tool_choice: { type: 'shell' } }), {}, ['tool.server']),
+  'tool_choice.unsupported': fromItems(
+    items.request({ tools: [items.tool('look'), { type: 'shell' }], tool_choice: { type: 'shell' } }),
+    { onUnresolvable: 'note' },
+    ['tool.server'],
+  ),
   'tool_choice.without-tools': fromChat(chat.request({ tool_choice: 'required' })),
   'tool_choice.validated': fromChat(
     chat.request({
