@@ -58,7 +58,10 @@ export type OptionTable<Options> = {
   readonly [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]-?: OptionWords
 }
 
-/** `fieldNames`: fields that this wire spells in another way than the protocol's own table says. */
+/**
+ * `fieldNames`: fields that this wire spells in another way than the protocol's own table says; under `''` the pointer to the body,
+ * where it stands inside of another.
+ */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
 

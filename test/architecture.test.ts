@@ -92,6 +92,7 @@ const notInAll: Record<string, string> = {
   'json-schema.ts': 'only generate-content has a schema language of its own',
   'logprobs.ts': 'only generate-content tells the odds of tokens apart from the text',
   'spelling.ts': 'only generate-content is written in two spellings',
+  'wrapper.ts': 'only bodies of generate-content stand inside of another',
   'ending.ts': 'only streams of responses end in a snapshot of the whole answer',
   'item-head.ts': 'only responses has a status on every item',
   'message-item.ts': 'only responses has messages as one kind of item among others',

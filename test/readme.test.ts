@@ -1,10 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { protocolNames, protocols } from '../src/protocols/index.ts'
 import { documentedOptions } from './tools/options.ts'
 import { generatedReadme } from './tools/readme.ts'
 
 test("the README's tables and code are what the code says now (npm run fix writes them)", () => {
   expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toBe(generatedReadme())
+})
+
+describe.each(protocolNames)('%s is known', name => {
+  const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+
+  test('to the README by name and path, and to the package', () => {
+    expect(read('README.md').split('## ')[0]).toContain(`**${name}**`)
+    expect(read('README.md')).toContain(`${protocols[name].address.path}\``)
+    expect(JSON.parse(read('package.json'))).toMatchObject({ keywords: expect.arrayContaining([name]) })
+  })
+
+  test('to every generated table that has a column for each protocol', () => {
+    const columns = read('README.md')
+      .split('\n')
+      .filter(line => /^\| a .*→/.test(line))
+    expect(columns.length).toBeGreaterThan(1)
+    for (const line of columns) expect(line).toContain(`→ ${name} |`)
+  })
 })
 
 describe('every option', () => {

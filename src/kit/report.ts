@@ -45,6 +45,7 @@ export function createReport<Table extends NoteTable>(
   into?: Note[],
 ): Report<Table & typeof commonNotes> {
   const notes = into ?? []
+  const root = fieldNames[''] ?? ''
   const seen = into ? undefined : new Set<string>()
   const isTold = (code: string, path: string) =>
     seen ? seen.size === seen.add(`${code} ${path}`).size : notes.some(note => note.code === code && note.path === path && note.target === protocol)
@@ -56,7 +57,7 @@ export function createReport<Table extends NoteTable>(
     notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
   }
   const push = (code: string, at: string | undefined, field?: string) => {
-    pushAt(code, pathOf(at ?? '', field, fieldNames), at !== undefined)
+    pushAt(code, pathOf(at || root, field, fieldNames), at !== undefined)
   }
   /** A key that begins with `../` stands beside the container of the node, as in field names. */
   const unknown = (fields: object, at: string, isPlaced: boolean) => {
@@ -75,7 +76,7 @@ export function createReport<Table extends NoteTable>(
       else pushAt('field.unknown', at + step(index), isPlaced)
   }
   const once = (code: string, at: string | undefined, field?: string) => {
-    const path = pathOf(at ?? '', field, fieldNames)
+    const path = pathOf(at || root, field, fieldNames)
     if (!notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) pushAt(code, path, false)
   }
   let pending: { code: string; made: object; field: string }[] = []
@@ -93,9 +94,10 @@ export function createReport<Table extends NoteTable>(
       pending = []
     },
     once,
-    addKeys(code, at = '', field, value) {
-      const path = pathOf(at, field, fieldNames)
-      if (path !== at || !isObject(value)) pushAt(code, path, true)
+    addKeys(code, at, field, value) {
+      const place = at || root
+      const path = pathOf(place, field, fieldNames)
+      if (path !== place || !isObject(value)) pushAt(code, path, true)
       else for (const key of Object.keys(value)) pushAt(code, path + step(key), true)
     },
     onceEach(code, at, fields) {
@@ -104,10 +106,10 @@ export function createReport<Table extends NoteTable>(
     rest(left, at, prefix = '') {
       for (const [key, value] of Object.entries(left)) if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)
     },
-    placeOf: field => pathOf('', field, fieldNames),
+    placeOf: field => pathOf(root, field, fieldNames),
     ext(ext, at) {
       if (!ext) return
-      for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at ?? '', at !== undefined)
+      for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at || root, at !== undefined)
     },
   }
 }

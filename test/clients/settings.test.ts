@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { checkAddress, clientConfig, clientConfigText, clientNames } from '../../src/index.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
 
 const all = clientNames.flatMap(client =>
   clientConfig(client, { base: 'https://gw.example/v1', model: 'sonnet', models: ['sonnet', 'opus'], keyEnv: 'TEAM_KEY' }).snippets.map(
@@ -44,6 +45,10 @@ test.each([
 ] as const)('%s is given %s, whatever form the base has', (client, address) => {
   for (const base of ['https://gw.example', 'https://gw.example/', 'https://gw.example/v1', 'https://gw.example/v1/responses'])
     expect(clientConfig(client, { base }).snippets[0]?.address).toBe(address)
+})
+
+test.each(protocolNames)('some client is told how to speak %s', protocol => {
+  expect(all.filter(([, snippet]) => snippet.protocol === protocol)).not.toEqual([])
 })
 
 describe('settings', () => {

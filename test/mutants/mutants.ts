@@ -27,6 +27,7 @@ export function planted({ find, replace }: Mutant, text: string): string {
 const chat = 'protocols/chat-completions'
 const responses = 'protocols/responses'
 const messages = 'protocols/messages'
+const generate = 'protocols/generate-content'
 
 export const mutants: Mutant[] = [
   // ---- chat-completions
@@ -768,4 +769,98 @@ export const mutants: Mutant[] = [
     find: "const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'",
     replace: "const hoists = turn.role === 'system'",
   },
+  // ---- generate-content
+  { fault: 'thoughts are no tokens of the answer', room: generate, find: '(candidates ?? 0) + (thoughts ?? 0)', replace: '(candidates ?? 0)' },
+  { fault: 'thoughts are counted among the candidates, too', room: generate, find: 'Math.max(0, output - (reasoning ?? 0))', replace: 'output' },
+  { fault: 'tokens of tool results are no input', room: generate, find: '(prompt ?? 0) + (toolPrompt ?? 0)', replace: '(prompt ?? 0)' },
+  { fault: 'spans are read in bytes', room: generate, find: 'if (!isContinuation(bytes[at])) points++', replace: 'points++' },
+  {
+    fault: 'spans are written in characters',
+    room: generate,
+    find: "new TextEncoder().encode(points.slice(0, end).join('')).length",
+    replace: 'points.slice(0, end).length',
+  },
+  {
+    fault: 'results with ids go by their order',
+    room: generate,
+    find: 'one => id !== undefined && one.id === id',
+    replace: 'one => id !== undefined && one.name === called',
+  },
+  { fault: 'results go to the last open call', room: generate, find: '(called === undefined ? open[0] : undefined)', replace: 'open.at(-1)' },
+  { fault: 'no call gets the placeholder', room: generate, find: 'if (first && lost(first)) found.add(first)', replace: '// none' },
+  {
+    fault: 'models that sign nothing get the placeholder',
+    room: generate,
+    find: '/gemini-(?:1|2)(?:\\.|-|$)/.test(model)\n\nfunction encodeForeign',
+    replace: '/gemini-0/.test(model)\n\nfunction encodeForeign',
+  },
+  { fault: 'a foreign signature reaches the provider', room: generate, find: "if (signature && to === 'client') return", replace: 'if (signature) return' },
+  { fault: 'the length limit looks like a normal end', room: generate, find: "['MAX_TOKENS', 'length']", replace: "['MAX_TOKENS', 'stop']" },
+  { fault: 'an answer that calls has only stopped', room: generate, find: "word === 'stop' && hasCalls ? 'tool_calls' : word", replace: 'word' },
+  {
+    fault: 'a prompt that was blocked was not',
+    room: generate,
+    find: "reason === '') return undefined\n  const message",
+    replace: "reason !== '') return undefined\n  const message",
+  },
+  { fault: 'waiting times are read in milliseconds', room: generate, find: 'Math.round(Number(delay[1]) * 1000)', replace: 'Math.round(Number(delay[1]))' },
+  {
+    fault: 'errors have their number as text',
+    room: generate,
+    find: 'error: { code: statusOf(error), message',
+    replace: 'error: { code: String(statusOf(error)), message',
+  },
+  {
+    fault: 'a stream without a finish reason has ended well',
+    room: generate,
+    find: 'all.every(({ raw }) => raw !== undefined))',
+    replace: 'true)',
+  },
+  { fault: 'pieces of arguments replace each other', room: generate, find: 'before + value : value', replace: 'value' },
+  {
+    fault: 'the last event has no parts',
+    room: generate,
+    find: "content: { role: 'model', parts: [owed?.part ?? { text: '' }] }",
+    replace: "content: { role: 'model', parts: owed ? [owed.part] : [] }",
+  },
+  {
+    fault: 'a streamed text loses its proof',
+    room: generate,
+    find: 'if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed',
+    replace: 'if (Object.keys(beside).length > 0) lane.owed',
+  },
+  { fault: 'grounding that went out is told again at the end', room: generate, find: 'isObject(came) && !grounded ?', replace: 'isObject(came) ?' },
+  { fault: 'errors of functions are results', room: generate, find: 'if (isError) return { error: said }', replace: '// as any other' },
+  { fault: 'pictures in results are lost', room: generate, find: 'const parts = write(inside)', replace: 'const parts: GeminiPart[] = []' },
+  {
+    fault: 'a forced function is any',
+    room: generate,
+    find: "{ mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }",
+    replace: "{ mode: 'ANY' }",
+  },
+  {
+    fault: 'a schema for the answer has no type beside it',
+    room: generate,
+    find: 'return { responseMimeType: json, responseJsonSchema: format.schema }',
+    replace: 'return { responseJsonSchema: format.schema }',
+  },
+  {
+    fault: 'what may be null may not',
+    room: generate,
+    find: "if (typeof type === 'string') written['type'] = type === 'null' ? type : [type, 'null']\n  else",
+    replace: 'if',
+  },
+  {
+    fault: 'the other spelling is not written back',
+    room: generate,
+    find: 'set(written, snake.has(place) ? snakeOf(key) : key, restored',
+    replace: 'set(written, key, restored',
+  },
+  {
+    fault: 'every stream is asked for whole',
+    room: generate,
+    find: 'return stream ? `${place}:streamGenerateContent?alt=sse`',
+    replace: 'return stream ? `${place}:generateContent`',
+  },
+  { fault: 'efforts are levels for every model', room: generate, find: "gcThinking === 'auto' ? !onlyBudget(model)", replace: "gcThinking === 'auto' ? true" },
 ]

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { listModels, type Point, pointText, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
 import { listen, replies, streams } from '../gateway/support.ts'
 
@@ -56,7 +57,7 @@ describe('the gateway', () => {
     expect(result.points.filter(({ result: one }) => one !== 'passed')).toEqual([])
     expect(result.ok).toBe(true)
     expect(told).toEqual(result.points)
-    for (const of of ['chat-completions', 'responses', 'messages', 'generate-content'] as const)
+    for (const of of protocolNames)
       expect(result.points.filter(point => point.of === of).map(({ name }) => name)).toEqual([
         'whole reply',
         'whole reply: usage',

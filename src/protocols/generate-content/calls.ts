@@ -7,6 +7,7 @@ import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { name } from './vocabulary.ts'
+import { asBeside, splitBeside } from './wrapper.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Calls of the client's own functions, and their results. */
@@ -25,24 +26,12 @@ export function decodeCall({ functionCall, thoughtSignature, ...fields }: Gemini
     input: args ? JSON.stringify(args) : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at: reading.place(`${at}/functionCall`),
+    // What the part says stands beside the call or the result in it.
     ...keep(
-      { ...rest, ...besideIt(fieldsOf(fields)) },
-      { ...nulls({ id, name: called }), ...(id === '' && { id }), ...besideIt(silenceOf({ ...fields, thoughtSignature })) },
+      { ...rest, ...asBeside(fieldsOf(fields)) },
+      { ...nulls({ id, name: called }), ...(id === '' && { id }), ...asBeside(silenceOf({ ...fields, thoughtSignature })) },
       defined({ id: id ? undefined : 'absent', args: spelled, name: called == null ? 'absent' : undefined }),
     ),
-  }
-}
-
-/** A call and a result stand inside their part: what the part says is kept as beside them. */
-const besideIt = (fields: JsonObject): JsonObject => Object.fromEntries(Object.entries(fields).map(([key, value]) => [`../${key}`, value]))
-
-/** The keys of the part, and those of the call or result in it. */
-function split(kept: JsonObject): { part: JsonObject; own: JsonObject } {
-  const entries = Object.entries(kept)
-  const isBeside = ([key]: [string, unknown]) => key.startsWith('../')
-  return {
-    part: Object.fromEntries(entries.filter(isBeside).map(([key, value]) => [key.slice(3), value])),
-    own: Object.fromEntries(entries.filter(entry => !isBeside(entry))),
   }
 }
 
@@ -66,12 +55,12 @@ export function decodeResult(
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at: inside,
     ...keep(
-      { ...rest, ...besideIt(fieldsOf(fields)) },
+      { ...rest, ...asBeside(fieldsOf(fields)) },
       {
         ...nulls({ id, name: called, response, parts }),
         ...(id === '' && { id }),
         ...(parts?.length === 0 && { parts }),
-        ...besideIt(silenceOf({ ...fields, thoughtSignature })),
+        ...asBeside(silenceOf({ ...fields, thoughtSignature })),
       },
       { id: id ? id : 'absent' },
     ),
@@ -129,11 +118,11 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   report.onceEach('message.envelope', at, { itemId, status })
   const form = ownForm(part)
   const args = form?.['args'] !== undefined && !input ? (form['args'] === 'null' ? { args: null } : {}) : { args: encodeInput(part, kind, report) }
-  const kept = split(ownKeys(part))
+  const kept = splitBeside(ownKeys(part))
   return {
-    ...kept.part,
+    ...kept.beside,
     functionCall: {
-      ...kept.own,
+      ...kept.inside,
       ...(!(form?.['name'] === 'absent' && !called) && { name: writing.toolName(called, namespace, at) }),
       ...args,
       ...defined({ id: writing.callId(id, part) }),
@@ -186,9 +175,9 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const told = content.filter(part => part.type !== 'media' && part.type !== 'opaque' && !isInner(part, report))
   const parts = write(inside)
   const form = ownForm(part)
-  const kept = split(ownKeys(part))
+  const kept = splitBeside(ownKeys(part))
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
-  const functionResponse: JsonObject = { ...kept.own }
+  const functionResponse: JsonObject = { ...kept.inside }
   const call = writing.callOf?.(part)
   if (called !== undefined) functionResponse['name'] = writing.toolName(called, part.namespace ?? call?.namespace, at)
   else if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
@@ -201,7 +190,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
-  return { ...kept.part, functionResponse, ...sign(part, writing) }
+  return { ...kept.beside, functionResponse, ...sign(part, writing) }
 }
 
 /** The object that a result is here: as it came while it still says the same, else its text under one key. */

@@ -11,7 +11,7 @@ import type { Options, Reading, RequestWriting } from './writing.ts'
 // ---- wire → canonical
 
 export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
-  const at = reading.place('/systemInstruction')
+  const at = reading.place(`${reading.root}/systemInstruction`)
   const { role, parts, ...fields } = wire
   return {
     role: 'system',
@@ -31,7 +31,7 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
   const answered = pairing()
   let run: { message: Message; counts: number[] } | undefined
   contents.forEach((content, index) => {
-    const at = `/contents/${index}`
+    const at = `${reading.root}/contents/${index}`
     const speaks = content.role === 'model' ? 'model' : 'user'
     const inside: Reading = { ...reading, speaks, callId: place => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`, answered }
     const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
@@ -103,7 +103,7 @@ function pairing(): NonNullable<Reading['answered']> & { ask(call: ToolCallPart)
       open.find(one => id !== undefined && one.id === id) ??
       open.find(one => one.name === called && (id === undefined || one.idOrigin === 'synthesized')) ??
       (called === undefined ? open[0] : undefined)
-    if (!call) return id ?? `call_${at.split('/')[2]}_${at.slice(at.lastIndexOf('/') + 1)}`
+    if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
     open = open.filter(one => one !== call)
     return call.id
   }
@@ -205,6 +205,10 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
   const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== name)
   const telling: RequestWriting = { ...writing, native: false, ...defined({ unsigned }), callOf: result => pairs.get(result) }
   const contents = encodeTurns(turns, telling, invented, options, parts => system.push(...parts))
+  if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {
+    report.add('message.leading-user', '/contents/0')
+    contents.unshift({ role: 'user', parts: [{ text: '.' }] })
+  }
   report.settle(contents, '/contents')
   return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
 }

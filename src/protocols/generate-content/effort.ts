@@ -63,13 +63,14 @@ const modes = new Set(['adaptive', 'enabled', 'disabled', 'between_tools'])
 export function encodeThinking(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   model: string | undefined,
-  { gcThinking = 'auto' }: GeminiOptions,
+  { gcThinking = 'auto', gcLevels }: GeminiOptions,
   report: GeminiReport,
 ): JsonObject | undefined {
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !modes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = gcThinking === 'auto' ? !onlyBudget(model) : gcThinking === 'level'
-  const config = { ...encodeAmount({ effort, budgetTokens, mode }, takesLevel, report), ...encodeShown({ summary, display }, report) }
+  const levels = takesLevel ? (gcLevels?.(model) ?? allLevels) : undefined
+  const config = { ...encodeAmount({ effort, budgetTokens, mode }, levels, report), ...encodeShown({ summary, display }, report) }
   return Object.keys(config).length > 0 ? config : undefined
 }
 
@@ -79,7 +80,7 @@ function onlyBudget(model: string | undefined): boolean {
 
 type Amount = { effort: string | undefined; budgetTokens: number | undefined; mode: string | undefined }
 
-function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, takesLevel: boolean, report: GeminiReport): JsonObject {
+function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, levels: readonly string[] | undefined, report: GeminiReport): JsonObject {
   const effort = asked === undefined || budgets.has(asked) ? asked : undefined
   if (effort !== asked) report.add('field.unsupported', undefined, 'reasoning.effort')
   const off = mode === 'disabled' || mode === 'between_tools'
@@ -91,23 +92,33 @@ function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, takesLevel:
   }
   if (effort !== undefined) {
     // What was asked for as tokens is told exactly, unless a word beside it says it too.
-    if (budgetTokens !== undefined && !takesLevel) {
+    if (budgetTokens !== undefined && !levels) {
       report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
       return { thinkingBudget: budgetTokens }
     }
     if (budgetTokens !== undefined) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-    return takesLevel ? levelOf(effort, report) : budgetOf(effort, report)
+    return levels ? levelOf(effort, levels, report) : budgetOf(effort, report)
   }
   if (budgetTokens !== undefined) return { thinkingBudget: budgetTokens }
   return mode === 'adaptive' ? { thinkingBudget: -1 } : {}
 }
 
-function levelOf(effort: string, report: GeminiReport): JsonObject {
-  const level = thinkingLevel.toWire(effort)
-  if (level !== undefined) return { thinkingLevel: level }
-  const nearest = effort === 'none' ? 'MINIMAL' : effort === 'xhigh' || effort === 'max' ? 'HIGH' : undefined
-  report.add('reasoning.effort', undefined, 'reasoning.effort')
+const allLevels: readonly string[] = ['MINIMAL', 'LOW', 'MEDIUM', 'HIGH']
+
+function levelOf(effort: string, levels: readonly string[], report: GeminiReport): JsonObject {
+  const level = thinkingLevel.toWire(effort) ?? (effort === 'none' ? 'MINIMAL' : 'HIGH')
+  const nearest = nearestOf(level, levels)
+  if (nearest === undefined || thinkingLevel.toOurs(nearest) !== effort) report.add('reasoning.effort', undefined, 'reasoning.effort')
   return defined({ thinkingLevel: nearest })
+}
+
+/** Between two that are as near, the higher one: less thinking than was asked for is the worse surprise. */
+function nearestOf(level: string, levels: readonly string[]): string | undefined {
+  const wanted = allLevels.indexOf(level)
+  const distance = (one: string) => Math.abs(allLevels.indexOf(one) - wanted)
+  return allLevels
+    .filter(one => levels.includes(one))
+    .reduceRight<string | undefined>((best, one) => (best && distance(best) <= distance(one) ? best : one), undefined)
 }
 
 function budgetOf(effort: string, report: GeminiReport): JsonObject {

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
+import { keep } from './own.ts'
 import { name } from './vocabulary.ts'
 
 /** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
@@ -58,7 +59,7 @@ export function isErrorBody(wire: unknown): boolean {
 
 /** Total: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
-  const { code, message, word, details } = readBody(body)
+  const { code, message, word, details, at, fields = {} } = readBody(body)
   const told = code !== undefined && code >= 400 && code < 600 ? code : undefined
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
   const known = status >= 400 ? status : (told ?? byKind.get(kindOfWord ?? 'internal')?.[1] ?? 500)
@@ -75,6 +76,8 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
     details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
     protocol: name,
     raw: body,
+    at,
+    ...keep(fields, {}),
   })
   return { value, notes: [] }
 }
@@ -92,24 +95,40 @@ function kindOf(status: number, byItsWord: ErrorKind | undefined, message: strin
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
 
-function readBody(body: unknown): { code?: number; message?: string; word?: string; details?: unknown } {
+type Said = {
+  code?: number
+  message?: string
+  word?: string
+  details?: unknown
+  /** Where the error stood, when not under `error`. */
+  at?: string
+  /** What nobody modelled. */
+  fields?: JsonObject
+}
+
+function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
-  const outer = Array.isArray(body) ? (body[0] as unknown) : body
+  const isList = Array.isArray(body)
+  const outer = isList ? (body[0] as unknown) : body
   if (!isObject(outer)) return {}
-  const { error } = outer
+  const { error, ...beside } = outer
   if (typeof error === 'string') return { message: error }
   const inner = isObject(error) ? error : outer
-  const { code, details } = inner
+  const { code, details, message, status, ...more } = inner
   const { detail } = outer
+  const left = Object.entries(more).filter(([, value]) => value !== null)
+  const unknown: JsonObject = isObject(error) ? { ...beside, ...(left.length > 0 && { error: Object.fromEntries(left) }) } : {}
   return defined({
     code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,
     message:
-      asString(inner['message']) ??
+      asString(message) ??
       asString(outer['message']) ??
       asString(detail) ??
       (isObject(detail) || Array.isArray(detail) ? JSON.stringify(detail).slice(0, 2000) : undefined),
-    word: asString(inner['status']),
+    word: asString(status),
     details,
+    at: isList ? '/0/error' : undefined,
+    fields: isList && Object.keys(unknown).length > 0 ? { 0: unknown } : unknown,
   })
 }
 

@@ -41,9 +41,11 @@ export const generateContent: Protocol<GeminiOptions> = {
 /** Requests name their model in the path, and need not do so in the body. */
 function withModel(wire: unknown, model: string): unknown {
   if (!isObject(wire)) return wire
-  // What is to be counted stands one level deeper.
+  // What is to be counted stands one level deeper, and with some hosts all does.
   const counted = wire['generateContentRequest']
   if (isObject(counted)) return { ...wire, generateContentRequest: withModel(counted, model) }
+  if (isObject(wire['request']) && 'contents' in wire['request']) return typeof wire['model'] === 'string' ? { ...wire, model } : wire
+  if (isObject(wire['response']) && 'candidates' in wire['response']) return { ...wire, response: withModel(wire['response'], model) }
   if ('contents' in wire) return typeof wire['model'] === 'string' ? { ...wire, model: wire['model'].startsWith('models/') ? `models/${model}` : model } : wire
   return 'modelVersion' in wire || 'candidates' in wire ? { ...wire, modelVersion: model } : wire
 }

@@ -15,6 +15,8 @@ export function decodeSchema(schema: JsonObject): JsonSchema {
   const written: JsonObject = {}
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'nullable' && typeof value === 'boolean') continue
+    // That there is a list of words is said by the list.
+    if (key === 'format' && value === 'enum') continue
     set(written, key, decodeValue(key, value))
   }
   if (schema['nullable'] !== true) return written

@@ -15,6 +15,15 @@ export type GeminiOptions = {
    * How an effort is said. `auto` (default): as a budget to models up to 2.5, else as a level; `level` and `budget`: always so.
    */
   gcThinking?: 'auto' | 'level' | 'budget'
+  /** The levels of thinking that a model knows, of which the nearest is written. Default: all, and the server answers. */
+  gcLevels?: (model: string | undefined) => readonly GeminiLevel[] | undefined
+  /** A conversation that the model begins. `keep` (default): the server answers; `synthesize`: a user says `.` first. */
+  amLeadingUser?: 'keep' | 'synthesize'
+  /**
+   * Bodies inside of another, as Code Assist has them: `{ model, request }` and `{ response }`. `refuse` (default), or `unwrap`: what
+   * is inside is read, and written inside of the same again for this protocol.
+   */
+  gcWrapper?: 'refuse' | 'unwrap'
   /** `metadata` as `labels`, which not every host of this protocol takes. Default false. */
   gcLabels?: boolean
   /** The version of the API that a written request goes to. Default `v1beta`: everything is defined there. */
@@ -27,12 +36,16 @@ export type GeminiOptions = {
   serverTools?: 'drop' | 'map'
 }
 
+export type GeminiLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
+
 /** The same for configurations and command lines. */
 export const options = {
   systemPlacement: ['auto', 'user', 'hoist'],
   gcIds: ['always', 'never'],
   gcParseJson: ['text', 'object'],
   gcThinking: ['auto', 'level', 'budget'],
+  amLeadingUser: ['keep', 'synthesize'],
+  gcWrapper: ['refuse', 'unwrap'],
   gcLabels: 'flag',
   gcApiVersion: ['v1beta', 'v1', 'v1alpha'],
   repairToolPairs: ['keep', 'synthesize', 'drop'],

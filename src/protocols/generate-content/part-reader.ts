@@ -140,6 +140,7 @@ function checkPart(wire: unknown, path: string): GeminiPart {
 
 function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '', model }: Around): Part {
   const reading: Reading = {
+    root: '',
     report: report(into),
     place: pointer => pointer,
     names: {},

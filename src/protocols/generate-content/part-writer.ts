@@ -123,7 +123,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   const written = encodePart(part, writing)
   if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
   if (sent === 0) {
-    payOwed(state, lane, emit)
+    if (written.length > 0) payOwed(state, lane, emit)
     const parts = apart(lane, written)
     log.settle(parts, '/candidates/0/content/parts')
     writeParts(state, lane, parts, {}, emit)
@@ -165,5 +165,6 @@ export function payOwed(state: EncoderState, lane: Lane, emit: Emitting): void {
   if (!owed) return
   lane.owed = undefined
   if (owed.part['thoughtSignature'] !== undefined) lane.goesOn = undefined
+  lane.grounded ||= owed.beside['groundingMetadata'] !== undefined
   writeParts(state, lane, [owed.part], owed.beside, emit)
 }

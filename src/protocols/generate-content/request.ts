@@ -2,7 +2,7 @@ import type { CanonicalRequest, ReasoningSpec, Sampling } from '../../canonical/
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
@@ -16,17 +16,17 @@ import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { modality, modalityOf, name, tierWords } from './vocabulary.ts'
+import { asBeside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
 import { type Options, type Reading, startWriting } from './writing.ts'
 
 /**
  * Body and path → request. The model and whether to stream stand in the path, which `options.path` tells.
  * @throws TranslationError `malformed` when the body is no request of this protocol
  */
-export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<CanonicalRequest> {
+export function decodeRequest(given: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createReport(name, notes)
-  // Who counts tokens may wrap the whole request.
-  const wrapped = isObject(given) && !('contents' in given) ? (given['generateContentRequest'] ?? given['generate_content_request']) : undefined
-  const spelling = inCamelCase(wrapped ?? given)
+  const { body, at, beside } = unwrapRequest(given, options)
+  const spelling = inCamelCase(body)
   const {
     model,
     contents,
@@ -42,15 +42,17 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
     continuationToken,
     ...unknown
   } = check(name, GeminiRequest, spelling.wire)
-  const names: FieldNames = {}
-  const reading: Reading = { report, place: placesOf(spelling), names, callId: at => `call_${at}` }
-  const called = path === undefined ? undefined : match(path)
+  const names: FieldNames = at ? { '': at } : {}
+  const reading: Reading = { report, root: at, place: placesOf(spelling, at), names, callId: place => `call_${place}` }
+  const called = options.path === undefined ? undefined : match(options.path)
+  const { model: outer, ...others } = beside
+  const said = model || (typeof outer === 'string' ? outer : undefined)
   const config = generationConfig ? decodeConfig(generationConfig) : undefined
   const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
   const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
   const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
   const value: CanonicalRequest = {
-    ...defined({ model: called?.model ?? (model ? model.replace(/^models\//, '') : undefined) }),
+    ...defined({ model: called?.model ?? said?.replace(/^models\//, '') }),
     messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
     ...defined({
       tools: tools ? decodeTools(tools, reading) : undefined,
@@ -66,6 +68,7 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
     ...keep(
       {
         ...unknown,
+        ...asBeside({ ...others, ...(typeof outer !== 'string' && outer !== undefined && { model: outer }) }),
         ...under('generationConfig', config?.fields),
         ...under('toolConfig', chosen?.fields),
       },
@@ -91,7 +94,8 @@ export function decodeRequest(given: unknown, { path }: Options = {}): Decoded<C
       {
         native: true,
         ...(model && { model }),
-        ...(wrapped !== undefined && { wrapped: true }),
+        ...(at && { wrapper: at }),
+        ...(typeof outer === 'string' && { outer }),
         ...(tools && !Array.isArray(tools) && { tools: 'alone' }),
         ...(spelling.snake.length > 0 && { snake: spelling.snake }),
         ...config?.form,
@@ -247,7 +251,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...encodeOutput(output, request, native, report),
     ...defined({ thinkingConfig }),
   }
-  const { generationConfig: _kept, toolConfig: _choice, ...keys } = ownKeys(request)
+  const { inside, beside } = splitBeside(ownKeys(request))
+  const { generationConfig: _kept, toolConfig: _choice, ...keys } = inside
   const wire: JsonObject = {
     ...keys,
     ...(_kept === null && { generationConfig: null }),
@@ -271,7 +276,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
   }
   const body = asItCame(wire, form?.['snake'])
-  return { wire: form?.['wrapped'] === true ? { generateContentRequest: body } : body, notes: report.notes, context }
+  const outer = typeof form?.['outer'] === 'string' ? { model: spelledModel(form['outer'], model) } : {}
+  return { wire: wrapAgain(body, form?.['wrapper'], { ...outer, ...beside }), notes: report.notes, context }
 }
 
 /** Models go by their whole name where a body tells them. */

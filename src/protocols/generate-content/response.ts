@@ -19,19 +19,21 @@ import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 import { finishWord, name } from './vocabulary.ts'
+import { asBeside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
 import type { Options, Reading, Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is no reply of this protocol. An error body is a reply with `error`. */
-export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<CanonicalResponse> {
+export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
   const report = createReport(name, notes)
-  const spelling = inCamelCase(wire)
+  const { body: told, at: root, beside } = unwrapReply(wire, options)
+  const spelling = inCamelCase(told)
   const body = check(name, GeminiResponse, spelling.wire)
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
-  const names: FieldNames = {}
-  const reading = { report, place: placesOf(spelling), names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
+  const names: FieldNames = root ? { '': root } : {}
+  const reading = { report, root, place: placesOf(spelling, root), names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
@@ -39,10 +41,11 @@ export function decodeResponse(wire: unknown, _options: Options = {}): Decoded<C
     ...(usageMetadata && { usage: decodeUsage(usageMetadata) }),
     ...(blocked && { promptBlocked: blocked }),
     ...keep(
-      { ...fields, ...(promptFeedback && !blocked && { promptFeedback }), ...(createTime && createdAt === undefined && { createTime }) },
+      { ...fields, ...asBeside(beside), ...(promptFeedback && !blocked && { promptFeedback }), ...(createTime && createdAt === undefined && { createTime }) },
       { ...nulls({ candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime }), ...emptied({ modelVersion, responseId, createTime }) },
       {
         native: true,
+        ...(root && { wrapper: root }),
         ...(candidates?.length === 0 && { candidates: 'empty' }),
         ...(createdAt !== undefined && { createTime }),
         ...(spelling.snake.length > 0 && { snake: spelling.snake }),
@@ -102,7 +105,7 @@ export function callId(responseId: string, candidate: number, ordinal: number): 
 
 function decodeCandidate(wire: GeminiCandidate, index: number, place: number, reading: Reading & ReturnType<typeof readingCalls>): Candidate {
   const { content, finishReason, finishMessage, index: told, logprobsResult, groundingMetadata, ...fields } = wire
-  const at = `/candidates/${place}`
+  const at = `${reading.root}/candidates/${place}`
   reading.next(index)
   const parts = decodeParts(content?.parts ?? [], `${at}/content/parts`, reading)
   const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
@@ -190,14 +193,15 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
   const written = candidates.map(candidate => encodeCandidate(candidate, { native, options, report }))
   const createTime = native && readTime(form['createTime']) === createdAt ? form['createTime'] : writeTime(createdAt)
+  const { inside, beside } = splitBeside(ownKeys(response))
   const wire: JsonObject = {
-    ...ownKeys(response),
+    ...inside,
     ...((written.length > 0 || form?.['candidates'] === 'empty') && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
     ...defined({ usageMetadata: encodeUsage(usage, serviceTier, report), modelVersion: model, responseId: id, createTime }),
   }
   report.settle(wire)
-  return { wire: asItCame(wire, form?.['snake']), notes: report.notes }
+  return { wire: wrapAgain(asItCame(wire, form?.['snake']), form?.['wrapper'], beside), notes: report.notes }
 }
 
 type Around = { native: boolean; options: Options; report: GeminiReport }

@@ -67,14 +67,14 @@ function set(object: JsonObject, key: string, value: unknown): void {
   Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** Pointers in camelCase → pointers into the body as it came. */
-export function placesOf({ snake }: Spelling): (pointer: string) => string {
+/** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, where the body stands. */
+export function placesOf({ snake }: Spelling, root: string): (pointer: string) => string {
   if (snake.length === 0) return pointer => pointer
   const known = new Set(snake)
   return pointer => {
     let place = ''
-    let written = ''
-    for (const key of pointer.split('/').slice(1)) {
+    let written = root
+    for (const key of pointer.slice(root.length).split('/').slice(1)) {
       place += `/${key}`
       written += `/${known.has(place) ? snakeOf(key) : key}`
     }

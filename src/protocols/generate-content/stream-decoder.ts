@@ -16,8 +16,10 @@ import { readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
 import { finishWord, name } from './vocabulary.ts'
+import { unwrapReply } from './wrapper.ts'
 
 export type DecoderState = MachineState & {
+  gcWrapper: NonNullable<GeminiOptions['gcWrapper']>
   phase: 'before' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
@@ -46,8 +48,9 @@ type Emitting = Emit<CanonicalEvent>
  * @throws TranslationError `malformed` for an event that cannot be read
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, GeminiOptions> = {
-  initial: (_options: Options = {}) => ({
+  initial: ({ gcWrapper }: Options = {}) => ({
     notes: [],
+    gcWrapper: gcWrapper ?? 'refuse',
     phase: 'before',
     id: undefined,
     model: undefined,
@@ -90,8 +93,9 @@ const fault = (path: string, message: string) => new TranslationError({ code: 'm
 
 function take(state: DecoderState, given: unknown, emit: Emitting): void {
   if (state.phase === 'ended') return
-  if (!isObject(given)) throw fault('', 'expected an event')
-  const wire = isSnake(given) ? (inCamelCase(given).wire as JsonObject) : given
+  const { body, beside } = unwrapReply(given, state)
+  if (!isObject(body)) throw fault('', 'expected an event')
+  const wire = isSnake(body) ? (inCamelCase(body).wire as JsonObject) : body
   if (isErrorBody(wire)) {
     fail(state, wire, emit)
     return
@@ -104,7 +108,7 @@ function take(state: DecoderState, given: unknown, emit: Emitting): void {
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
-  tellFields(state, fields, emit)
+  tellFields(state, { ...fields, ...beside }, emit)
 }
 
 /** Some servers between spell their fields in the other way. */

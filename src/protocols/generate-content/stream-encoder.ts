@@ -146,12 +146,11 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
   })
 }
 
-function lastOf(state: EncoderState, { candidate, owed, called, texts, told, finish: ending, finishAt: at, ext }: Lane): JsonObject {
+function lastOf(state: EncoderState, { candidate, owed, called, texts, grounded, finish: ending, finishAt: at, ext }: Lane): JsonObject {
   const log = report(state)
   const node = ext ? { ext } : {}
   const { grounding: came, logprobs } = ownForm(node) ?? {}
-  const isTold = told.sources.length > 0 && owed?.beside['groundingMetadata'] === undefined
-  const grounding = isObject(came) && !isTold ? groundingAsItCame(texts, came) : undefined
+  const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
   const tokens = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts.flatMap(text => text.logprobs ?? []) : []
   return {
     ...withoutLeft(ownKeys(node)),

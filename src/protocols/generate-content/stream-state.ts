@@ -35,6 +35,8 @@ export type Lane = {
   /** Texts that are written, and what of their citations is told. */
   texts: TextPart[]
   told: { bytes: number; sources: string[] }
+  /** Some of them went out before the end. */
+  grounded: boolean
   finish: Finish | undefined
   finishAt: string | undefined
   ext: ExtMap | undefined
@@ -74,6 +76,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     owed: undefined,
     texts: [],
     told: { bytes: 0, sources: [] },
+    grounded: false,
     finish: undefined,
     finishAt: undefined,
     ext: undefined,

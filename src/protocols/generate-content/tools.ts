@@ -15,7 +15,9 @@ import type { Options, Reading, RequestWriting } from './writing.ts'
 
 /** One entry may hold several tools: each knows which one it stood in, so that it is put there again. */
 export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
-  return isList(wires) ? wires.flatMap((wire, entry) => decodeEntry(wire, entry, `/tools/${entry}`, reading)) : decodeEntry(wires, 0, '/tools', reading)
+  return isList(wires)
+    ? wires.flatMap((wire, entry) => decodeEntry(wire, entry, `${reading.root}/tools/${entry}`, reading))
+    : decodeEntry(wires, 0, `${reading.root}/tools`, reading)
 }
 
 const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] => Array.isArray(wires)

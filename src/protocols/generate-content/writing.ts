@@ -14,6 +14,8 @@ export type Options = CodecOptions & GeminiOptions
 /** What reading a part needs to know. */
 export type Reading = {
   report: GeminiReport
+  /** Where the body stands in what was given. */
+  root: string
   /** A pointer in camelCase → the one into the body as it came. */
   place(pointer: string): string
   /** Fields of single nodes that stand elsewhere than the table says. Reading adds to it. */

@@ -100,3 +100,19 @@ describe('what clients are told', () => {
     })
   })
 })
+
+describe('what an error says that nobody modelled', () => {
+  const { error } = body(503, 'UNAVAILABLE')
+  test.each<[what: string, wire: unknown, paths: string[]]>([
+    ['inside of it', { error: { ...error, hint: 'later' } }, ['/error/hint']],
+    ['beside it', { error, trace: 't1' }, ['/trace']],
+    ['in a list', [{ error: { ...error, hint: 'later', details: [{ '@type': 't' }] }, trace: 't1' }], ['/0/error/details', '/0/error/hint', '/0/trace']],
+    ['as nothing', { error: { ...error, details: null, hint: null } }, []],
+  ])('%s stays in this protocol, and is noted for every other', (_, wire, paths) => {
+    expect(generateContent.encodeError(read(wire, 503)).wire.body).toEqual(wire)
+    for (const to of ['chat-completions', 'responses', 'messages'] as const) {
+      const { notes } = translateError({ status: 503, body: wire }, { from: 'generate-content', to })
+      expect(notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort()).toEqual(paths)
+    }
+  })
+})

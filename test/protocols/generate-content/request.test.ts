@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
-import { translateRequest } from '../../../src/index.ts'
+import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+import type { GeminiLevel } from '../../../src/protocols/generate-content/options.ts'
 import { strictOf } from '../../support/strict/index.ts'
 
 type Body = Record<string, unknown>
@@ -44,6 +45,7 @@ describe('the same body is written back', () => {
     ],
     ['with VALIDATED', { contents: [], toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } }],
     ['that counts tokens', { generateContentRequest: { model: 'models/m', contents: [user({ text: 'x' })] } }],
+    ['that counts tokens, in the other spelling', { generate_content_request: { contents: [user({ text: 'x' })] }, note: 1 }],
     ['with a lone entry of tools', { contents: [], tools: { functionDeclarations: [{ name: 'a' }] } }],
   ])('%s', (_, body) => {
     expect(again(body)).toEqual({ wire: body, notes: [] })
@@ -75,6 +77,7 @@ describe('what is read', () => {
     ['types', { type: 'OBJECT', properties: { type: { type: 'STRING' } } }, { type: 'object', properties: { type: { type: 'string' } } }],
     ['what may be null', { type: 'INTEGER', nullable: true }, { type: ['integer', 'null'] }],
     ['big numbers', { type: 'ARRAY', items: { type: 'NUMBER' }, minItems: '2' }, { type: 'array', items: { type: 'number' }, minItems: 2 }],
+    ['words', { type: 'STRING', format: 'enum', enum: ['a'] }, { type: 'string', enum: ['a'] }],
     ['choices', { anyOf: [{ type: 'STRING' }], nullable: true }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
   ])('schemas of the older kind: %s', (_, schema, wanted) => {
     const [tool] = read({ tools: [{ functionDeclarations: [{ name: 'f', parameters: schema }] }] }).tools ?? []
@@ -163,6 +166,28 @@ describe('what is written for another protocol', () => {
     expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig }, notes: wanted })
   })
 
+  test.each<[effort: string, levels: GeminiLevel[], written: string, ...notes: string[]]>([
+    ['low', ['LOW', 'HIGH'], 'LOW'],
+    ['minimal', ['LOW', 'HIGH'], 'LOW', 'approximated reasoning.effort /reasoning_effort'],
+    ['medium', ['LOW', 'HIGH'], 'HIGH', 'approximated reasoning.effort /reasoning_effort'],
+    ['max', ['MINIMAL', 'LOW'], 'LOW', 'approximated reasoning.effort /reasoning_effort'],
+  ])('effort %s for a model that knows %j is %s', (effort, levels, written, ...wanted) => {
+    const { wire, notes } = translate({ messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort }, { gcLevels: () => levels })
+    expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig: { thinkingLevel: written } }, notes: wanted })
+  })
+
+  test('a conversation that the model begins is left to the server, or gets a user, as asked', () => {
+    const messages = [calls('a'), answer('a', '1'), { role: 'user', content: 'x' }]
+    const { body } = translateRequest({ model: 'gemini-3-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
+    expect(body).toMatchObject({ contents: [{ role: 'model' }, { role: 'user' }, { role: 'user' }] })
+    const { wire, notes } = translate({ messages }, { amLeadingUser: 'synthesize' })
+    expect(wire['contents']).toMatchObject([user({ text: '.' }), { role: 'model', parts: [{ functionCall: { id: 'a' } }] }, { role: 'user' }, { role: 'user' }])
+    expect(notes).toEqual(['synthesized message.leading-user /contents/0', 'synthesized reasoning.placeholder-signature /contents/1/parts/0/thoughtSignature'])
+    const alone = translate({ messages: [{ role: 'system', content: 'S' }] }, { amLeadingUser: 'synthesize' })
+    expect(alone).toMatchObject({ wire: { contents: [user({ text: '.' })] }, notes: ['synthesized message.leading-user /contents/0'] })
+    expect(translate({ messages: [{ role: 'user', content: 'x' }] }, { amLeadingUser: 'synthesize' }).notes).toEqual([])
+  })
+
   test('a schema is written whole, where nothing of it is refused', () => {
     const parameters = { $schema: 's', type: 'object', additionalProperties: false, properties: { n: { type: 'number', exclusiveMinimum: 0 } } }
     const { wire } = translate({
@@ -193,5 +218,56 @@ describe('what is written for another protocol', () => {
     expect(() => generateContent.encodeRequest(request, { fieldNames: { 'state.previousId': 'previous_response_id' } })).toThrow(
       expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }),
     )
+  })
+})
+
+describe('a body inside of another', () => {
+  const inner = { contents: [user({ text: 'x' }), model({ text: 'y' })], generation_config: { top_k: 3 }, session_id: 's1' }
+  const body = { model: 'gemini-3-pro', project: 'p1', request: inner }
+  const asked = { gcWrapper: 'unwrap' } as const
+
+  test('is no request, unless that is asked for', () => {
+    expect(() => generateContent.decodeRequest(body)).toThrow()
+    const { messages, model } = generateContent.decodeRequest(body, asked).value
+    expect({ model, said: messages.map(({ at }) => at) }).toEqual({ model: 'gemini-3-pro', said: ['/request/contents/0', '/request/contents/1'] })
+  })
+
+  test('is written inside of the same again', () => {
+    const { value, notes } = generateContent.decodeRequest(body, asked)
+    expect([notes, generateContent.encodeRequest(value, asked)]).toMatchObject([[], { wire: body, notes: [] }])
+    expect(generateContent.withModel(body, 'other')).toEqual({ ...body, model: 'other' })
+  })
+
+  test('and notes lead into it', () => {
+    const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', ...asked })
+    expect(wire).toMatchObject({
+      model: 'gemini-3-pro',
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content: 'y' },
+      ],
+    })
+    expect(notes.map(({ kind, path }) => `${kind} ${path}`).sort()).toEqual([
+      'dropped /project',
+      'dropped /request/generation_config/top_k',
+      'dropped /request/session_id',
+    ])
+  })
+
+  test('replies are read and written so, too', () => {
+    const response = { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP', odd: 1 }], modelVersion: 'm', odd: 2 }
+    const reply = { response, traceId: 't1' }
+    const { value } = generateContent.decodeResponse(reply, asked)
+    expect(generateContent.encodeResponse(value, asked)).toEqual({ wire: reply, notes: [] })
+    expect(generateContent.withModel(reply, 'other')).toEqual({ ...reply, response: { ...response, modelVersion: 'other' } })
+    const { body, notes } = translateResponse(reply, { from: 'generate-content', to: 'chat-completions', now: 1, ...asked })
+    expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] })
+    const lost = notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)
+    expect(lost.sort()).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
+  })
+
+  test('what counts tokens tells its places, too', () => {
+    const { notes } = translateRequest({ generateContentRequest: inner }, { from: 'generate-content', to: 'chat-completions' })
+    expect(notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)).toContain('/generateContentRequest/generation_config/top_k')
   })
 })

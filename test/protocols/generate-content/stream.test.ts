@@ -181,6 +181,16 @@ describe('what servers make of it', () => {
     ])
   })
 
+  test('events inside of another object are read where that is asked for', () => {
+    const wires = [{ response: event([{ text: 'He' }]), traceId: 't1' }, { response: event([{ text: 'llo' }], stop) }]
+    const { out } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires, { options: { gcWrapper: 'unwrap' } as object })
+    const { response, clean } = collect(out)
+    expect(clean).toBe(true)
+    expect(response).toMatchObject({ id: 'r1', candidates: [{ messages: [{ parts: [{ text: 'Hello' }] }], finish: { reason: 'stop' } }] })
+    expect(response.ext?.['generate-content']?.fields).toEqual({ traceId: 't1' })
+    expect(read(...wires).clean).toBe(false)
+  })
+
   test('a block in the middle of an answer is its end', () => {
     const { response, clean, parts } = read(event([{ text: 'a' }]), { promptFeedback: { blockReason: 'PROHIBITED_CONTENT', blockReasonMessage: 'no' } })
     expect({ clean, parts, finish: response.candidates[0]?.finish?.reason, blocked: response.promptBlocked?.message }).toEqual({
@@ -291,6 +301,17 @@ describe('a stream is written', () => {
     expect(parts).toEqual([[{ text: 'a' }], [{ text: '', thoughtSignature: 'QUJD' }], [{ text: 'b' }], [{ text: '' }]])
   })
 
+  test('what says nothing comes between no text and its sources', () => {
+    const { wires } = write([
+      { type: 'text', text: 'a', citations: [{ kind: 'url', url: 'https://one.test', protocol: 'chat-completions', raw: {} }] },
+      { type: 'reasoning', segments: [] },
+    ])
+    expect(wires).toMatchObject([
+      {},
+      { candidates: [{ finishReason: 'STOP', groundingMetadata: { groundingChunks: [{ web: { uri: 'https://one.test' } }] } }] },
+    ])
+  })
+
   test('parts that come at once are written one after the other', () => {
     const at = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'text', text } })
     const head: Part = { type: 'text', text: '' }
@@ -383,6 +404,41 @@ test('a whole reply, streamed and gathered, is the same reply', async () => {
   const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {})], generateContent, {})
   expect(body).toEqual(grounded)
   expect(notes).toEqual([])
+})
+
+/** What a reply of this protocol cites, sent as a stream and gathered again. */
+describe('sources go out with the text that they are of, each once', () => {
+  const web = (uri: string) => ({ web: { uri, title: uri } })
+  const support = (partIndex: number, chunk: number) => ({ segment: { partIndex, endIndex: 1, text: 'a' }, groundingChunkIndices: [chunk] })
+  const grounded = (parts: object[], groundingSupports: object[]) =>
+    generateContent.decodeResponse({
+      candidates: [
+        {
+          index: 0,
+          content: { role: 'model', parts },
+          finishReason: 'STOP',
+          groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [web('https://one.test'), web('https://two.test')], groundingSupports },
+        },
+      ],
+      modelVersion: 'm',
+      responseId: 'r1',
+    }).value
+  const call = { functionCall: { id: 'x1', name: 'look', args: {} } }
+
+  test.each<[what: string, parts: object[], cited: string[][]]>([
+    ['between two texts is a call', [{ text: 'a' }, call, { text: 'a' }], [['https://one.test'], ['https://two.test']]],
+    [
+      'a part that says nothing follows the text',
+      [{ text: 'a' }, { text: '', thought: true }, call, { text: 'a' }],
+      [['https://one.test'], ['https://two.test']],
+    ],
+  ])('%s', (_, parts, cited) => {
+    const response = grounded(parts, [support(0, 0), support(parts.length - 1, 1)])
+    const { wires } = encodeStream(generateContent, explode(response))
+    const told = wires.flatMap(wire => (wire as { candidates: { groundingMetadata?: { groundingChunks?: object[] } }[] }).candidates)
+    expect(told.flatMap(({ groundingMetadata }) => groundingMetadata?.groundingChunks ?? [])).toEqual([web('https://one.test'), web('https://two.test')])
+    expect(read(...wires).parts.flatMap(part => (part.type === 'text' && part.text ? [part.citations?.map(({ url }) => url)] : []))).toEqual(cited)
+  })
 })
 
 describe('texts and thoughts in a row stay apart', () => {

@@ -38,6 +38,7 @@ export const generateContentExamples: Record<string, Example> = {
   'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/systemInstruction' } }),
   'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
   'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
+  'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
   'message.envelope': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'text.empty': fromBlocks(
     blocks.says(

@@ -1,0 +1,49 @@
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
+import type { GeminiOptions } from './options.ts'
+
+/** Bodies that stand inside of another: whoever counts tokens wraps the whole request, and some hosts wrap every body. */
+
+/** `at`: where the body stands in what was given. `beside`: what stands beside it. */
+export type Held = { body: unknown; at: string; beside: JsonObject }
+
+export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
+  return isObject(given) && 'contents' in given
+    ? alone(given)
+    : held(given, ['generateContentRequest', 'generate_content_request', ...asked('request', options)])
+}
+
+/** A reply, or an event of one. */
+export function unwrapReply(given: unknown, options: GeminiOptions): Held {
+  return isObject(given) && 'candidates' in given ? alone(given) : held(given, asked('response', options))
+}
+
+const asked = (key: string, { gcWrapper }: GeminiOptions) => (gcWrapper === 'unwrap' ? [key] : [])
+const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
+
+function held(given: unknown, keys: readonly string[]): Held {
+  const key = isObject(given) ? keys.find(one => isObject(given[one])) : undefined
+  if (!isObject(given) || key === undefined) return alone(given)
+  const { [key]: body, ...beside } = given
+  return { body, at: step(key), beside }
+}
+
+/** The keys of a body and those that stand beside it, which begin with `../` where they are kept. */
+export function asBeside(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [`../${key}`, value]))
+}
+
+export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: JsonObject } {
+  const inside: JsonObject = {}
+  const beside: JsonObject = {}
+  for (const [key, value] of Object.entries(kept)) {
+    if (key.startsWith('../')) beside[key.slice(3)] = value
+    else inside[key] = value
+  }
+  return { inside, beside }
+}
+
+/** A written body inside of what it had come in. */
+export function wrapAgain(body: unknown, at: unknown, beside: JsonObject): unknown {
+  return typeof at === 'string' ? { ...beside, [at.slice(1)]: body } : body
+}
