@@ -34,10 +34,12 @@ type Lane = { ask(question: Question): Promise<string[]>; close(): void }
 
 async function openLane(): Promise<Lane> {
   const child = fork(fileURLToPath(new URL('lane.ts', import.meta.url)), { cwd: root })
+  let settle: { resolve(answer: unknown): void; reject(why: Error): void } | undefined
+  child.on('message', told => settle?.resolve(told))
+  child.on('exit', code => settle?.reject(new Error(`a lane ended with ${code}`)))
   const answer = () =>
     new Promise<unknown>((resolve, reject) => {
-      child.once('message', resolve)
-      child.once('exit', code => reject(new Error(`a lane ended with ${code}`)))
+      settle = { resolve, reject }
     })
   await answer()
   const ask: Lane['ask'] = async question => {
