@@ -21,29 +21,67 @@ const longestCredential = 4096
 export function createAdmission({ config, hooks, limits }: Pick<Service, 'config' | 'hooks' | 'limits'>): Admission {
   const keys = createKeyRing(config.keys)
   const localOnly = keys.size === 0 && config.auth !== 'none' && !hooks.authenticate
+  const guesses = createGuesses(config.defaults.wrongKeysPerMinute, limits)
+
   return {
     localOnly,
-    async identify({ headers, query, method, path, local }, { address }) {
-      const credential = credentialOf(address, headers, query)
-      if (credential !== undefined && credential.length > longestCredential) throw unauthorized(credential)
-      if (hooks.authenticate) {
-        const decided = await hooks.authenticate(credential, { method, path, headers })
-        if (decided) return decided
-        if (decided === null || keys.size === 0) throw unauthorized(credential)
+    async identify(request, protocol) {
+      const { address: from } = request
+      guesses.check(from)
+      try {
+        return await decide(request, protocol)
+      } catch (error) {
+        if (error instanceof Refusal && error.error.kind === 'authentication') await guesses.count(from)
+        throw error
       }
-      if (config.auth === 'none') return {}
-      if (localOnly) {
-        if (local) return {}
-        throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or say "auth": "none"')
-      }
-      const identity = credential === undefined ? undefined : keys.find(credential)
-      if (!identity) throw unauthorized(credential)
-      return identity
     },
     async count({ name, group, requestsPerMinute = 0 }) {
       const ofGroup = group !== undefined && Object.hasOwn(config.groups, group) ? config.groups[group]?.requestsPerMinute : undefined
       const retryAfterMs = (await limits.take(`key ${name}`, requestsPerMinute)) ?? (await limits.take(`group ${group}`, ofGroup ?? 0))
       if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'too many requests in this minute', { retryAfterMs })
+    },
+  }
+
+  async function decide({ headers, query, method, path, local }: GatewayRequest, { address }: Protocol): Promise<Identity> {
+    const credential = credentialOf(address, headers, query)
+    if (credential !== undefined && credential.length > longestCredential) throw unauthorized(credential)
+    if (hooks.authenticate) {
+      const decided = await hooks.authenticate(credential, { method, path, headers })
+      if (decided) return decided
+      if (decided === null || keys.size === 0) throw unauthorized(credential)
+    }
+    if (config.auth === 'none') return {}
+    if (localOnly) {
+      if (local) return {}
+      throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or say "auth": "none"')
+    }
+    const identity = credential === undefined ? undefined : keys.find(credential)
+    if (!identity) throw unauthorized(credential)
+    return identity
+  }
+}
+
+/** More addresses than this are not remembered at once. */
+const mostAddresses = 10_000
+
+/** Who shows too many wrong keys is not looked at for the rest of the minute, whatever it shows. */
+function createGuesses(perMinute: number, limits: Service['limits']) {
+  const refusedUntil = new Map<string, number>()
+  return {
+    /** @throws Refusal 429 */
+    check(address: string | undefined): void {
+      const until = address === undefined ? undefined : refusedUntil.get(address)
+      if (address === undefined || until === undefined) return
+      const retryAfterMs = until - Date.now()
+      if (retryAfterMs > 0) throw refuse(429, 'rate_limit', 'too many wrong API keys in this minute', { retryAfterMs })
+      refusedUntil.delete(address)
+    },
+    async count(address: string | undefined): Promise<void> {
+      const waitMs = address === undefined ? undefined : await limits.take(`wrong keys ${address}`, perMinute)
+      if (address === undefined || waitMs === undefined) return
+      const [oldest] = refusedUntil.keys()
+      if (refusedUntil.size >= mostAddresses && oldest !== undefined) refusedUntil.delete(oldest)
+      refusedUntil.set(address, Date.now() + waitMs)
     },
   }
 }

@@ -138,6 +138,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     const named = told.model ?? value['model']
     if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: 'model' })
     if (named.length > longestModel) throw refuse(400, 'invalid_request', `the model id is longer than ${longestModel} characters`, { param: 'model' })
+    if (isPath.test(named))
+      throw refuse(400, 'invalid_request', 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters', { param: 'model' })
     trace.modelAsked = named
     const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
     const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
@@ -234,7 +236,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 }
 
 /** A connection's address may hold a password. */
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s]*@/g, '//***@')
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')
 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
 
@@ -248,6 +250,9 @@ function environment(): Record<string, string | undefined> {
 const answers = { generate, 'count-tokens': countTokens, compact }
 
 const longestModel = 256
+/** Some upstreams have the model in their path: it must not lead out of it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 /** Of all headers together, for hosts that set no bound themselves. */
 const longestHeaders = 64 * 1024
 

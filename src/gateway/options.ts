@@ -100,6 +100,8 @@ const Defaults = z.strictObject({
     .int()
     .positive()
     .default(64 * 1024 * 1024),
+  /** From one address; 0: no limit. Behind a proxy all clients have one. */
+  wrongKeysPerMinute: perMinute.default(0),
   keepAliveMs: milliseconds.default(15_000),
   strict: z.union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))]).default(false),
   notesHeader: z.boolean().default(true),

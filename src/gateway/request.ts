@@ -12,6 +12,8 @@ export type GatewayRequest = {
   signal: AbortSignal
   /** The URL that the gateway is mounted at, for messages to people: `http://host/mount`. */
   base?: string
+  /** Whom wrong keys are counted for. Absent: the host cannot tell. */
+  address?: string
   /** Does the client run on the same machine? Absent: the host cannot tell. */
   local?: boolean
 }

@@ -52,6 +52,7 @@ async function answer(inner: Gateway, request: Request, { pathname, searchParams
     signal: left.signal,
     base: baseOf(request, headers),
     local: isLocal(request, headers),
+    ...(request.socket.remoteAddress !== undefined && { address: request.socket.remoteAddress }),
   }
   await send(await inner.answer(asked), request, response, left.signal)
 }

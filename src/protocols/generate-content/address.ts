@@ -33,7 +33,10 @@ function decoded(model: string): string {
 export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
   // Models of one's own stand beside those of the provider.
   const owner = /^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/'
-  const place = `/${api}/${owner}${model.toWellFormed().split('/').map(encodeURIComponent).join('/')}`
+  const steps = model.toWellFormed().split('/')
+  // A step that leads elsewhere is a letter like any other.
+  const isPlain = steps.every(step => !/^\.{1,2}$/.test(step))
+  const place = `/${api}/${isPlain ? owner : 'models/'}${steps.map(encodeURIComponent).join(isPlain ? '/' : '%2F')}`
   if (operation === 'count-tokens') return `${place}:countTokens`
   return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
 }

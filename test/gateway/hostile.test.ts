@@ -1,0 +1,230 @@
+import { connect } from 'node:net'
+import { describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { gateway } from '../../src/hosts/connect.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { wireOf } from '../support/upstreams/index.ts'
+import { after, hosts, listen, one, post, sendJson, until, upstream, wait } from './support.ts'
+
+/** What clients try who mean no good. */
+
+const answers = (protocol: ProtocolName, name = 'lookup') =>
+  wireOf(protocol).answer({ text: 'Hello', calls: [{ id: 'call_1', name, args: '{"q":"x"}' }], ending: 'stop' })
+
+const plain: Record<ProtocolName, Record<string, unknown>> = {
+  'chat-completions': { messages: [{ role: 'user', content: 'Hi' }] },
+  responses: { input: 'Hi' },
+  messages: { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+  'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
+}
+const pathOf = (protocol: ProtocolName, model = 'm') => protocols[protocol].address.target({ operation: 'generate', model, stream: false }) ?? ''
+const asked = (protocol: ProtocolName, more: object = {}, model = 'm') =>
+  post({ ...(protocol !== 'generate-content' && { model }), ...plain[protocol], ...more })
+
+const pairs = protocolNames.flatMap(client => protocolNames.map(served => [client, served] as const))
+
+describe.each(hosts)('through %s', (_, start) => {
+  describe.each(protocolNames)('a client of %s', client => {
+    const strict = strictOf(client)
+    const refused = async (response: Response, status: number) => {
+      expect(response.status).toBe(status)
+      expect(strict.checkError(await response.json())).toEqual([])
+    }
+
+    test.each([
+      ['lists in lists', `${'['.repeat(100_000)}${']'.repeat(100_000)}`],
+      ['objects in objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
+      ['lists that nobody closes', '['.repeat(1_000_000)],
+    ])('may send %s, and is refused before anything reads them', async (_what, bomb) => {
+      const ask = await start(one('http://127.0.0.1:9', client))
+      await refused(await ask(pathOf(client), post(`{"model":"m","x":${bomb}}`)), 400)
+    })
+
+    test('may send a body of a million values, a string of ten megabytes and numbers beyond all bounds: each is answered', async () => {
+      const seen = await upstream(sendJson(200, answers('messages')))
+      const ask = await start(one(seen.url, 'messages'))
+      for (const bomb of [
+        JSON.stringify(Array.from({ length: 1_000_000 }, (_, i) => i % 10)),
+        JSON.stringify(Object.fromEntries(Array.from({ length: 200_000 }, (_, i) => [`k${i}`, 0]))),
+        JSON.stringify('x'.repeat(10_000_000)),
+        '1e999999',
+        `-${'9'.repeat(100_000)}`,
+      ]) {
+        const { body } = asked(client)
+        const response = await ask(pathOf(client), post(`${String(body).slice(0, -1)},"x_odd":${bomb}}`))
+        expect([200, 400]).toContain(response.status)
+        await response.text()
+        expect(seen.calls.at(-1)?.text ?? '').not.toContain('Infinity')
+      }
+    })
+
+    test.each(['../../admin', '..', './m', 'a/../../b', 'models/../../x', '..\\x', 'a\r\nx-evil: 1', 'a\u0000b', '\u007f'])(
+      'may ask for the model %j, and is refused',
+      async model => {
+        const seen = await upstream(sendJson(200, answers('generate-content')))
+        const ask = await start(one(seen.url, 'generate-content', {}, { id: '*' }))
+        const inPath = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
+        await refused(await ask(client === 'generate-content' ? inPath : pathOf(client), asked(client, {}, model)), 400)
+        expect(seen.calls).toEqual([])
+      },
+    )
+
+    test.each(['m?alt=media', 'm#x', 'm:countTokens', 'm%2f..%2f..', 'm/x', 'm;a=b', 'm&key=evil', '%2e%2e/%2e%2e', '__proto__', '…'])(
+      'may ask for the model %j: the call is still one of that model at that upstream',
+      async model => {
+        const seen = await upstream(sendJson(200, answers('generate-content')))
+        const ask = await start(one(`${seen.url}/base`, 'generate-content', {}, { id: '*' }))
+        const inPath = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
+        const response = await ask(client === 'generate-content' ? inPath : pathOf(client), asked(client, {}, model))
+        expect(response.status).toBe(200)
+        const [call] = seen.calls
+        expect(call?.path).toMatch(/^\/base\/v1beta\/models\/[^?#]+:generateContent$/)
+        expect(decodeURIComponent(call?.path ?? '')).toBe(`/base/v1beta/models/${model}:generateContent`)
+      },
+    )
+
+    test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may call everything %s', async name => {
+      for (const served of protocolNames) {
+        const seen = await upstream(sendJson(200, answers(served, name)))
+        // No configuration has a group of this name.
+        const grouped = name !== '__proto__'
+        const keys = [{ name, key: 'client-secret', ...(grouped && { group: name }) }]
+        const { auth: _, ...config } = one(seen.url, served, { keys, ...(grouped && { groups: { [name]: {} } }) }, { id: name })
+        const ask = await start(config)
+        const headers = { 'content-type': 'application/json', authorization: 'Bearer client-secret', [name]: 'x' }
+        const response = await ask(pathOf(client, name), { ...asked(client, {}, name), headers })
+        expect(response.status).toBe(200)
+        expect(await response.text()).toContain(name)
+        expect(Object.keys(Object.prototype)).toEqual([])
+      }
+    })
+
+    test('cannot write headers, neither of the answer nor of the upstream call', async () => {
+      const seen = await upstream((response, { json }) =>
+        sendJson(200, { ...(answers('messages') as object), model: json['model'] }, { 'retry-after': '1' })(response),
+      )
+      const ask = await start(one(seen.url, 'messages', {}, { id: '*' }, { returnHeaders: ['*'], forwardHeaders: ['x-*'] }))
+      const response = await ask(pathOf(client), asked(client, { 'x\r\nx-evil: 1': 'a\r\nx-evil: 2', metadata: { user_id: 'a\r\nx-evil: 3' } }))
+      await response.text()
+      expect(response.headers.get('x-evil')).toBeNull()
+      expect(seen.calls[0]?.headers['x-evil']).toBeUndefined()
+    })
+
+    test('that sends headers without measure is refused', async () => {
+      const ask = await start(one('http://127.0.0.1:9', client))
+      const response = await ask(pathOf(client), { ...asked(client), headers: { 'content-type': 'application/json', 'x-long': 'x'.repeat(100_000) } }).catch(
+        () => undefined,
+      )
+      expect([431, undefined]).toContain(response?.status)
+    })
+  })
+
+  test.each(pairs)('a client of %s learns nothing of the key and the host of %s when the call fails', async (client, served) => {
+    const seen = await upstream((response, { headers }) =>
+      sendJson(500, { error: { message: `key ${headers['authorization'] ?? headers['x-api-key'] ?? headers['x-goog-api-key']}` } })(response),
+    )
+    const ask = await start(one(seen.url, served))
+    const text = await (await ask(pathOf(client), asked(client))).text()
+    expect(text).not.toContain('upstream-secret')
+    expect(text).not.toContain(new URL(seen.url).host)
+  })
+})
+
+describe('bytes that are no proper request', () => {
+  async function gatewayOverTcp(more: object = {}) {
+    const seen = await upstream(sendJson(200, answers('messages')))
+    const handler = gateway({ ...one(seen.url, 'messages'), ...more })
+    after(() => handler.close(200))
+    const url = await listen(handler)
+    const port = Number(new URL(url).port)
+    /** All that comes back for these bytes, until the connection closes or is silent. */
+    const tell = (...bytes: string[]) =>
+      new Promise<string>(resolve => {
+        const socket = connect(port, '127.0.0.1')
+        let text = ''
+        socket.on('data', chunk => {
+          text += String(chunk)
+        })
+        socket.on('error', () => {})
+        socket.on('close', () => resolve(text))
+        for (const one of bytes) socket.write(one)
+        setTimeout(() => socket.destroy(), 1_500)
+      })
+    return { seen, url, port, tell }
+  }
+  const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] })
+  const head = (...lines: string[]) => ['POST /v1/messages HTTP/1.1', 'host: x', 'content-type: application/json', ...lines, '', ''].join('\r\n')
+  const smuggled = `POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
+
+  test.each([
+    ['a length beside chunks', `${head('content-length: 5', 'transfer-encoding: chunked')}0\r\n\r\n${smuggled}`],
+    ['chunks beside a length', `${head('transfer-encoding: chunked', `content-length: ${body.length}`)}0\r\n\r\n${smuggled}`],
+    ['two lengths', head('content-length: 0', `content-length: ${body.length}`) + smuggled],
+    ['a list of lengths', head(`content-length: 0, ${body.length}`) + smuggled],
+    ['a length with a sign', head(`content-length: +${body.length}`) + body],
+    ['a coding that is not the last', `${head('transfer-encoding: chunked, identity')}0\r\n\r\n${smuggled}`],
+    ['a coding that is hidden', head('transfer-encoding: xchunked') + smuggled],
+    ['a space before the colon', `${head('transfer-encoding : chunked')}0\r\n\r\n${smuggled}`],
+    ['a size of a chunk that is none', `${head('transfer-encoding: chunked')}0x5\r\nhello\r\n0\r\n\r\n${smuggled}`],
+    ['a line that is folded', head('x: a\r\n transfer-encoding: chunked') + smuggled],
+  ])('%s: no second request is heard in it', async (_what, bytes) => {
+    const { seen, tell } = await gatewayOverTcp()
+    const text = await tell(bytes)
+    expect(text).not.toMatch(/HTTP\/1\.1 200/)
+    expect(seen.calls.length).toBe(0)
+  })
+
+  test('two requests over one connection are two, each answered for itself', async () => {
+    const { seen, tell } = await gatewayOverTcp()
+    const text = await tell(smuggled, smuggled)
+    await until(() => seen.calls.length === 2, 10_000)
+    expect(text.match(/HTTP\/1\.1 200/g)?.length).toBe(2)
+  })
+
+  test('two hundred clients that say their request letter by letter hold up nobody else', async () => {
+    const { url, port } = await gatewayOverTcp()
+    const slow = Array.from({ length: 200 }, () => {
+      const socket = connect(port, '127.0.0.1')
+      socket.on('error', () => {})
+      socket.write(head(`content-length: ${body.length}`).slice(0, 40))
+      after(() => socket.destroy())
+      return socket
+    })
+    const timer = setInterval(() => slow.forEach(socket => socket.write('x')), 50)
+    after(() => clearInterval(timer))
+    await wait(200)
+    for (let i = 0; i < 5; i++) expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
+  })
+})
+
+describe('whoever guesses keys', () => {
+  const keyed = (url: string, more: object = {}): GatewayConfig => {
+    const { auth: _, ...config } = one(url, 'messages', { defaults: { retries: 0, wrongKeysPerMinute: 5, ...more } })
+    return { ...config, keys: [{ name: 'a', key: 'client-secret' }] }
+  }
+
+  test('is refused after a few wrong ones, even with the right one, and others are told how long', async () => {
+    const seen = await upstream(sendJson(200, answers('messages')))
+    const handler = gateway(keyed(seen.url))
+    after(() => handler.close(200))
+    const url = await listen(handler)
+    const ask = async (key: string) => fetch(`${url}/v1/messages`, { ...asked('messages'), headers: { 'content-type': 'application/json', 'x-api-key': key } })
+    expect((await ask('client-secret')).status).toBe(200)
+    const statuses: number[] = []
+    for (let i = 0; i < 8; i++) statuses.push((await ask(`guess-${i}`)).status)
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 429, 429])
+    const refused = await ask('client-secret')
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(strictOf('messages').checkError(await refused.json())).toEqual([])
+    expect(seen.calls.length).toBe(1)
+  })
+
+  test('is not counted where nothing is said of it', async () => {
+    const handler = gateway(keyed('http://127.0.0.1:9', { wrongKeysPerMinute: 0 }))
+    after(() => handler.close(200))
+    const url = await listen(handler)
+    for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/messages`, asked('messages'))).status).toBe(401)
+  })
+})
