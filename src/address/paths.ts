@@ -4,8 +4,8 @@ import { protocols } from '../protocols/index.ts'
 const all: readonly Protocol[] = Object.values(protocols)
 
 /** One segment that says a version of an API: `/v1`, `/v1beta`. */
-const version = /^v\d+[a-z]*\d*$/
-const listing = /^\/v\d+[a-z]*\d*\/models(?:\/(.+))?$/
+const version = /^v\d+(?:[a-z]+\d*)?$/
+const listing = /^\/v\d+(?:[a-z]+\d*)?\/models(?:\/(.+))?$/
 
 /** The rules of composing an address that a path may break; the sentences stand in `ruleOf`. */
 export type PathRule = 'doubled-version' | 'missing-version' | 'endpoint-as-base'
@@ -56,7 +56,7 @@ export function matchListing(path: string): { model?: string } | undefined {
 
 /** What is wrong with a path that is nearly one of ours; relative to the service root. */
 export function faultOf(path: string): PathFault | undefined {
-  const single = path.replace(/^.*?(?:\/v\d+[a-z]*\d*)+(?=\/v\d+[a-z]*\d*\/)/, '')
+  const single = path.replace(/^.*?(?:\/v\d+(?:[a-z]+\d*)?)+(?=\/v\d+(?:[a-z]+\d*)?\/)/, '')
   if (single !== path && isEndpoint(single)) return fault('doubled-version', single)
   const versioned = `/v1${path}`
   if (matchOf(versioned) ?? matchStored(versioned)) return fault('missing-version', versioned)

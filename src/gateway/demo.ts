@@ -90,7 +90,7 @@ type Whole = { index: number; messages: Message[]; finish: { reason: 'tool_calls
 function cutOff(candidate: Whole, limit: number): Whole {
   let left = limit
   const shorten = (text: string) => {
-    const words = text.match(/\s*\S+/g) ?? []
+    const words = text.trimEnd().match(oneWord) ?? []
     const kept = words.slice(0, left)
     left -= kept.length
     return kept.join('')
@@ -220,6 +220,9 @@ function wordsIn(part: Part): string {
   }
 }
 
+/** And the space before it; not `\s*\S+`, which tries every space of a text that ends in spaces as a beginning. */
+const oneWord = /\s+(?:\S+)?|\S+/g
+
 function wordsOf(text: string): number {
   return text.match(/\S+/g)?.length ?? 0
 }
@@ -228,7 +231,7 @@ function wordsOf(text: string): number {
 function inSmallPieces(event: CanonicalEvent): CanonicalEvent[] {
   if (event.type !== 'part.delta') return [event]
   const { delta } = event
-  if (delta.kind === 'text' || delta.kind === 'reasoning') return split(delta.text, /\s*\S+\s*$|\s*\S+/g).map(text => ({ ...event, delta: { ...delta, text } }))
+  if (delta.kind === 'text' || delta.kind === 'reasoning') return split(delta.text, oneWord).map(text => ({ ...event, delta: { ...delta, text } }))
   if (delta.kind === 'input') return split(delta.text, /.{1,12}/gsu).map(text => ({ ...event, delta: { ...delta, text } }))
   return [event]
 }
