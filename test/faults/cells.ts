@@ -62,6 +62,8 @@ export async function startBench(): Promise<Bench> {
     defaults: { retries: 0, eventLimit: 2 ** 21, keepAliveMs: 60_000 },
   })
   const server = createServer(handler)
+  // Longer than its clients keep theirs, or a call may meet a closing socket.
+  server.keepAliveTimeout = 75_000
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
   const agent = new Agent({ keepAliveTimeout: 2_000, connections: 64 })

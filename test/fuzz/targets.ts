@@ -60,7 +60,8 @@ function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Tar
         must(encoded.notes.length === 0, 'the same protocol notes a loss:', encoded.notes)
       } else if (kind === 'response') {
         // Counts that nobody told stay untold, so that a reply is as complete as its source; but it is one.
-        must(typed(() => to.decodeResponse(written)) !== undefined, 'a reply that its own protocol cannot read:', written, before)
+        const isRefused = before.includes('"__proto__"')
+        must(isRefused || typed(() => to.decodeResponse(written)) !== undefined, 'a reply that its own protocol cannot read:', written, before)
       }
     },
   }
@@ -259,7 +260,8 @@ function answersByHttp(served: Protocol): Target {
 }
 
 /** Names of tools, tiers and kinds of items that the upstream made up, and nobody can mend. */
-const itsOwn = /name: does not match|type: expected one of|serviceTier: does not match/
+const itsOwn =
+  /name: does not match|type: expected one of|serviceTier: does not match|inlineData\/data: does not match|its text is not what the deltas added up to/
 
 async function* piecewise(pieces: readonly Uint8Array[], breaks = false): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) yield piece
