@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+
+/** What users of the library install with it. */
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+const { dependencies, scripts } = JSON.parse(read('../package.json')) as { dependencies: Record<string, string>; scripts: Record<string, string> }
+type Locked = { dev?: boolean; link?: boolean; integrity?: string; resolved?: string; hasInstallScript?: boolean }
+const { packages } = JSON.parse(read('../package-lock.json')) as { packages: Record<string, Locked> }
+const production = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
+
+test('every package has its reason in docs/architecture.md, and no other has', () => {
+  const [, table = ''] = read('../docs/architecture.md').split('## Packages at run time')
+  const rows = [...table.matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(([, name]) => name !== 'package' && name !== '---')
+  expect(rows.map(([, name]) => name).toSorted()).toEqual(Object.keys(dependencies).toSorted())
+  for (const [, name, why] of rows) expect(why?.length, name).toBeGreaterThan(15)
+})
+
+test('the whole tree is small, and the page says how small', () => {
+  const names = new Set(production.map(([path]) => path.replace(/^.*node_modules\//, '')))
+  expect(names.size).toBeLessThanOrEqual(15)
+  expect(read('../docs/architecture.md')).toContain(`${names.size} packages in all`)
+})
+
+test('every package of it is the one that was looked at, and none runs a program when it is installed', () => {
+  for (const [path, { integrity, resolved, hasInstallScript }] of production) {
+    expect(integrity, path).toMatch(/^sha512-/)
+    expect(resolved, path).toMatch(/^https:\/\//)
+    expect(hasInstallScript ?? false, path).toBe(false)
+  }
+  expect(Object.keys(scripts)).not.toContain('postinstall')
+})
+
+test('publishing proves where the package comes from', () => {
+  const workflow = read('../.github/workflows/publish.yml')
+  expect(workflow).toContain('npm publish --provenance')
+  expect(workflow).toContain('id-token: write')
+  expect(workflow).toContain('npm audit --omit=dev')
+})
