@@ -24,7 +24,7 @@ export async function checkListing(ask: Asker, service: string, { key, model }: 
   const failed = (name: string, told: string) => tell(name, 'failed', told, { mend: mendOf(heard), ms })
   if (heard.failure !== undefined) return failed('the service answers', `${url}: ${heard.failure}`)
   tell('the service answers', 'passed', `GET ${url}: status ${heard.status}`, { ms })
-  const versions = new URL(heard.final).pathname.split('/').filter(segment => /^v\d+[a-z]*\d*$/.test(segment)).length
+  const versions = new URL(heard.final).pathname.split('/').filter(segment => /^v\d+(?:[a-z]+\d*)?$/.test(segment)).length
   if (heard.final !== url) failed('the final URL', `redirected to ${heard.final}`)
   else
     tell(
