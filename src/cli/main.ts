@@ -39,6 +39,7 @@ program
   .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
   .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
+  .option('--grace <seconds>', 'what answers under way get when the process is told to stop; then they are told that they end', toSeconds, 10)
   .addHelpText('after', '\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY')
   .action(async (options: ServeOptions) => {
     await serve(options)
@@ -127,6 +128,12 @@ function toPort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
+}
+
+function toSeconds(text: string): number {
+  const seconds = Number(text)
+  if (!Number.isFinite(seconds) || seconds < 0) throw new InvalidArgumentError('A number of seconds.')
+  return seconds
 }
 
 async function readInput(): Promise<string> {

@@ -17,16 +17,19 @@ export type ServeOptions = {
   upstreamProtocol?: string
   /** Environment variable that holds the upstream's key. */
   upstreamKeyEnv?: string
+  /** Seconds that answers under way get when the process is told to stop. */
+  grace?: number
 }
 
 export type Served = { host: string; port: number; url: string; close(): Promise<void> }
 
 /**
- * Runs a gateway until the process is told to stop. `out` gets the lines for people; the last one says that it listens.
+ * Runs a gateway until the process is told to stop, and then until what is under way has been answered. `out` gets the lines
+ * for people; the last one says that it listens.
  * @throws ConfigError; Error when the options do not fit together or the port is taken
  */
 export async function serve(options: ServeOptions, out: (line: string) => void = line => process.stdout.write(`${line}\n`)): Promise<Served> {
-  const { host, port } = options
+  const { host, port, grace = 10 } = options
   const config = await configOf(options)
   const handler = gateway(config)
   if (handler.localOnly && !isLoopback(host))
@@ -43,8 +46,9 @@ export async function serve(options: ServeOptions, out: (line: string) => void =
   const { port: bound } = server.address() as AddressInfo
   const url = `http://${inUrl(reachable(host))}:${bound}`
   const close = once(async () => {
+    // The door stays open meanwhile: whoever comes is told to come again.
+    await handler.close(grace * 1000)
     server.close()
-    await handler.close()
     server.closeAllConnections()
   })
   for (const line of helpOf(url, config)) out(line)

@@ -1,7 +1,7 @@
 import { ExponentialBackoff } from 'cockatiel'
 import type { Ask, Service, Trace } from './ask.ts'
 import { call, type Failure, type Opened } from './call.ts'
-import { clientLeft, type Refusal, refuse } from './error.ts'
+import { type Refusal, reasonOf, refuse } from './error.ts'
 import type { Candidate } from './upstream.ts'
 
 export type OpenCall = {
@@ -16,7 +16,7 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   const controller = new AbortController()
   const { signal } = ask.request
   const stop = (reason: Refusal) => controller.abort(reason)
-  const left = () => stop(clientLeft())
+  const left = () => stop(reasonOf(signal))
   if (signal.aborted) left()
   else signal.addEventListener('abort', left, { once: true })
   return { opened: tryAll(service, ask, trace, controller), stop }

@@ -28,6 +28,16 @@ export function clientLeft(): Refusal {
   return refuse(499, 'cancelled', 'the client closed the connection')
 }
 
+/** This process will soon be gone; another may be there in a moment. */
+export function shuttingDown(): Refusal {
+  return new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down', retryAfterMs: 1000 }, { headers: { connection: 'close' } })
+}
+
+/** Why an exchange was given up: its client has gone, unless something else was said. */
+export function reasonOf({ reason }: AbortSignal): Refusal {
+  return reason instanceof Refusal ? reason : clientLeft()
+}
+
 /** A failure that a stream told of, as an answer of its own: an event is no error body, not even in its own protocol. */
 export function failedStream({ raw: _, ...error }: CanonicalError): Refusal {
   return new Refusal({ ...error, status: error.status >= 400 ? error.status : 502 })

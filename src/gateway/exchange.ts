@@ -10,7 +10,7 @@ import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
 import { bounded, type Opened, readText } from './call.ts'
-import { failedStream, type Refusal, refuse } from './error.ts'
+import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
 import { recall } from './recall.ts'
@@ -63,7 +63,8 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       else early = failure
     },
   })
-  ask.request.signal.addEventListener('abort', relay.leave, { once: true })
+  const { signal } = ask.request
+  signal.addEventListener('abort', () => relay.giveUp(reasonOf(signal)), { once: true })
   const body = await relay.start()
   started = true
   trace.firstByte ??= Date.now()

@@ -9,7 +9,7 @@ import { isFault } from './attempts.ts'
 import { readJson } from './body.ts'
 import { createBreakers } from './breaker.ts'
 import { clientSettings } from './client-settings.ts'
-import { Refusal, refusalOf, refuse, wireOf } from './error.ts'
+import { Refusal, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
 import { generate } from './exchange.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks, Identity } from './hooks.ts'
@@ -37,7 +37,7 @@ export type Gateway = {
   serves(method: string, path: string): boolean
   /** Never rejects: whatever goes wrong is an answer in the caller's own dialect. */
   answer(request: GatewayRequest): Promise<GatewayAnswer>
-  /** Takes no new requests, waits for those under way and releases the sockets. */
+  /** Refuses new requests and waits for those under way; what goes on after `graceMs` is told that it ends here. Releases the sockets. */
   close(graceMs?: number): Promise<void>
   /** Neither keys nor `"auth": "none"` nor a hook: only clients on the same machine are served. */
   readonly localOnly: boolean
@@ -68,6 +68,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const running = new Set<AbortController>()
   let closing = false
   let idle = () => {}
+  const lastOne = () => (closing ? { connection: 'close' } : {})
 
   async function answerRoute(route: Route, request: GatewayRequest, trace: Trace): Promise<GatewayAnswer> {
     switch (route.kind) {
@@ -203,11 +204,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       else request.signal.addEventListener('abort', left, { once: true })
       running.add(controller)
       try {
-        if (closing) throw new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down' }, { headers: { connection: 'close' } })
+        if (closing) throw shuttingDown()
         if (sizeOf(request.headers) > longestHeaders) throw refuse(431, 'invalid_request', 'the headers are too large')
-        const answer = await answerRoute(route, { ...request, signal: controller.signal }, trace)
+        const answer = await Promise.race([answerRoute(route, { ...request, signal: controller.signal }, trace), whenGivenUp(controller.signal)])
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
-        return { ...answer, headers: safeHeaders({ ...answer.headers, ...requestIdHeaders(requestId) }) }
+        return { ...answer, headers: safeHeaders({ ...answer.headers, ...lastOne(), ...requestIdHeaders(requestId) }) }
       } catch (thrown) {
         const refusal = refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
@@ -223,7 +224,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       closing = true
       if (running.size > 0) {
         const timer = setTimeout(() => {
-          for (const controller of running) controller.abort()
+          for (const controller of running) controller.abort(shuttingDown())
         }, graceMs)
         await new Promise<void>(resolve => {
           idle = resolve
@@ -233,6 +234,16 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       await Promise.all([service.transport.close?.(), service.limits.close(), memory?.close()])
     },
   }
+}
+
+/** Rejects when the exchange is given up for another reason than that its client has gone; so nothing that hangs can hold it. */
+function whenGivenUp(signal: AbortSignal): Promise<never> {
+  const givenUp = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => signal.reason instanceof Refusal && reject(signal.reason), { once: true })
+  })
+  // Once the answer is on its way nobody waits for this.
+  givenUp.catch(() => {})
+  return givenUp
 }
 
 /** A connection's address may hold a password. */

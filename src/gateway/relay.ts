@@ -31,8 +31,8 @@ export type Relay = {
    * @throws Refusal when the upstream failed before there was anything to send
    */
   start(): Promise<AsyncIterable<Chunk>>
-  /** The client has gone. */
-  leave(): void
+  /** Ends it before its time: nobody reads any more, or whoever reads is told why. */
+  giveUp(reason: Refusal): void
 }
 
 /** What is held back at most while waiting for the first whole frame. */
@@ -52,6 +52,9 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
   let answered = false
   let done = false
   let failed = false
+  let givenUp: Refusal | undefined
+  /** What is still to be said to a client that was not reading when it was given up. */
+  let farewell: Chunk = ''
   const held: Uint8Array[] = []
   let heldLength = 0
   /** The last bytes sent, for pings go between frames only. */
@@ -65,6 +68,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
         if (!source) {
           opening ??= open()
           const got = await clock.wait(opening, 0)
+          if (givenUp) throw givenUp
           if (got !== ping) {
             source = got
             continue
@@ -73,6 +77,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
         } else {
           pending ??= source.body.next()
           const got = await clock.wait(pending, source.idleMs).catch(broken)
+          if (givenUp) throw givenUp
           if (got === ping) {
             if (!/\n\n$|\r\n\r\n$|\r\r$/.test(tail)) {
               clock.sent()
@@ -85,6 +90,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
           }
         }
       } catch (error) {
+        if (done && givenUp) break
         out = fail(error)
       }
       if (out.length > 0) keeping?.sent(out)
@@ -94,7 +100,9 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
         return { value: out, done: false }
       }
     }
-    return { value: undefined, done: true }
+    const rest = farewell
+    farewell = ''
+    return rest.length > 0 ? { value: rest, done: false } : { value: undefined, done: true }
   }
 
   function take(from: Source, chunk: Chunk): Chunk {
@@ -190,13 +198,17 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
       .finally(() => clearTimeout(timer))
   }
 
-  function leave(): void {
+  function giveUp(reason: Refusal): void {
     if (done) return
-    const left = clientLeft()
-    stop(left)
     opening?.catch(() => {})
     pending?.catch(() => {})
-    complete(left)
+    if (reason.error.kind === 'cancelled') {
+      stop(reason)
+      complete(reason)
+      return
+    }
+    givenUp = reason
+    if (!clock.interrupt(reason) && committed) farewell = fail(reason)
   }
 
   return {
@@ -210,13 +222,13 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
           return result
         },
         async return() {
-          leave()
+          giveUp(clientLeft())
           return { value: undefined, done: true as const }
         },
       }
       return { [Symbol.asyncIterator]: () => iterator }
     },
-    leave,
+    giveUp,
   }
 }
 
@@ -281,6 +293,11 @@ function createClock(keepAliveMs: number) {
           },
         )
       })
+    },
+    /** Whoever waits hears this instead. Is anybody waiting? */
+    interrupt(reason: Refusal): boolean {
+      due?.reject(reason)
+      return due !== undefined
     },
     stop() {
       clearTimeout(timer)

@@ -14,11 +14,14 @@ type Response = ServerResponse & { flush?: () => void }
 /** A request handler for Express 4 and 5, Connect and node:http; without `next`, paths that are not ours get 404. */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
-  /** Takes no new requests, waits for those under way and releases the sockets. */
+  /** Refuses new requests and waits until those under way are answered; what goes on after `graceMs` is told that it ends here. Releases the sockets. */
   close(graceMs?: number): Promise<void>
   /** There are no keys, so that only clients on this machine are served. */
   readonly localOnly: boolean
 }
+
+/** How long clients get to take the last bytes of their answers. */
+const farewellMs = 1_000
 
 /**
  * The gateway as middleware, mountable under any path. Without configuration it serves the built-in demo model.
@@ -26,15 +29,25 @@ export type ConnectGateway = {
  */
 export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)
+  const open = new Set<Response>()
   const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
     const url = new URL(`http://host${request.url?.startsWith('/') ? request.url : '/'}`)
     if (next && !inner.serves(request.method ?? 'GET', url.pathname)) return next()
+    open.add(response)
+    response.once('close', () => open.delete(response))
     answer(inner, request, url, response).catch((error: unknown) => {
       if (next && !response.headersSent) next(error)
       else response.destroy()
     })
   }
-  return Object.assign(handler, { close: inner.close, localOnly: inner.localOnly })
+  return Object.assign(handler, {
+    async close(graceMs?: number) {
+      await inner.close(graceMs)
+      // What was said last is still on its way, or nobody takes it.
+      for (const end = Date.now() + farewellMs; open.size > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
+    },
+    localOnly: inner.localOnly,
+  })
 }
 
 async function answer(inner: Gateway, request: Request, { pathname, searchParams }: URL, response: Response): Promise<void> {

@@ -1,10 +1,8 @@
-import Anthropic from '@anthropic-ai/sdk'
-import { GoogleGenAI } from '@google/genai'
-import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { after, listen, one, type Protocol, replies, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
+import { ask } from './asking.ts'
 
 /** The SDKs try again by themselves; the gateway must not be in their way. */
 const failing = (status: number, headers: Record<string, string> = {}) => sendJson(status, { error: { message: 'Not now', type: 'overloaded_error' } }, headers)
@@ -16,34 +14,6 @@ async function through(served: Protocol, ...scripts: Script[]): Promise<{ url: s
   const handler = gateway(one(seen.url, served))
   after(() => handler.close(100))
   return { url: await listen(handler), seen }
-}
-
-const ask: Record<Protocol, (base: string, stream: boolean) => Promise<string>> = {
-  async 'chat-completions'(base, stream) {
-    const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'key', maxRetries: 2 })
-    const params = { model: 'm', messages: [{ role: 'user' as const, content: 'Hi' }] }
-    if (!stream) return (await client.chat.completions.create(params)).choices[0]?.message.content ?? ''
-    return (await client.chat.completions.stream(params).finalContent()) ?? ''
-  },
-  async responses(base, stream) {
-    const client = new OpenAI({ baseURL: `${base}/v1`, apiKey: 'key', maxRetries: 2 })
-    if (!stream) return (await client.responses.create({ model: 'm', input: 'Hi' })).output_text
-    return (await client.responses.stream({ model: 'm', input: 'Hi' }).finalResponse()).output_text
-  },
-  async messages(base, stream) {
-    const client = new Anthropic({ baseURL: base, apiKey: 'key', maxRetries: 2 })
-    const params = { model: 'm', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hi' }] }
-    const { content } = stream ? await client.messages.stream(params).finalMessage() : await client.messages.create(params)
-    return content.map(block => (block.type === 'text' ? block.text : '')).join('')
-  },
-  async 'generate-content'(base, stream) {
-    const { models } = new GoogleGenAI({ apiKey: 'key', httpOptions: { baseUrl: base, retryOptions: { attempts: 3, initialDelay: 0.01 } } })
-    const params = { model: 'm', contents: 'Hi' }
-    if (!stream) return (await models.generateContent(params)).text ?? ''
-    let text = ''
-    for await (const piece of await models.generateContentStream(params)) text += piece.text ?? ''
-    return text
-  },
 }
 
 const failures: [string, Script][] = [
@@ -61,14 +31,14 @@ describe.each(protocolNames)('the client of %s', client => {
     test.each(failures.filter(([status]) => isRetried(client, served, status)))('recovers from %s by itself', async (_, failure) => {
       for (const stream of [false, true]) {
         const { url, seen } = await through(served, failure, stream ? sendStream(streams[served]) : sendJson(200, replies[served]))
-        expect(await ask[client](url, stream)).toBe('Hello')
+        expect(await ask[client](url, { stream })).toBe('Hello')
         expect(seen.calls.length).toBe(2)
       }
     })
 
     test('is told that a stream broke off, and nothing is sent twice', async () => {
       const { url, seen } = await through(served, sendStream(streams[served].slice(0, -2), { cut: true }), sendStream(streams[served]))
-      await expect(ask[client](url, true)).rejects.toThrow()
+      await expect(ask[client](url, { stream: true })).rejects.toThrow()
       expect(seen.calls.length).toBe(1)
     })
   })

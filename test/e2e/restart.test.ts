@@ -1,0 +1,234 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
+import { freePort, type Redis, redisInstalled, redisTitle, startRedis } from '../gateway/redis.ts'
+import { after, asking, half, isStreaming, type Protocol, replies, streams, type Upstream, until, upstream } from '../gateway/support.ts'
+import { strictOf } from '../support/strict/index.ts'
+import { ask } from './asking.ts'
+
+/** Processes that are told to stop, or are killed, while the official SDKs are being answered. */
+
+const patienceMs = 60_000
+const fileOf = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+type Started = { child: ChildProcess; url: string; exit: Promise<{ code: number | null; at: number }> }
+
+function run(args: string[], env: Record<string, string>): Pick<Started, 'child' | 'exit'> {
+  const child = spawn(process.execPath, ['--import', 'tsx', ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exit = new Promise<{ code: number | null; at: number }>(resolve => child.once('exit', code => resolve({ code, at: Date.now() })))
+  after(async () => {
+    child.kill('SIGKILL')
+    await exit
+  })
+  return { child, exit }
+}
+
+async function serving(config: GatewayConfig, graceSeconds: number): Promise<Started> {
+  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+  await writeFile(file, JSON.stringify(config))
+  const started = run([fileOf('../../src/cli/main.ts'), 'serve', '--config', file, '--port', '0', '--grace', String(graceSeconds)], {})
+  const url = await new Promise<string>((resolve, reject) => {
+    let out = ''
+    started.child.stdout?.on('data', chunk => {
+      out += String(chunk)
+      const [, found] = /^listening on (\S+)$/m.exec(out) ?? []
+      if (found) resolve(found)
+    })
+    void started.exit.then(({ code }) => reject(new Error(`ended with ${code}: ${out}`)))
+  })
+  return { ...started, url }
+}
+
+/** An upstream that says half of each answer, and the rest when it may. */
+async function holding(served: Protocol): Promise<Upstream & { release(): void }> {
+  let release = () => {}
+  const released = new Promise<void>(resolve => {
+    release = resolve
+  })
+  const seen = await upstream(async (response, call) => {
+    const stream = isStreaming(served, call)
+    const frames = streams[served]
+    const all = stream ? frames.join('') : JSON.stringify(replies[served])
+    const begin = stream ? half(served).join('') : all.slice(0, 20)
+    response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json' }).write(begin)
+    await released
+    response.end(all.slice(begin.length))
+  })
+  return Object.assign(seen, { release })
+}
+
+async function allHolding() {
+  const upstreams = await Promise.all(protocolNames.map(async name => [name, await holding(name)] as const))
+  const config: GatewayConfig = {
+    auth: 'none',
+    channels: upstreams.map(([name, { url }]) => ({ name, protocols: [name], baseUrl: url })),
+    models: upstreams.map(([name]) => ({ id: `m-${name}`, channels: [{ name }] })),
+    defaults: { retries: 0 },
+  }
+  return { upstreams: upstreams.map(([, one]) => one), config }
+}
+
+const cells = protocolNames.flatMap(client => protocolNames.flatMap(served => [true, false].map(stream => ({ client, served, stream }))))
+const calls = (upstreams: readonly Upstream[]) => upstreams.reduce((sum, one) => sum + one.calls.length, 0)
+
+describe('wireglot serve that is told to stop', () => {
+  test('answers whoever it is answering, tells newcomers of every protocol to come again, and ends', async () => {
+    const { upstreams, config } = await allHolding()
+    const { child, url, exit } = await serving(config, 60)
+    const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
+    await until(() => calls(upstreams) === cells.length, patienceMs)
+    child.kill('SIGTERM')
+    // Nobody tells when the signal has come.
+    while ((await fetch(`${url}/v1/models`)).status === 200);
+    for (const client of protocolNames) {
+      const [path, init] = asking(client, { model: 'm-messages' })
+      const refused = await fetch(url + path, init)
+      expect(refused.status).toBe(503)
+      expect(refused.headers.get('retry-after')).toBe('1')
+      expect(refused.headers.get('connection')).toBe('close')
+      expect(strictOf(client).checkError(await refused.json())).toEqual([])
+    }
+    for (const one of upstreams) one.release()
+    expect(await Promise.all(running)).toEqual(cells.map(() => 'Hello'))
+    expect((await exit).code).toBe(0)
+  })
+
+  test('tells whoever it is answering still that it ends, when the grace time is over: every SDK hears an error', async () => {
+    const { upstreams, config } = await allHolding()
+    const { child, url, exit } = await serving(config, 1)
+    const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
+    const ends = Promise.allSettled(running)
+    await until(() => calls(upstreams) === cells.length, patienceMs)
+    const { port } = new URL(url)
+    const [path, { body }] = asking('messages', { model: 'm-messages', stream: true })
+    // One does not read what it asked for, and one has not said all of its request.
+    for (const sent of [String(body), String(body).slice(0, 20)]) {
+      const socket = connect(Number(port), '127.0.0.1').pause()
+      socket.on('error', () => {})
+      after(() => socket.destroy())
+      socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${String(body).length}\r\n\r\n${sent}`)
+    }
+    await until(() => calls(upstreams) === cells.length + 1, patienceMs)
+    const told = Date.now()
+    child.kill('SIGTERM')
+    expect((await ends).map(({ status }) => status)).toEqual(cells.map(() => 'rejected'))
+    const { code, at } = await exit
+    expect(code).toBe(0)
+    // The grace time, the farewell, and a busy machine.
+    expect(at - told).toBeLessThan(1_000 + 1_000 + 10_000)
+    await until(() => upstreams.every(({ aborted, calls: list }) => aborted === list.length), patienceMs)
+  })
+})
+
+describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitle}`, () => {
+  let redis: Redis
+  beforeAll(async () => {
+    redis = await startRedis()
+  })
+  afterAll(() => redis.stop())
+
+  type Heard = { servedBy: string; text: Promise<string> }
+
+  async function startCluster(database: number, perMinute = 10_000) {
+    const seen = await holding('messages')
+    const port = await freePort()
+    const { child, exit } = run([fileOf('../examples/cluster.ts')], {
+      PROCESSES: '2',
+      PORT: String(port),
+      PER_MINUTE: String(perMinute),
+      REDIS_URL: redis.url(database),
+      ALICE_KEY: 'client-secret',
+      ANTHROPIC_API_KEY: 'upstream-secret',
+      ANTHROPIC_BASE_URL: seen.url,
+    })
+    const url = `http://127.0.0.1:${port}`
+    const pids = new Set<string>()
+    /** Both listen: each has refused somebody without a key. */
+    const ready = async (wanted: number) => {
+      for (const end = Date.now() + patienceMs; pids.size < wanted; await new Promise(resolve => setTimeout(resolve, 50))) {
+        if (Date.now() > end) throw new Error(`${pids.size} processes listen`)
+        // Many at once, or the first process that wakes takes them all.
+        const answers = Array.from({ length: 20 }, () => fetch(`${url}/v1/models`, { headers: { connection: 'close' } }).catch(() => undefined))
+        for (const answer of await Promise.all(answers)) {
+          const pid = answer?.headers.get('x-served-by')
+          if (pid) pids.add(pid)
+        }
+      }
+    }
+    await ready(2)
+    return { seen, url, pids, ready, child, exit }
+  }
+
+  /** A stream under way, and the process that it comes from. */
+  async function opened(client: Protocol, url: string): Promise<Heard> {
+    let tell = (_: string) => {}
+    const servedBy = new Promise<string>(resolve => {
+      tell = resolve
+    })
+    const spied: typeof fetch = async (input, init) => {
+      const answer = await fetch(input, init)
+      tell(answer.headers.get('x-served-by') ?? '')
+      return answer
+    }
+    const text = ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 0, fetch: spied })
+    text.catch(() => {})
+    return { servedBy: await servedBy, text }
+  }
+
+  test('one that is killed takes only its own open streams along, the SDKs recover, and another takes its place', async () => {
+    const { seen, url, pids, ready } = await startCluster(1)
+    const streams: Heard[] = []
+    const serving = () => new Set(streams.map(({ servedBy }) => servedBy))
+    for (let round = 0; round < 3 || (serving().size < 2 && round < 20); round++)
+      streams.push(...(await Promise.all([...protocolNames, ...protocolNames].map(client => opened(client, url)))))
+    expect(serving()).toEqual(pids)
+    const [victim = ''] = pids
+    const lost = streams.filter(({ servedBy }) => servedBy === victim)
+    process.kill(Number(victim), 'SIGKILL')
+    const recovered = protocolNames.map(client => ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 8 }))
+    for (const { text } of lost) await expect(text).rejects.toThrow()
+    seen.release()
+    for (const { servedBy, text } of streams) if (servedBy !== victim) expect(await text).toBe('Hello')
+    expect(await Promise.all(recovered)).toEqual(protocolNames.map(() => 'Hello'))
+    await ready(3)
+  })
+
+  test('one that is told to stop ends its streams first, and newcomers find the other', async () => {
+    const { seen, url, pids } = await startCluster(2)
+    const streams = await Promise.all(Array.from({ length: 3 }, () => protocolNames).flatMap(names => names.map(client => opened(client, url))))
+    process.kill(Number([...pids][0]), 'SIGTERM')
+    const newcomers = protocolNames.map(client => ask[client](url, { stream: false, model: 'sonnet', key: 'client-secret', retries: 8 }))
+    seen.release()
+    for (const { text } of streams) expect(await text).toBe('Hello')
+    expect(await Promise.all(newcomers)).toEqual(protocolNames.map(() => 'Hello'))
+  })
+
+  test('their limits are one', async () => {
+    const { seen, url } = await startCluster(3, 20)
+    seen.release()
+    const served = new Set<string | null>()
+    const [path, init] = asking('messages', { model: 'sonnet' }, { 'x-api-key': 'client-secret', connection: 'close' })
+    let good = 0
+    for (let round = 0; round < 3 || (served.size < 2 && round < 50); round++) {
+      const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url + path, init)))
+      for (const { headers } of answers) served.add(headers.get('x-served-by'))
+      good += answers.filter(({ status }) => status === 200).length
+      expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
+    }
+    expect(served.size).toBe(2)
+    expect(good).toBe(20)
+  })
+
+  test('all of them end when the first one is told to', async () => {
+    const { child, exit, pids } = await startCluster(4)
+    child.kill('SIGTERM')
+    expect((await exit).code).toBe(0)
+    for (const pid of pids) expect(() => process.kill(Number(pid), 0)).toThrow()
+  })
+})
