@@ -1,231 +1,205 @@
-import { fork } from 'node:child_process'
-import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { Agent, request } from 'undici'
-import { gateway } from '../src/hosts/connect.ts'
-import { collectStream, normalizeResponse, textOf } from '../src/index.ts'
-import { type ProtocolName, protocols } from '../src/protocols/index.ts'
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+import { writeSection } from '../test/tools/reliability.ts'
+import { chart } from './soak/chart.ts'
+import { type Counts, faults, type Options, type Phase, phases, type Said, type Window } from './soak/plan.ts'
 
 /**
- * Many streams at once through a gateway in a process of its own, every text compared letter by letter: `npm run bench:soak --
- * --minutes 10 --streams 1000`. One client in seven leaves: before the first byte, in the middle of a stream, or while a whole
- * reply is on its way. Prints what was lost or mixed up, how much memory the gateway held over time, and how fast upstream
- * calls of clients that left were ended. Exit code 1: something was not as it should be.
+ * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of
+ * protocols in turn, whole replies among them; five of a hundred meet a failing upstream, five of a hundred clients leave;
+ * every text is compared letter by letter. Then a hundred clients leave at once, in each phase.
+ *
+ * `--streams N` at once, `--pause MS` between two pieces of a stream, `--words N` of a stream. `--record NAME` writes the
+ * figures between the marks of this name in docs/reliability.md, and draws bench/NAME.svg. Exit code 1: something was not as it
+ * should be.
  */
-const option = (name: string, usual: number) => {
+const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
-  return at > 0 ? Number(process.argv[at + 1]) : usual
+  return at > 0 ? process.argv[at + 1] : undefined
 }
-const role = process.env['SOAK_ROLE']
-const pieces = 40
-const pauseMs = 50
+const options: Options = {
+  minutes: Number(given('minutes') ?? 30),
+  streams: Number(given('streams') ?? 300),
+  pauseMs: Number(given('pause') ?? 10),
+  words: Number(given('words') ?? 40),
+}
+const record = given('record')
 
-const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+type Sample = Extract<Said, { heap: number }> & { at: number }
+type Ended = Map<Phase, { under: number[]; quiet: number[] }>
+export type Measured = { samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
 
-/** What the upstream says to whoever asks with this word: every piece can be told from every other. */
-const saying = (word: string) => Array.from({ length: pieces }, (_, i) => `${word}.${i}; `)
+const measured = await soak()
+process.exitCode = report(measured)
 
-/** Says the word it is asked with, again and again; the other process is told when a caller left, and how many calls are open. */
-function serveUpstream(): void {
+async function soak(): Promise<Measured> {
+  const built = mkdtempSync(join(tmpdir(), 'soak-'))
+  // As it is for users: loaders that keep the names of functions make each closure several times as dear.
+  await build({
+    entryPoints: [fileURLToPath(new URL('./soak/served.ts', import.meta.url))],
+    outfile: join(built, 'served.mjs'),
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'es2023',
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+  })
+  const children: ChildProcess[] = []
+  const samples: Sample[] = []
+  const windows: Window[] = []
+  const gone = new Map<string, { phase: Phase; at: number }>()
+  const ended: Ended = new Map(phases.map(phase => [phase, { under: [], quiet: [] }]))
   let open = 0
-  const server = createServer((asked, answer) => {
-    open++
-    answer.on('close', () => open--)
-    let text = ''
-    asked.on('data', chunk => {
-      text += String(chunk)
-    })
-    asked.on('end', () => {
-      const [word = ''] = /n\d+/.exec(text) ?? []
-      answer.on('close', () => {
-        if (!answer.writableFinished) process.send?.({ left: word, at: Date.now() })
-      })
-      void (/"stream": ?true/.test(text) ? sayInPieces(answer, word, text.includes('after a while')) : sayWhole(answer, word))
-    })
-  })
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
-  setInterval(() => process.send?.({ open }), 1_000)
-}
+  let isQuiet = false
+  let hear = (_: Said) => {}
 
-const head = (word: string, object: string) => ({ id: `c_${word}`, object, created: 1, model: 'm' })
-
-async function sayInPieces(answer: ServerResponse, word: string, late: boolean): Promise<void> {
-  if (late) await wait(pieces * pauseMs)
-  if (answer.destroyed) return
-  answer.writeHead(200, { 'content-type': 'text/event-stream' })
-  const say = (delta: object, finish: string | null = null) =>
-    answer.write(`data: ${JSON.stringify({ ...head(word, 'chat.completion.chunk'), choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`)
-  say({ role: 'assistant', content: '' })
-  for (const content of saying(word)) {
-    if (answer.destroyed) return
-    say({ content })
-    await wait(pauseMs)
-  }
-  say({}, 'stop')
-  answer.end('data: [DONE]\n\n')
-}
-
-async function sayWhole(answer: ServerResponse, word: string): Promise<void> {
-  answer.writeHead(200, { 'content-type': 'application/json' })
-  const message = { role: 'assistant', content: saying(word).join(''), refusal: null }
-  const text = JSON.stringify({ ...head(word, 'chat.completion'), choices: [{ index: 0, message, finish_reason: 'stop', logprobs: null }] })
-  answer.write(text.slice(0, 40))
-  await wait(pieces * pauseMs)
-  if (!answer.destroyed) answer.end(text.slice(40))
-}
-
-function serveGateway(): void {
-  const handler = gateway({
-    auth: 'none',
-    channels: [{ name: 'up', protocols: ['chat-completions'], baseUrl: String(process.env['SOAK_UPSTREAM']) }],
-    models: [{ id: 'm', channels: [{ name: 'up' }] }],
-  })
-  const server = createServer(handler)
-  server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
-  setInterval(() => {
-    globalThis.gc?.()
-    process.send?.({ heap: process.memoryUsage().heapUsed, rss: process.memoryUsage().rss })
-  }, 5_000)
-}
-
-type Said = { port?: number; heap?: number; rss?: number; left?: string; at?: number; open?: number }
-
-function start(as: string, upstream: string | undefined, hear: (said: Said) => void) {
-  const child = fork(new URL(import.meta.url).pathname, {
-    env: { ...process.env, SOAK_ROLE: as, ...(upstream !== undefined && { SOAK_UPSTREAM: upstream }) },
-    execArgv: [...process.execArgv, '--expose-gc'],
-  })
-  const url = new Promise<string>(resolve => {
-    child.on('message', said => {
-      const { port } = said as Said
-      if (port) resolve(`http://127.0.0.1:${port}`)
-      else hear(said as Said)
-    })
-  })
-  return { child, url }
-}
-
-const clients: { protocol: ProtocolName; body: (text: string) => object }[] = [
-  { protocol: 'messages', body: text => ({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: text }] }) },
-  { protocol: 'responses', body: text => ({ model: 'm', input: text }) },
-  { protocol: 'chat-completions', body: text => ({ model: 'm', messages: [{ role: 'user', content: text }] }) },
-]
-
-const phases = ['before the first byte', 'in the middle of a stream', 'while a whole reply is on its way'] as const
-type Phase = (typeof phases)[number]
-
-/** Every seventh client leaves, in turn in each of the phases. */
-const phaseOf = (number: number): Phase | undefined => (number % 7 === 3 ? phases[Math.floor(number / 7) % phases.length] : undefined)
-
-type Count = { whole: number; left: number; lost: number; mixed: number }
-
-async function load(): Promise<void> {
-  const minutes = option('minutes', 10)
-  const atOnce = option('streams', 1_000)
-  const gone = new Map<string, { since: number; phase: Phase }>()
-  const abortMs = new Map<Phase, number[]>(phases.map(phase => [phase, []]))
-  const heaps: number[] = []
-  const sizes: number[] = []
-  let open = 0
-  const upstream = start('upstream', undefined, said => {
-    open = said.open ?? open
-    const leaver = said.left === undefined ? undefined : gone.get(said.left)
-    if (leaver && said.at !== undefined) abortMs.get(leaver.phase)?.push(said.at - leaver.since)
-  })
-  const served = start('gateway', await upstream.url, ({ heap, rss }) => {
-    if (heap) heaps.push(heap)
-    if (rss) sizes.push(rss)
-  })
-  const base = await served.url
-  const agent = new Agent({ connections: atOnce + 50, pipelining: 1 })
-  const until = Date.now() + minutes * 60_000
-  const count: Count = { whole: 0, left: 0, lost: 0, mixed: 0 }
-  let next = 0
-
-  async function one(): Promise<void> {
-    const number = next++
-    const word = `n${number}`
-    const client = clients[number % clients.length]
-    if (!client) return
-    const phase = phaseOf(number)
-    const stream = phase !== 'while a whole reply is on its way'
-    const controller = new AbortController()
-    const leave = (): void => {
-      if (!phase || gone.has(word)) return
-      gone.set(word, { since: Date.now(), phase })
-      count.left++
-      controller.abort()
+  function take(said: Said): void {
+    if ('heap' in said) samples.push({ ...said, at: Date.now() })
+    else if ('window' in said) windows.push(said.window)
+    else if ('open' in said) open = said.open
+    else if ('left' in said) {
+      isQuiet = said.left.length > 12
+      gone.set(said.left, said)
+    } else if ('ended' in said) {
+      const leaver = gone.get(said.ended)
+      if (leaver) ended.get(leaver.phase)?.[isQuiet ? 'quiet' : 'under'].push(said.at - leaver.at)
     }
-    const timer = phase && phase !== 'in the middle of a stream' ? setTimeout(leave, (pieces * pauseMs) / 4) : undefined
-    let text = ''
-    try {
-      const { body } = await request(base + protocols[client.protocol].address.path, {
-        method: 'POST',
-        dispatcher: agent,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ ...client.body(phase === 'before the first byte' ? `${word} after a while` : word), stream }),
-        signal: controller.signal,
-      })
-      for await (const chunk of body) {
-        text += String(chunk)
-        if (phase === 'in the middle of a stream' && text.length > 2_000) return leave()
+    hear(said)
+  }
+  function start(file: string, env: Record<string, string>, execArgv = process.execArgv): ChildProcess {
+    const child = fork(file, { env: { ...process.env, SOAK_PAUSE: String(options.pauseMs), SOAK_WORDS: String(options.words), ...env }, execArgv })
+    child.on('message', said => take(said as Said))
+    children.push(child)
+    return child
+  }
+  const when = <T>(fits: (said: Said) => T | undefined) =>
+    new Promise<T>(resolve => {
+      hear = said => {
+        const found = fits(said)
+        if (found !== undefined) resolve(found)
       }
-    } catch {
-      if (controller.signal.aborted) return
-    } finally {
-      clearTimeout(timer)
-    }
-    const said = await heard(text, client.protocol).catch(() => '')
-    if (said === saying(word).join('')) count.whole++
-    else if ((said.match(/n\d+(?=\.)/g) ?? []).some(one => one !== word)) count.mixed++
-    else count.lost++
-  }
+    })
+  const port = () => when(said => ('port' in said ? `http://127.0.0.1:${said.port}` : undefined))
+  const path = (name: string) => fileURLToPath(new URL(`./soak/${name}.ts`, import.meta.url))
 
-  await Promise.all(
-    Array.from({ length: atOnce }, async (_, i) => {
-      // All at once would measure how fast sockets open.
-      await wait(i)
-      while (Date.now() < until) await one()
-    }),
+  const upstream = start(path('upstream'), {})
+  const served = start(join(built, 'served.mjs'), { SOAK_UPSTREAM: await port() }, ['--expose-gc'])
+  const url = await port()
+  const sample = () => {
+    served.send('tell')
+    return when(said => ('heap' in said ? samples.at(-1) : undefined))
+  }
+  const before = await sample()
+  samples.length = 0
+  start(path('clients'), { SOAK_GATEWAY: url, SOAK_MINUTES: String(options.minutes), SOAK_STREAMS: String(options.streams) })
+  const counts = await when(said => ('done' in said ? said.done : undefined))
+  const under = samples.filter(({ at }) => at <= (samples[0]?.at ?? 0) + options.minutes * 60_000 - 10_000)
+  upstream.send('close what is idle')
+  await new Promise(resolve => setTimeout(resolve, 3_000))
+  const after = await sample()
+  await when(said => ('open' in said ? said : undefined))
+  for (const child of children) child.disconnect()
+  rmSync(built, { recursive: true })
+  return { samples: under, rest: { before, after }, windows, ended, open, counts }
+}
+
+const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length)
+const median = (list: readonly number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
+const quarters = <T>(list: readonly T[]): T[][] => [0, 1, 2, 3].map(i => list.slice(Math.floor((list.length * i) / 4), Math.floor((list.length * (i + 1)) / 4)))
+const shown = (list: readonly number[], digits = 0) => list.map(value => value.toFixed(digits)).join(', ')
+const at = (list: readonly number[], share: number) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
+
+function report({ samples, rest, windows, ended, open, counts }: Measured): number {
+  const { minutes, streams, pauseMs } = options
+  const cores = samples.slice(1).map((one, i) => (one.cpuMs - (samples[i]?.cpuMs ?? 0)) / (one.at - (samples[i]?.at ?? 0)))
+  const heaps = quarters(samples).map(part => mean(part.map(({ heap }) => heap / 1e6)))
+  const sizes = quarters(samples).map(part => mean(part.map(({ rss }) => rss / 1e6)))
+  const handles = quarters(samples).map(part => mean(part.map(one => one.handles)))
+  const p50 = quarters(windows).map(part => median(part.map(one => one.p50)))
+  const p99 = quarters(windows).map(part => median(part.map(one => one.p99)))
+  const { whole, told, sold, left, lost, mixed } = counts
+  const all = whole + told + sold + left + lost + mixed
+  const rows = [
+    ['streams and whole replies in all', `${all.toLocaleString('en')}, ${streams} at once for ${minutes} min, a piece each ${pauseMs} ms; all 16 pairs`],
+    ['whole and right, letter by letter', whole.toLocaleString('en')],
+    ['of a failing upstream, and their clients were told', `${told.toLocaleString('en')} (${faults.join(', ')})`],
+    ['of a failing upstream, shown as a success', String(sold)],
+    ['left by their clients', left.toLocaleString('en')],
+    ['lost', String(lost)],
+    ['with words of another', String(mixed)],
+    ['of a core that the gateway used', `${(mean(cores) * 100).toFixed(0)} %`],
+    ['heap of the gateway after collection, by quarters of the time', `${shown(heaps)} MB`],
+    ['its whole process, by quarters', `${shown(sizes)} MB, at most ${Math.max(...samples.map(({ rss }) => rss / 1e6)).toFixed(0)} MB`],
+    ['its handles (sockets, timers), by quarters', shown(handles)],
+    [
+      'its heap and handles at rest, before → after',
+      `${(rest.before.heap / 1e6).toFixed(1)} → ${(rest.after.heap / 1e6).toFixed(1)} MB, ${rest.before.handles} → ${rest.after.handles}`,
+    ],
+    ['first byte of a stream, half of them and 99 of 100, by quarters', `${shown(p50, 1)} ms; ${shown(p99, 1)} ms`],
+    ...[...ended].flatMap(([phase, { under, quiet }]) =>
+      [
+        [`of clients that left ${phase}, under load`, under],
+        [`of a hundred that left ${phase} at once, afterwards`, quiet],
+      ].map(([what, times]) => {
+        const list = times as number[]
+        return [
+          `until the upstream call ended ${String(what)}`,
+          `${list.length} ended; half in ${at(list, 0.5)} ms, 99 of 100 in ${at(list, 0.99)} ms, all in ${at(list, 1)} ms`,
+        ]
+      }),
+    ),
+    ['upstream calls still open at the end', String(open)],
+  ]
+  for (const [what, figure] of rows) console.log(`${what}: ${figure}`)
+  for (const one of counts.wrong) console.log(`wrong: ${one}`)
+  const faultsFound = [
+    ...(whole === 0 ? ['nothing came through'] : []),
+    ...(sold + lost + mixed + open > 0 ? ['streams were lost, mixed up, sold as whole, or are open still'] : []),
+    // The first quarter warms up.
+    ...(grows(heaps, 5) ? ['the heap grows'] : []),
+    ...(grows(handles, 20) ? ['the handles grow'] : []),
+    ...(grows(p99, 20) ? ['the first bytes come later and later'] : []),
+    ...(rest.after.handles > rest.before.handles + 5 ? ['handles stay behind'] : []),
+    ...(rest.after.heap > rest.before.heap + 20e6 ? ['memory stays behind'] : []),
+    ...[...ended].flatMap(([phase, { quiet }]) => (quiet.length < 100 ? [`only ${quiet.length} of 100 upstream calls of those that left ${phase} ended`] : [])),
+  ]
+  for (const one of faultsFound) console.log(`not as it should be: ${one}`)
+  if (record !== undefined) {
+    const named = `${record}.svg`
+    writeSection(record, [...['| | |', '| --- | --- |'], ...rows.map(([what, figure]) => `| ${what} | ${figure} |`), '', `![Over the time](../bench/${named})`])
+    writeFileSync(new URL(named, import.meta.url), drawn(samples, cores, windows))
+  }
+  return faultsFound.length > 0 ? 1 : 0
+}
+
+function grows([, second = 0, , last = 0]: readonly number[], beside: number): boolean {
+  return last > second * 1.25 + beside
+}
+
+function drawn(samples: readonly Sample[], cores: readonly number[], windows: readonly Window[]): string {
+  return chart(
+    [
+      {
+        title: 'memory of the gateway, MB',
+        lines: [
+          { name: 'heap', values: samples.map(({ heap }) => heap / 1e6) },
+          { name: 'process', values: samples.map(({ rss }) => rss / 1e6) },
+        ],
+      },
+      { title: 'handles of the gateway', lines: [{ name: 'sockets, timers', values: samples.map(({ handles }) => handles) }] },
+      {
+        title: 'first byte of a stream, ms',
+        lines: [
+          { name: 'half', values: windows.map(({ p50 }) => p50) },
+          { name: '99 of 100', values: windows.map(({ p99 }) => p99) },
+        ],
+      },
+      { title: 'processor of the gateway, % of a core', lines: [{ name: 'processor', values: cores.map(core => core * 100) }] },
+    ],
+    options.minutes,
   )
-  await wait(2_500)
-  upstream.child.kill()
-  served.child.kill()
-  await agent.destroy()
-  report(count, { atOnce, minutes, heaps, sizes, abortMs, open })
 }
-
-async function heard(text: string, protocol: ProtocolName): Promise<string> {
-  return textOf(normalizeResponse((await collectStream([text], { protocol })).body, { protocol }))
-}
-
-type Measured = { atOnce: number; minutes: number; heaps: number[]; sizes: number[]; abortMs: Map<Phase, number[]>; open: number }
-
-function report({ whole, left, lost, mixed }: Count, { atOnce, minutes, heaps, sizes, abortMs, open }: Measured): void {
-  const mean = (list: number[]) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length)
-  const quarters = (list: number[]) => [0, 1, 2, 3].map(i => mean(list.slice(Math.floor((list.length * i) / 4), Math.floor((list.length * (i + 1)) / 4))))
-  const shown = (list: number[]) =>
-    quarters(list)
-      .map(bytes => (bytes / 1e6).toFixed(0))
-      .join(', ')
-  console.log(`${atOnce} streams at once for ${minutes} min: ${whole} whole and right, ${left} left by their clients, ${lost} lost, ${mixed} mixed up`)
-  console.log(`heap of the gateway after collection, by quarters of the time: ${shown(heaps)} MB; its process: ${shown(sizes)} MB`)
-  for (const [phase, times] of abortMs) {
-    const sorted = times.toSorted((a, b) => a - b)
-    const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-    console.log(
-      `clients that left ${phase}: ${sorted.length} upstream calls ended, half within ${at(0.5)} ms, 99 of 100 within ${at(0.99)} ms, all within ${at(1)} ms`,
-    )
-  }
-  console.log(`upstream calls still open at the end: ${open}`)
-  // The first half warms up.
-  const [, , third = 0, last = 0] = quarters(heaps)
-  const grows = last > third * 1.2 + 5e6
-  // Fewer may have ended than clients left: some leave before the gateway has asked, or with the last byte.
-  const unseen = [...abortMs.values()].some(times => times.length === 0)
-  if (lost + mixed + open > 0 || grows || (left > 20 && unseen) || whole === 0) process.exitCode = 1
-}
-
-if (role === 'upstream') serveUpstream()
-else if (role === 'gateway') serveGateway()
-else await load()

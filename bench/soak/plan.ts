@@ -1,0 +1,75 @@
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+
+/** What becomes of a stream is said by its number, which all processes of the soak know. */
+
+export const phases = ['before the first byte', 'in the middle of a stream', 'while a whole reply is on its way'] as const
+export type Phase = (typeof phases)[number]
+
+export const faults = ['a status of failure', 'a broken connection', 'an end too early', 'an error inside', 'a web page', 'silence'] as const
+export type FaultKind = (typeof faults)[number]
+
+export type Plan = {
+  word: string
+  client: ProtocolName
+  served: ProtocolName
+  stream: boolean
+  fault: FaultKind | undefined
+  leaves: Phase | undefined
+}
+
+/** From here on they do nothing but leave; see `leaving`. */
+const leavers = 1e12
+
+/** Five of a hundred meet a failing upstream, five leave, and every sixth asks for a whole reply; pairs come in turn. */
+export function planOf(number: number): Plan {
+  const round = Math.floor(number / 20)
+  const pair = (number * 7 + round) % 16
+  const leaves = number >= leavers ? phases[number % phases.length] : number % 20 === 13 ? phases[round % phases.length] : undefined
+  return {
+    word: `n${number}`,
+    client: protocolNames[pair % 4] as ProtocolName,
+    served: protocolNames[Math.floor(pair / 4)] as ProtocolName,
+    stream: leaves ? leaves !== 'while a whole reply is on its way' : number % 6 !== 5,
+    fault: number < leavers && number % 20 === 7 ? faults[round % faults.length] : undefined,
+    leaves,
+  }
+}
+
+/** The number of one of those that leave in this phase when all else is over. */
+export const leaving = (phase: Phase, index: number) => {
+  const at = leavers + index * phases.length
+  return at - (at % phases.length) + phases.indexOf(phase)
+}
+
+/** Every piece can be told from every other, of all streams. */
+export const textOf = (word: string, words: number) => Array.from({ length: words }, (_, i) => `${word}.${i}; `).join('')
+
+export type Options = { minutes: number; streams: number; pauseMs: number; words: number }
+
+/** What processes tell the one that started them. */
+export type Said =
+  | { port: number }
+  | { heap: number; rss: number; handles: number; cpuMs: number }
+  | { ended: string; at: number }
+  | { open: number }
+  | { left: string; phase: Phase; at: number }
+  | { window: Window }
+  | { done: Counts }
+
+/** Milliseconds to the first byte of streams that came in these seconds. */
+export type Window = { streams: number; p50: number; p99: number }
+
+export type Counts = {
+  whole: number
+  /** Of failing upstreams, whose clients were told. */
+  told: number
+  /** Of failing upstreams, whose clients were shown a success. */
+  sold: number
+  left: number
+  /** Without a fault, and all the same not what was said. */
+  lost: number
+  /** Words of others in it. */
+  mixed: number
+  /** The first few that were not as they should be. */
+  wrong: string[]
+}

@@ -1,0 +1,53 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Script, wireOf } from '../../test/support/upstreams/index.ts'
+import { type Plan, planOf, textOf } from './plan.ts'
+
+/** An upstream of all protocols in a process of its own: says the word it is asked with, again and again, or fails as planned. */
+const { SOAK_PAUSE, SOAK_WORDS } = process.env
+const pauseMs = Number(SOAK_PAUSE)
+const words = Number(SOAK_WORDS)
+const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+let open = 0
+
+const server = createServer((asked, answer) => {
+  open++
+  const chunks: Buffer[] = []
+  asked.on('data', chunk => chunks.push(chunk))
+  asked.on('end', () => {
+    const [, number = ''] = /\bn(\d+)\b/.exec(Buffer.concat(chunks).toString()) ?? []
+    const plan = planOf(Number(number))
+    answer.on('close', () => {
+      open--
+      if (!answer.writableFinished && plan.leaves) process.send?.({ ended: plan.word, at: Date.now() })
+    })
+    say(answer, plan).catch(() => answer.destroy())
+  })
+})
+server.keepAliveTimeout = 600_000
+server.listen({ port: 0, host: '127.0.0.1', backlog: 4_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
+setInterval(() => process.send?.({ open }), 1_000)
+process.on('disconnect', () => process.exit())
+process.on('message', () => server.closeIdleConnections())
+
+async function say(answer: ServerResponse, { word, served, stream, fault, leaves }: Plan): Promise<void> {
+  const wire = wireOf(served)
+  const script: Script = { text: textOf(word, words), ending: 'stop', ...(fault === 'an error inside' && { breaks: 'error' }) }
+  const head = (type: string, status = 200) => answer.writeHead(status, { 'content-type': type })
+  if (fault === 'a web page') return void head('text/html').end('<!doctype html><p>Welcome</p>')
+  if (fault === 'a status of failure' || (fault === 'an error inside' && !stream))
+    return void head('application/json', 503).end(JSON.stringify(wire.failure({ status: 503, type: 'server_error', message: 'Down for now' })))
+  if (leaves === 'before the first byte') await wait(60_000)
+  if (answer.destroyed) return
+  head(stream ? 'text/event-stream' : 'application/json')
+  const all = stream ? wire.stream(script) : [JSON.stringify(wire.answer(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
+  const isCut = fault && fault !== 'an error inside'
+  for (const piece of isCut ? all.slice(0, all.length / 2) : all) {
+    if (answer.destroyed) return
+    answer.write(piece)
+    await wait(stream ? pauseMs : leaves ? 60_000 : pauseMs * words)
+  }
+  if (fault === 'silence') await wait(60_000)
+  if (fault === 'a broken connection') answer.destroy()
+  else answer.end()
+}
