@@ -31,10 +31,7 @@ const record = given('record')
 
 type Sample = Extract<Said, { heap: number }> & { at: number }
 type Ended = Map<Phase, { under: number[]; quiet: number[] }>
-export type Measured = { samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
-
-const measured = await soak()
-process.exitCode = report(measured)
+type Measured = { samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
 
 async function soak(): Promise<Measured> {
   const built = mkdtempSync(join(tmpdir(), 'soak-'))
@@ -203,3 +200,5 @@ function drawn(samples: readonly Sample[], cores: readonly number[], windows: re
     options.minutes,
   )
 }
+
+process.exitCode = report(await soak())

@@ -24,6 +24,25 @@ const asked = (protocol: ProtocolName, more: object = {}, model = 'm') =>
 
 const pairs = protocolNames.flatMap(client => protocolNames.map(served => [client, served] as const))
 
+async function served(config: GatewayConfig): Promise<string> {
+  const handler = gateway(config)
+  after(() => handler.close(200))
+  return listen(handler)
+}
+
+/** Sockets that begin to say something, and go on letter by letter. */
+function dribble(port: number, count: number, start: string): void {
+  const slow = Array.from({ length: count }, () => connect(port, '127.0.0.1').on('error', () => {}))
+  for (const socket of slow) socket.write(start)
+  const timer = setInterval(() => {
+    for (const socket of slow) socket.write('x')
+  }, 50)
+  after(() => {
+    clearInterval(timer)
+    for (const socket of slow) socket.destroy()
+  })
+}
+
 describe.each(hosts)('through %s', (_, start) => {
   describe.each(protocolNames)('a client of %s', client => {
     const strict = strictOf(client)
@@ -134,9 +153,7 @@ describe.each(hosts)('through %s', (_, start) => {
 describe('bytes that are no proper request', () => {
   async function gatewayOverTcp(more: object = {}) {
     const seen = await upstream(sendJson(200, answers('messages')))
-    const handler = gateway({ ...one(seen.url, 'messages'), ...more })
-    after(() => handler.close(200))
-    const url = await listen(handler)
+    const url = await served({ ...one(seen.url, 'messages'), ...more })
     const port = Number(new URL(url).port)
     /** All that comes back for these bytes, until the connection closes or is silent. */
     const tell = (...bytes: string[]) =>
@@ -184,15 +201,7 @@ describe('bytes that are no proper request', () => {
 
   test('two hundred clients that say their request letter by letter hold up nobody else', async () => {
     const { url, port } = await gatewayOverTcp()
-    const slow = Array.from({ length: 200 }, () => {
-      const socket = connect(port, '127.0.0.1')
-      socket.on('error', () => {})
-      socket.write(head(`content-length: ${body.length}`).slice(0, 40))
-      after(() => socket.destroy())
-      return socket
-    })
-    const timer = setInterval(() => slow.forEach(socket => socket.write('x')), 50)
-    after(() => clearInterval(timer))
+    dribble(port, 200, head(`content-length: ${body.length}`).slice(0, 40))
     await wait(200)
     for (let i = 0; i < 5; i++) expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
   })
@@ -206,9 +215,7 @@ describe('whoever guesses keys', () => {
 
   test('is refused after a few wrong ones, even with the right one, and others are told how long', async () => {
     const seen = await upstream(sendJson(200, answers('messages')))
-    const handler = gateway(keyed(seen.url))
-    after(() => handler.close(200))
-    const url = await listen(handler)
+    const url = await served(keyed(seen.url))
     const ask = async (key: string) => fetch(`${url}/v1/messages`, { ...asked('messages'), headers: { 'content-type': 'application/json', 'x-api-key': key } })
     expect((await ask('client-secret')).status).toBe(200)
     const statuses: number[] = []
@@ -222,9 +229,7 @@ describe('whoever guesses keys', () => {
   })
 
   test('is not counted where nothing is said of it', async () => {
-    const handler = gateway(keyed('http://127.0.0.1:9', { wrongKeysPerMinute: 0 }))
-    after(() => handler.close(200))
-    const url = await listen(handler)
+    const url = await served(keyed('http://127.0.0.1:9', { wrongKeysPerMinute: 0 }))
     for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/messages`, asked('messages'))).status).toBe(401)
   })
 })
