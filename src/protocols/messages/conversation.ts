@@ -226,8 +226,12 @@ function encodeTurn(
   { ids, invented }: Pick<ReturnType<typeof groupTurns>, 'ids' | 'invented'>,
 ): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
+  // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
+  let current: Part | undefined
+  const own: Writing = { ...writing, native: false, callId: id => (current && ids.get(current)) ?? fittingId(id) }
   return known.flatMap(part => {
-    const blocks = encodeParts([part], { ...writing, native: false, callId: id => ids.get(part) ?? fittingId(id) }, role)
+    current = part
+    const blocks = encodeParts([part], own, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
     return blocks
   })
