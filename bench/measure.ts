@@ -1,7 +1,7 @@
 import { Bench } from 'tinybench'
 
 /** `floor`: the task that this one is told as a multiple of. */
-export type Task = { name: string; units: number; floor?: string; work: () => void }
+export type Task = { name: string; units: number; floor?: string; work: () => unknown }
 
 /** Microseconds of one unit, and how many times the floor that is. */
 export type Measured = { name: string; us: number; ratio?: number }

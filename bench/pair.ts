@@ -1,10 +1,9 @@
-import { collectStream, createStreamTranslator, normalizeResponse, translateRequest, translateResponse } from '../src/api.ts'
-import { textOf, toolCallsOf } from '../src/canonical/read.ts'
-import type { CanonicalRequest } from '../src/canonical/request.ts'
+import { createStreamTranslator, translateRequest, translateResponse } from '../src/api.ts'
 import { type ProtocolName, protocols } from '../src/protocols/index.ts'
 import { createFrameParser } from '../src/sse/parse.ts'
-import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
+import { requestOf, responseOf, streamOf } from './fixtures.ts'
 import { measure, type Task } from './measure.ts'
+import { wrongInReply, wrongInRequest, wrongInStream } from './right.ts'
 
 /**
  * One pair in a process of its own, as in a service that speaks two protocols: code that has seen all sixteen pairs is
@@ -23,35 +22,8 @@ function translated(chunks: readonly string[]): string {
   return out + translator.end()
 }
 
-async function verifyStream(kind: keyof typeof expected, chunks: readonly string[]): Promise<void> {
-  const { body } = await collectStream([translated(chunks)], { protocol: to })
-  verifyReply(body, kind)
-}
-
-function verifyReply(body: unknown, kind: keyof typeof expected): void {
-  const got = normalizeResponse(body, { protocol: to })
-  const calls = (response: typeof got) => JSON.stringify(toolCallsOf(response).map(({ name, input }) => [name, JSON.parse(input)]))
-  if (textOf(got) !== textOf(expected[kind]) || calls(got) !== calls(expected[kind])) throw new Error(`${from} → ${to}: ${kind} came out wrong`)
-}
-
-/** All texts, calls and tools of a request, in order. */
-function saidIn({ messages, tools }: CanonicalRequest): string {
-  const parts = messages.flatMap(({ parts }) => parts)
-  const said = parts.map(part =>
-    part.type === 'text'
-      ? part.text
-      : part.type === 'tool-call'
-        ? [part.name, JSON.parse(part.input)]
-        : part.type === 'tool-result'
-          ? part.content.map(one => 'text' in one && one.text)
-          : part.type,
-  )
-  return JSON.stringify([said, tools?.map(tool => 'name' in tool && tool.name)])
-}
-
-function verifyRequest(wire: unknown, body: unknown): void {
-  if (saidIn(protocols[from].decodeRequest(wire).value) !== saidIn(protocols[to].decodeRequest(body).value))
-    throw new Error(`${from} → ${to}: the request came out wrong`)
+function refuse(wrong: string | undefined): void {
+  if (wrong !== undefined) throw new Error(`${from} → ${to}: ${wrong}`)
 }
 
 function again(texts: readonly string[]): void {
@@ -64,8 +36,7 @@ async function streams(): Promise<Task[]> {
     const { frames, events } = streamOf(protocols[from], kind)
     const json = frames.flatMap(frame => /^data: (\{.*)$/m.exec(frame)?.[1] ?? [])
     const eights = Array.from({ length: Math.ceil(frames.length / 8) }, (_, i) => frames.slice(i * 8, i * 8 + 8).join(''))
-    await verifyStream(kind, frames)
-    await verifyStream(kind, eights)
+    for (const chunks of [frames, eights]) refuse(await wrongInStream(translated(chunks), to, kind))
     const floor = `${kind} stream: parse + stringify`
     tasks.push(
       { name: floor, units: events, work: () => again(json) },
@@ -97,12 +68,12 @@ function requests(): Task[] {
   for (const size of ['small', 'agent'] as const) {
     const wire = requestOf(protocols[from], size)
     const translate = (wire: unknown) => translateRequest(wire, { from, to, ...named }).body
-    verifyRequest(wire, translate(wire))
+    refuse(wrongInRequest(wire, from, translate(wire), to))
     add(size === 'small' ? 'request of 1 KB' : 'request of 150 KB', JSON.stringify(wire), translate)
   }
   const reply = responseOf(protocols[from])
   const translate = (wire: unknown) => translateResponse(wire, { from, to, now, ...named }).body
-  verifyReply(translate(reply), 'agent')
+  refuse(wrongInReply(translate(reply), to, 'agent'))
   add('response', JSON.stringify(reply), translate)
   return tasks
 }

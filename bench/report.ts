@@ -2,9 +2,11 @@ import { type ProtocolName, protocolNames } from '../src/protocols/index.ts'
 import type { GatewayResult } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
+import type { PeerResult } from './peers/peer.ts'
 
 export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
-export type Results = { pairs: PairResult[]; memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }; gateway?: GatewayResult }
+export type Results = { pairs: PairResult[]; memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }; gateway?: GatewayResult; peers?: Peer[] }
+type Peer = PeerResult & { from: ProtocolName; to: ProtocolName }
 
 const table = (head: string[], rows: string[][]) =>
   `${[head, head.map((_, i) => (i === 0 ? '---' : '---:')), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')}\n`
@@ -90,7 +92,29 @@ ${table(
 )}`
 }
 
-export function written({ pairs, memory, gateway }: Results, machine: string): string {
+const peerWords = ['text stream', 'agent stream', 'request of 1 KB', 'request of 150 KB', 'response']
+
+/** A row for each contender and pair that it can anything of; what it cannot is said in a word. */
+function peerTable(peers: readonly Peer[]): string {
+  const versions = new Map(peers.map(({ name, version }) => [name, version]))
+  const able = peers.filter(({ measures }) => measures.length > 0)
+  const unable = [...versions.keys()].filter(name => !able.some(peer => peer.name === name))
+  const rows = able.map(({ from, to, name, measures, wrong }) => [
+    `${from} → ${to}`,
+    name,
+    ...peerWords.map(word => {
+      const [theirs, own] = [word, `wireglot: ${word}`].map(name => measures.find(one => one.name === name)?.ratio)
+      return theirs === undefined || own === undefined ? 'cannot' : `${theirs.toFixed(2)}${wrong[word] === undefined ? '' : '\\*'} : ${own.toFixed(2)}`
+    }),
+  ])
+  return `### Beside other packages
+
+How many times the floor: theirs, and this library's in the same process. \`cannot\`: it has no such conversion, fails with the same input, or loses text; \\*: it loses calls, results or tools. ${[...versions].map(([name, version]) => `${name} ${version}`).join(', ')}${unable.length > 0 ? `; nothing of ${unable.join(', ')} can be called outside of its own server` : ''}.
+
+${table(['', 'package', ...peerWords], rows)}`
+}
+
+export function written({ pairs, memory, gateway, peers }: Results, machine: string): string {
   return `# What it costs
 
 Written by \`npm run bench\` on ${machine}.
@@ -99,5 +123,6 @@ In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.string
 
 ${pairs.length > 0 ? pairTables(pairs) : ''}
 ${memory ? memoryTables(memory) : ''}
-${gateway ? gatewayTables(gateway) : ''}`
+${gateway ? gatewayTables(gateway) : ''}
+${peers && peers.length > 0 ? peerTable(peers) : 'Other packages were not installed for this run: `bench/peers/package.json` says how.\n'}`
 }

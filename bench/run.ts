@@ -1,23 +1,26 @@
 import { fork } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { protocolNames } from '../src/protocols/index.ts'
 import type { GatewayResult } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
+import { contenderNames, isInstalled } from './peers/contenders.ts'
+import type { PeerResult } from './peers/peer.ts'
 import { type Results, written } from './report.ts'
 
 /**
- * `npm run bench` measures all and writes `RESULTS.md`; `-- --only streams|requests|gateway|memory` prints one part; `--
+ * `npm run bench` measures all and writes `RESULTS.md`; `-- --only streams|requests|gateway|memory|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
  * `-- --baseline` writes that file. Everything is built first, as it is for users: loaders that keep the names of functions
- * make each closure several times as dear.
+ * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
+ * and BENCH_PEERS where, if not there.
  */
 
-const parts = ['streams', 'requests', 'gateway', 'memory'] as const
+const parts = ['streams', 'requests', 'gateway', 'memory', 'peers'] as const
 
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
@@ -30,7 +33,7 @@ const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 const built = mkdtempSync(join(tmpdir(), 'bench-'))
 await build({
-  entryPoints: ['pair', 'memory', 'gateway'].map(name => here(`${name}.ts`)),
+  entryPoints: ['pair', 'memory', 'gateway', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
   outdir: built,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -55,6 +58,22 @@ async function measured(part: 'streams' | 'requests', { from, to }: (typeof pair
   return inProcess<Measured[]>('pair', [from, to, part])
 }
 
+/** Every contender that is installed, for every pair. Those without a single conversion between two protocols take no time. */
+async function beside(dir: string): Promise<Results['peers']> {
+  const found: NonNullable<Results['peers']> = []
+  for (const name of contenderNames.filter(name => isInstalled(dir, name)))
+    for (const { from, to } of pairs.filter(({ from, to }) => from !== to)) {
+      const peer = await inProcess<PeerResult>('peer', [name, from, to, dir]).catch(
+        (error: Error): PeerResult => ({ name, version: '', measures: [], wrong: {}, cannot: { everything: error.message } }),
+      )
+      found.push({ from, to, ...peer })
+      const told = peer.measures.flatMap(({ name, ratio }) => (ratio === undefined ? [] : [`${name} ${ratio.toFixed(2)}×`]))
+      const not = Object.entries(peer.cannot).map(([what, why]) => `${what}: ${why}`)
+      console.log(`${name}, ${from} → ${to}: ${told.join('; ') || 'cannot'}${told.length > 0 && not.length > 0 ? `; cannot ${not.join('; ')}` : ''}`)
+    }
+  return found
+}
+
 const results: Results = { pairs: [] }
 for (const part of wanted.filter((part): part is 'streams' | 'requests' => part === 'streams' || part === 'requests'))
   for (const pair of pairs) {
@@ -68,6 +87,7 @@ for (const part of wanted.filter((part): part is 'streams' | 'requests' => part 
 if (wanted.includes('memory'))
   results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>('memory', [], ['--expose-gc', '--max-semi-space-size=256'])
 if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>('gateway')
+if (wanted.includes('peers')) results.peers = await beside(process.env['BENCH_PEERS'] ?? here('peers'))
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, node ${process.version}, V8 ${process.versions.v8}`
 const text = written(results, machine)
