@@ -40,7 +40,7 @@ await build({
   platform: 'node',
   format: 'esm',
   target: 'es2023',
-  banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
+  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)" },
 })
 
 function inProcess<T>(name: string, args: string[] = [], execArgv: string[] = []): Promise<T> {

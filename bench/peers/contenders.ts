@@ -1,12 +1,13 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { createFrameParser } from '../../src/sse/parse.ts'
 
 /**
  * Other packages that convert between these protocols, each called the cheapest way it has. Only what they document, or
- * what their own server calls: none is made slower or faster here than it is for its users.
+ * what their own server calls: none is made slower or faster here than it is for its users. One needs a package for its command line
+ * that no registry has; another package stands in for it, which nothing here loads.
  */
 
 type Convert<In, Out> = (given: In) => Out | Promise<Out>
@@ -102,7 +103,13 @@ const musistudio: Load = async dir => {
     transformResponseIn(response: Response, context: unknown): Promise<Response>
   }
   type Services = { transformerService: { initialize(): Promise<void>; getTransformer(name: string): Transformer | (new () => Transformer) } }
-  const { default: Server } = await load<{ default: new (options: object) => Services }>(dir, '@musistudio/llms', 'dist/esm/server.mjs')
+  // Its other build asks for `require`, which modules have not.
+  const { default: loaded } = await load<{ default: (new (options: object) => Services) | { default: new (options: object) => Services } }>(
+    dir,
+    '@musistudio/llms',
+    'dist/cjs/server.cjs',
+  )
+  const Server = 'default' in loaded ? loaded.default : loaded
   const { transformerService } = new Server({ logger: false, useJsonFile: false, useEnvFile: false, initialConfig: {} })
   await transformerService.initialize()
   const found = transformerService.getTransformer('Anthropic')
@@ -164,8 +171,7 @@ export const contenderNames = Object.keys(loads)
 
 /** `dir`: where they are installed. @throws when this one is not */
 export async function contender(name: string, dir: string): Promise<Contender> {
-  const require = createRequire(join(dir, 'package.json'))
-  const { version } = require(join(dir, 'node_modules', name, 'package.json')) as { version: string }
+  const { version } = settingsOf<{ version: string }>(dir, name)
   const ways = await loads[name]?.(dir)
   if (!ways) throw new RangeError(`no contender ${name}`)
   return { name, version, ways }
@@ -174,15 +180,12 @@ export async function contender(name: string, dir: string): Promise<Contender> {
 async function load<Module>(dir: string, name: string, file?: string): Promise<Module> {
   const root = join(dir, 'node_modules', name)
   if (file) return (await import(pathToFileURL(join(root, file)).href)) as Module
-  const { exports } = createRequire(import.meta.url)(join(root, 'package.json')) as { exports: { '.': { import: string | { default: string } } } }
+  const { exports } = settingsOf<{ exports: { '.': { import: string | { default: string } } } }>(dir, name)
   const entry = exports['.'].import
   return (await import(pathToFileURL(join(root, typeof entry === 'string' ? entry : entry.default)).href)) as Module
 }
 
-export const isInstalled = (dir: string, name: string) => {
-  try {
-    return dirname(createRequire(import.meta.url).resolve(join(dir, 'node_modules', name, 'package.json'))) !== ''
-  } catch {
-    return false
-  }
-}
+const settingsFile = (dir: string, name: string) => join(dir, 'node_modules', name, 'package.json')
+const settingsOf = <Settings>(dir: string, name: string) => JSON.parse(readFileSync(settingsFile(dir, name), 'utf8')) as Settings
+
+export const isInstalled = (dir: string, name: string) => existsSync(settingsFile(dir, name))

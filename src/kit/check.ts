@@ -8,7 +8,7 @@ import { pointer } from './path.ts'
  * @throws TranslationError `malformed` with the path of the fault that lies deepest
  */
 export function check<S extends z.ZodType>(protocol: string, schema: S, wire: unknown): z.output<S> {
-  if (guardOf(schema)(wire)) return wire as z.output<S>
+  if (guardOf(schema)(wire) === true) return wire as z.output<S>
   const result = schema.safeParse(wire)
   const lost = result.success && lostKey(wire, result.data)
   if (result.success && !lost) return result.data

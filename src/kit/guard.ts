@@ -1,8 +1,8 @@
 import type { z } from 'zod'
 import { isObject } from './json.ts'
 
-/** True: the schema takes the value, and would give back an equal one. False: the schema has to be asked. */
-export type Guard = (value: unknown) => boolean
+/** True: the schema takes the value and would give back an equal one. False: it refuses it. Undefined: it has to be asked. */
+export type Guard = (value: unknown) => boolean | undefined
 
 /**
  * What a schema says, as a question that copies nothing: zod makes every object anew that it looks into, which was half of
@@ -21,10 +21,18 @@ const guards = new WeakMap<z.core.$ZodType, Guard>()
 
 function refined(schema: z.core.$ZodType): Guard {
   const plain = plainGuardOf(schema)
-  const rules = (schema._zod.def.checks ?? []).map(check => (check as z.core.$ZodChecks)._zod.def)
+  const rules = schema._zod.def.checks ?? []
   if (rules.length === 0) return plain
-  return value => plain(value) && rules.every(rule => rule.check === 'custom' && rule.type === 'custom' && rule.fn(value as never) === true)
+  if (!rules.every(isFunction)) return unsure
+  return value => {
+    const answer = plain(value)
+    return answer === true ? rules.every(({ _zod: { def } }) => def.fn(value) === true) : answer
+  }
 }
+
+const unsure: Guard = () => undefined
+
+const isFunction = (rule: z.core.$ZodCheck): rule is z.core.$ZodCustom => rule._zod.def.check === 'custom'
 
 function plainGuardOf(schema: z.core.$ZodType): Guard {
   const { def } = (schema as z.core.$ZodTypes)._zod
@@ -43,12 +51,9 @@ function plainGuardOf(schema: z.core.$ZodType): Guard {
       return value => value === null
     case 'undefined':
       return value => value === undefined
-    case 'literal': {
-      const [only, ...others] = def.values
-      return others.length === 0 ? value => value === only : value => def.values.includes(value as never)
-    }
+    case 'literal':
     case 'enum': {
-      const words = new Set<unknown>(Object.values(def.entries))
+      const words = new Set<unknown>(def.type === 'enum' ? Object.values(def.entries) : def.values)
       return value => words.has(value)
     }
     case 'optional': {
@@ -61,25 +66,12 @@ function plainGuardOf(schema: z.core.$ZodType): Guard {
     }
     case 'lazy':
       return value => guardOf(def.getter())(value)
-    case 'array': {
-      const member = guardOf(def.element)
-      return value => Array.isArray(value) && value.every(member)
-    }
-    case 'union': {
-      if ('discriminator' in def) return byKind(def as z.core.$ZodDiscriminatedUnionDef)
-      const branches = def.options.map(guardOf)
-      return value => branches.some(branch => branch(value))
-    }
-    case 'record': {
-      const { keyType } = def
-      if (keyType._zod.def.type !== 'string' || keyType._zod.def.checks?.length) return unsure
-      const member = guardOf(def.valueType)
-      return value => {
-        if (!isObject(value) || value.constructor !== Object) return false
-        for (const key in value) if (key === leftOut || !member(value[key])) return false
-        return true
-      }
-    }
+    case 'array':
+      return listGuard(guardOf(def.element))
+    case 'union':
+      return 'discriminator' in def ? kindGuard(def as z.core.$ZodDiscriminatedUnionDef) : firstOf(def.options.map(guardOf))
+    case 'record':
+      return def.keyType._zod.def.type === 'string' && !def.keyType._zod.def.checks?.length ? recordGuard(guardOf(def.valueType)) : unsure
     case 'object':
       return def.catchall?._zod.def.type === 'unknown' ? looseGuard(def.shape) : unsure
     default:
@@ -87,16 +79,51 @@ function plainGuardOf(schema: z.core.$ZodType): Guard {
   }
 }
 
-const unsure: Guard = () => false
+function listGuard(member: Guard): Guard {
+  return value => {
+    if (!Array.isArray(value)) return false
+    for (const one of value) {
+      const answer = member(one)
+      if (answer !== true) return answer
+    }
+    return true
+  }
+}
 
-function byKind({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): Guard {
+/** A branch that is not sure might be the one that takes it. */
+function firstOf(branches: readonly Guard[]): Guard {
+  return value => {
+    for (const branch of branches) {
+      const answer = branch(value)
+      if (answer !== false) return answer
+    }
+    return false
+  }
+}
+
+function kindGuard({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): Guard {
   const kinds = new Map<unknown, Guard>()
   for (const option of options) for (const word of option._zod.propValues?.[discriminator] ?? []) kinds.set(word, guardOf(option))
-  return value => isObject(value) && kinds.get(value[discriminator])?.(value) === true
+  return value => isObject(value) && (kinds.get(value[discriminator]) ?? refuses)(value)
+}
+
+const refuses: Guard = () => false
+
+function recordGuard(member: Guard): Guard {
+  return value => {
+    if (!isObject(value)) return false
+    if (value.constructor !== Object) return undefined
+    for (const key in value) {
+      const answer = key === leftOut ? undefined : member(value[key])
+      if (answer !== true) return answer
+    }
+    return true
+  }
 }
 
 /** By the keys that are there: most of a shape's are not. */
 function looseGuard(shape: z.core.$ZodLooseShape): Guard {
+  if (Object.values(shape).some(field => field._zod.optin === 'defaulted')) return unsure
   const fields = new Map<string, { guard: Guard; isDemanded: boolean }>()
   for (const [key, field] of Object.entries(shape)) fields.set(key, { guard: guardOf(field), isDemanded: field._zod.optin === undefined })
   const demanded = [...fields.values()].filter(({ isDemanded }) => isDemanded).length
@@ -104,8 +131,10 @@ function looseGuard(shape: z.core.$ZodLooseShape): Guard {
     if (!isObject(value)) return false
     let found = 0
     for (const key in value) {
+      if (key === leftOut) return undefined
       const field = fields.get(key)
-      if (field === undefined ? key === leftOut : !field.guard(value[key])) return false
+      const answer = field === undefined || field.guard(value[key])
+      if (answer !== true) return answer
       if (field?.isDemanded) found++
     }
     return found === demanded

@@ -8,7 +8,7 @@ import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
 import { name } from './vocabulary.ts'
-import { malformed, type Options, type RequestWriting } from './writing.ts'
+import { malformed, type Options, type RequestWriting, type Writing } from './writing.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
