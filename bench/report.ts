@@ -5,7 +5,12 @@ import type { Cost } from './memory.ts'
 import type { PeerResult } from './peers/peer.ts'
 
 export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
-export type Results = { pairs: PairResult[]; memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }; gateway?: GatewayResult; peers?: Peer[] | undefined }
+export type Results = {
+  pairs: PairResult[]
+  memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }
+  gateway?: GatewayResult
+  peers?: Peer[] | undefined
+}
 type Peer = PeerResult & { from: ProtocolName; to: ProtocolName }
 
 const table = (head: string[], rows: string[][]) =>

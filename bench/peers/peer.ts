@@ -23,7 +23,14 @@ const can: Ways = ways(from, to)
 const result: PeerResult = { name, version, measures: [], wrong: {}, cannot: {} }
 const tasks: Task[] = []
 
-type Turn = { what: string; units: number; floor(): void; theirs(): unknown; ours(): void; wrong(out: unknown): string | undefined | Promise<string | undefined> }
+type Turn = {
+  what: string
+  units: number
+  floor(): void
+  theirs(): unknown
+  ours(): void
+  wrong(out: unknown): string | undefined | Promise<string | undefined>
+}
 
 /** Of text that is not the same nothing is timed: who loses half of it is fast. */
 async function enter({ what, units, floor, theirs, ours: own, wrong }: Turn): Promise<void> {
@@ -36,11 +43,7 @@ async function enter({ what, units, floor, theirs, ours: own, wrong }: Turn): Pr
     return
   }
   const base = `${what}: parse + stringify`
-  tasks.push(
-    { name: base, units, work: floor },
-    { name: what, units, floor: base, work: theirs },
-    { name: ours + what, units, floor: base, work: own },
-  )
+  tasks.push({ name: base, units, work: floor }, { name: what, units, floor: base, work: theirs }, { name: ours + what, units, floor: base, work: own })
 }
 
 const now = 1_750_000_000
@@ -65,7 +68,7 @@ for (const kind of ['text', 'agent'] as const) {
         const translator = createStreamTranslator({ from, to, now })
         let out = ''
         for (const chunk of chunks) out += translator.push(chunk)
-        out += translator.end()
+        return out + translator.end()
       },
       wrong: text => wrongInStream(String(text), to, kind),
     })
