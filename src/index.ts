@@ -1,8 +1,13 @@
+/**
+ * The pure functions: requests, replies, streams and errors of one protocol into another.
+ * @module wireglot
+ */
 export * from './address/check.ts'
+export type { PathRule } from './address/paths.ts'
 export * from './api.ts'
 export { collect } from './canonical/collect.ts'
 export type { CanonicalError, ErrorKind } from './canonical/error.ts'
-export type { CanonicalEvent, Delta } from './canonical/event.ts'
+export type * from './canonical/event.ts'
 export { explode } from './canonical/explode.ts'
 export { checkGrammar } from './canonical/grammar.ts'
 export type * from './canonical/message.ts'
@@ -11,23 +16,56 @@ export { reasoningOf, textOf, toolCallsOf, usageOf } from './canonical/read.ts'
 export type * from './canonical/request.ts'
 export type * from './canonical/response.ts'
 export type * from './canonical/tool.ts'
-export { type ClientConfig, type ClientConfigOptions, type ClientName, clientConfig, clientConfigText, clientNames, type Snippet } from './clients/index.ts'
+export {
+  type ClientConfig,
+  type ClientConfigOptions,
+  type ClientName,
+  clientConfig,
+  clientConfigText,
+  clientNames,
+  type Language,
+  type Snippet,
+} from './clients/index.ts'
 export { type ErrorCode, TranslationError } from './errors.ts'
 export type {
   Address,
   CodecOptions,
   Decoded,
   Detection,
+  Emit,
   Encoded,
+  EncodingContext,
+  FieldNames,
   Frames,
+  KeptProofs,
+  KeyPlaces,
+  MachineState,
   ModelInfo,
   NoteTable,
+  Operation,
+  OptionWords,
+  OutputLimit,
   Protocol,
+  RequestMatch,
+  Shortcut,
   Signatures,
+  StoredMatch,
+  StoredReplies,
+  StoredReply,
   StreamMachine,
+  StreamUsage,
   TranslationContext,
   WireError,
 } from './protocol.ts'
-export { type MappingOptions, type ProtocolName, protocols } from './protocols/index.ts'
+export {
+  type ChatCompletionsOptions,
+  type GeminiOptions,
+  type MappingOptions,
+  type MessagesOptions,
+  type ProtocolName,
+  protocols,
+  type ResponsesOptions,
+} from './protocols/index.ts'
 export type { TranslatedResponse } from './translate/response.ts'
+export type { Settings } from './translate/settings.ts'
 export type { StreamTranslator } from './translate/stream.ts'

@@ -143,7 +143,8 @@ describe('words in the README and the docs', () => {
     )
     const families = new Set([...codes].map(code => code.split('.')[0]))
     expect(codes.size).toBeGreaterThan(100)
-    for (const page of pages.filter(one => one !== 'README.md'))
+    // Other pages speak of settings, too, some of which look like notes.
+    for (const page of ['losses', 'state', 'normalising', 'claude-code', 'codex', 'fifth-protocol'].map(name => `docs/guides/${name}.md`))
       for (const [, code = ''] of read(page).matchAll(/`([a-z_-]+\.[a-z_-]+)`/g))
         if (families.has(code.split('.')[0]) && !code.endsWith('.ts')) expect([...codes], `${page}: ${code}`).toContain(code)
   })

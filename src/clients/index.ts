@@ -13,7 +13,7 @@ import { openaiCompatible } from './openai-compatible.ts'
 import { openaiSdk } from './openai-sdk.ts'
 import { opencode } from './opencode.ts'
 
-export type { Snippet } from './client.ts'
+export type { Language, Snippet } from './client.ts'
 
 /** Every client whose settings are known. A new one is one file beside this one, and one line here. */
 export const clients = {

@@ -1,3 +1,7 @@
+/**
+ * The gateway without a server, for hosts of your own.
+ * @module wireglot/gateway
+ */
 import { isObject } from '../kit/json.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'

@@ -1,3 +1,7 @@
+/**
+ * The gateway as middleware for Express 4 and 5, Connect and node:http.
+ * @module wireglot/connect
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'

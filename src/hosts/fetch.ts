@@ -1,3 +1,7 @@
+/**
+ * The gateway as `(Request) → Promise<Response>`, for Hono, Next, Bun, Deno and workers.
+ * @module wireglot/fetch
+ */
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer } from '../gateway/request.ts'
 

@@ -4,6 +4,8 @@ import { type GeminiOptions, generateContent } from './generate-content/index.ts
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
+export type { ChatCompletionsOptions, GeminiOptions, MessagesOptions, ResponsesOptions }
+
 /** Every protocol this library speaks. A new one is one folder beside these, and one line here. */
 export const protocols = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } as const satisfies Record<
   string,

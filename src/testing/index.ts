@@ -1,6 +1,7 @@
 /**
  * What wireglot is tested with, for tests of your own conversions: random bodies and streams of every protocol, laws as
  * properties of fast-check, and judges of what is legal on each wire.
+ * @module wireglot/testing
  */
 export { checkGrammar } from '../canonical/grammar.ts'
 export { canonicalRequest, canonicalResponse } from './bodies.ts'

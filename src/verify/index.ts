@@ -1,3 +1,7 @@
+/**
+ * All that clients ask, put to a gateway or a provider.
+ * @module wireglot/verify
+ */
 import { checkAddress } from '../address/check.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { createAsker } from './ask.ts'

@@ -78,6 +78,12 @@ describe('servers', () => {
     }
   })
 
+  test('hono.ts answers beside the routes of the application', async () => {
+    const { default: app } = await import('./hono.ts')
+    await answers('http://hono.test/llm', async (url, init) => app.fetch(new Request(url, init)))
+    expect(await (await app.fetch(new Request('http://hono.test/'))).text()).toBe('the application')
+  })
+
   test('next.ts answers', async () => {
     const { POST, GET } = await import('./next.ts')
     await answers('http://next.test/llm', (url, init) => (init?.method === 'POST' ? POST : GET)(new Request(url, init)))

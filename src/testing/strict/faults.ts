@@ -132,11 +132,3 @@ export const run = (check: Check, value: unknown): string[] => {
   check(value, '', faults)
   return faults
 }
-
-export const parsesTo = (value: unknown, is: (parsed: unknown) => boolean): boolean => {
-  try {
-    return typeof value === 'string' && is(JSON.parse(value))
-  } catch {
-    return false
-  }
-}

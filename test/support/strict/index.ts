@@ -1,1 +1,1 @@
-export { type Strict, strictOf } from '../../../src/testing/strict/index.ts'
+export { strictOf } from '../../../src/testing/strict/index.ts'

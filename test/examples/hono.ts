@@ -1,0 +1,10 @@
+import { Hono } from 'hono'
+import { fetchGateway } from '../../src/hosts/fetch.ts'
+
+const gateway = fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }, {}, { basePath: '/llm' })
+
+const app = new Hono()
+app.get('/', context => context.text('the application'))
+app.all('/llm/*', context => gateway(context.req.raw))
+
+export default app
