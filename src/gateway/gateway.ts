@@ -182,7 +182,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         return {
           status: 404,
           headers: { 'content-type': 'application/json', ...requestIdHeaders(requestId) },
-          body: JSON.stringify({ error: { message: `No such path: ${request.path}`, type: 'not_found' } }),
+          body: JSON.stringify({ error: { message: `No such path: ${request.path}. Requests go to ${endpoints}.`, type: 'not_found' } }),
         }
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new AbortController()
@@ -254,6 +254,8 @@ function whenGivenUp(signal: AbortSignal): Promise<never> {
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')
 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
+
+const endpoints = [...Object.values(protocols).map(({ address }) => address.path), '/v1/models'].join(', ')
 
 const demo: GatewayConfig = { channels: [...demoConfig.channels], models: demoConfig.models.map(model => ({ ...model, channels: [...model.channels] })) }
 

@@ -30,7 +30,7 @@ export async function checkListing(ask: Asker, service: string, { key, model }: 
     tell(
       'the final URL',
       versions === 1 ? 'passed' : 'failed',
-      `${heard.final} has ${versions} versions`,
+      `${heard.final} has ${versions === 1 ? 'one version' : `${versions} versions`}`,
       versions === 1 ? {} : { mend: 'The URL must contain exactly one /v1.' },
     )
   const body = parsed(heard.text)

@@ -69,6 +69,13 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text).toMatch(new RegExp(`http://[\\w.:]+${right}["\\s]`))
   })
 
+  test.each(['/', '/v1', '/v1/completions'])('a POST to %s is not found, and the answer names the endpoints there are', async path => {
+    const ask = await start()
+    const response = await ask(path, post(requests['chat-completions']))
+    expect(response.status).toBe(404)
+    for (const endpoint of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']) expect(await response.clone().text()).toContain(endpoint)
+  })
+
   test('a broken path is told in the dialect of the protocol that was meant', async () => {
     const ask = await start()
     expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
