@@ -6,32 +6,29 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeSection } from '../test/tools/reliability.ts'
 import { chart } from './soak/chart.ts'
-import { type Counts, faults, type Options, type Phase, phases, type Said, type Window } from './soak/plan.ts'
+import { type Counts, faults, isQuietLeaver, type Order, type Phase, phases, type Said, type Window } from './soak/plan.ts'
 
 /**
  * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of
  * protocols in turn, whole replies among them; five of a hundred meet a failing upstream, five of a hundred clients leave;
  * every text is compared letter by letter. Then a hundred clients leave at once, in each phase.
  *
- * `--streams N` at once, `--pause MS` between two pieces of a stream, `--words N` of a stream. `--record NAME` writes the
- * figures between the marks of this name in docs/reliability.md, and draws bench/NAME.svg. Exit code 1: something was not as it
- * should be.
+ * `--streams N` at once; without it so many as keep a core busy with the gateway, which it finds out first. `--pause MS`
+ * between two pieces of a stream, `--words N` of a stream. `--record NAME` writes the figures between the marks of this name in
+ * docs/reliability.md, and draws bench/NAME.svg. Exit code 1: something was not as it should be.
  */
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
   return at > 0 ? process.argv[at + 1] : undefined
 }
-const options: Options = {
-  minutes: Number(given('minutes') ?? 30),
-  streams: Number(given('streams') ?? 300),
-  pauseMs: Number(given('pause') ?? 10),
-  words: Number(given('words') ?? 40),
-}
+const minutes = Number(given('minutes') ?? 30)
+const pauseMs = Number(given('pause') ?? 10)
+const words = Number(given('words') ?? 40)
 const record = given('record')
 
 type Sample = Extract<Said, { heap: number }> & { at: number }
 type Ended = Map<Phase, { under: number[]; quiet: number[] }>
-type Measured = { samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
+type Measured = { streams: number; samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
 
 async function soak(): Promise<Measured> {
   const built = mkdtempSync(join(tmpdir(), 'soak-'))
@@ -49,26 +46,20 @@ async function soak(): Promise<Measured> {
   const samples: Sample[] = []
   const windows: Window[] = []
   const gone = new Map<string, { phase: Phase; at: number }>()
-  const ended: Ended = new Map(phases.map(phase => [phase, { under: [], quiet: [] }]))
+  const ends = new Map<string, number>()
   let open = 0
-  let isQuiet = false
   let hear = (_: Said) => {}
 
   function take(said: Said): void {
     if ('heap' in said) samples.push({ ...said, at: Date.now() })
     else if ('window' in said) windows.push(said.window)
     else if ('open' in said) open = said.open
-    else if ('left' in said) {
-      isQuiet = said.left.length > 12
-      gone.set(said.left, said)
-    } else if ('ended' in said) {
-      const leaver = gone.get(said.ended)
-      if (leaver) ended.get(leaver.phase)?.[isQuiet ? 'quiet' : 'under'].push(said.at - leaver.at)
-    }
+    else if ('left' in said) gone.set(said.left, said)
+    else if ('ended' in said) ends.set(said.ended, said.at)
     hear(said)
   }
   function start(file: string, env: Record<string, string>, execArgv = process.execArgv): ChildProcess {
-    const child = fork(file, { env: { ...process.env, SOAK_PAUSE: String(options.pauseMs), SOAK_WORDS: String(options.words), ...env }, execArgv })
+    const child = fork(file, { env: { ...process.env, SOAK_PAUSE: String(pauseMs), SOAK_WORDS: String(words), ...env }, execArgv })
     child.on('message', said => take(said as Said))
     children.push(child)
     return child
@@ -92,27 +83,61 @@ async function soak(): Promise<Measured> {
   }
   const before = await sample()
   samples.length = 0
-  start(path('clients'), { SOAK_GATEWAY: url, SOAK_MINUTES: String(options.minutes), SOAK_STREAMS: String(options.streams) })
+  const clients = start(path('clients'), { SOAK_GATEWAY: url })
+  const order = (one: Order) => clients.send(one)
+  const next = () => when(said => ('heap' in said ? samples.at(-1) : undefined))
+  const streams = await busy(order, next)
+  samples.length = 0
+  windows.length = 0
+  await new Promise(resolve => setTimeout(resolve, minutes * 60_000))
+  const under = [...samples]
+  const during = [...windows]
+  order({ over: true })
   const counts = await when(said => ('done' in said ? said.done : undefined))
-  const under = samples.filter(({ at }) => at <= (samples[0]?.at ?? 0) + options.minutes * 60_000 - 10_000)
   upstream.send('close what is idle')
   await new Promise(resolve => setTimeout(resolve, 3_000))
   const after = await sample()
   await when(said => ('open' in said ? said : undefined))
+  const ended: Ended = new Map(phases.map(phase => [phase, { under: [], quiet: [] }]))
+  for (const [word, { phase, at: since }] of gone) {
+    const end = ends.get(word)
+    if (end !== undefined) ended.get(phase)?.[isQuietLeaver(word) ? 'quiet' : 'under'].push(end - since)
+  }
   for (const child of children) child.disconnect()
   rmSync(built, { recursive: true })
-  return { samples: under, rest: { before, after }, windows, ended, open, counts }
+  return { streams, samples: under, rest: { before, after }, windows: during, ended, open, counts }
 }
 
+/** More and more at once, until the gateway has hardly a moment to spare; or as many as were asked for. */
+async function busy(order: (one: Order) => void, next: () => Promise<Sample>): Promise<number> {
+  let streams = Number(given('streams') ?? 100)
+  order({ atOnce: streams })
+  let last = await next()
+  if (given('streams') !== undefined) {
+    // Until the first of them are over, and others take their places.
+    await new Promise(resolve => setTimeout(resolve, words * pauseMs * 2))
+    return streams
+  }
+  for (;;) {
+    const now = await next()
+    if (mean(coresOf([last, now])) > 0.9 || streams > 3_000) return streams
+    last = now
+    streams = Math.ceil(streams * 1.4)
+    order({ atOnce: streams })
+    last = await next()
+  }
+}
+
+/** Of a core, from one sample to the next. */
+const coresOf = (samples: readonly Sample[]) => samples.slice(1).map((one, i) => (one.cpuMs - (samples[i]?.cpuMs ?? 0)) / (one.at - (samples[i]?.at ?? 0)))
 const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / Math.max(1, list.length)
 const median = (list: readonly number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 const quarters = <T>(list: readonly T[]): T[][] => [0, 1, 2, 3].map(i => list.slice(Math.floor((list.length * i) / 4), Math.floor((list.length * (i + 1)) / 4)))
 const shown = (list: readonly number[], digits = 0) => list.map(value => value.toFixed(digits)).join(', ')
 const at = (list: readonly number[], share: number) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
 
-function report({ samples, rest, windows, ended, open, counts }: Measured): number {
-  const { minutes, streams, pauseMs } = options
-  const cores = samples.slice(1).map((one, i) => (one.cpuMs - (samples[i]?.cpuMs ?? 0)) / (one.at - (samples[i]?.at ?? 0)))
+function report({ streams, samples, rest, windows, ended, open, counts }: Measured): number {
+  const cores = coresOf(samples)
   const heaps = quarters(samples).map(part => mean(part.map(({ heap }) => heap / 1e6)))
   const sizes = quarters(samples).map(part => mean(part.map(({ rss }) => rss / 1e6)))
   const handles = quarters(samples).map(part => mean(part.map(one => one.handles)))
@@ -121,7 +146,7 @@ function report({ samples, rest, windows, ended, open, counts }: Measured): numb
   const { whole, told, sold, left, lost, mixed } = counts
   const all = whole + told + sold + left + lost + mixed
   const rows = [
-    ['streams and whole replies in all', `${all.toLocaleString('en')}, ${streams} at once for ${minutes} min, a piece each ${pauseMs} ms; all 16 pairs`],
+    ['streams and whole replies in all', `${all.toLocaleString('en')}; ${streams} at once for ${minutes} min, a piece every ${pauseMs} ms`],
     ['whole and right, letter by letter', whole.toLocaleString('en')],
     ['of a failing upstream, and their clients were told', `${told.toLocaleString('en')} (${faults.join(', ')})`],
     ['of a failing upstream, shown as a success', String(sold)],
@@ -197,7 +222,7 @@ function drawn(samples: readonly Sample[], cores: readonly number[], windows: re
       },
       { title: 'processor of the gateway, % of a core', lines: [{ name: 'processor', values: cores.map(core => core * 100) }] },
     ],
-    options.minutes,
+    minutes,
   )
 }
 

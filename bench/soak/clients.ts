@@ -1,21 +1,20 @@
 import { Agent, request } from 'undici'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { type Counts, leaving, type Phase, type Plan, phases, planOf, textOf } from './plan.ts'
+import { type Counts, isQuietLeaver, leaving, type Order, type Phase, type Plan, phases, planOf, textOf } from './plan.ts'
 
 /** Clients of all protocols in a process of their own: each asks again and again, and compares what it hears letter by letter. */
-const { SOAK_GATEWAY, SOAK_MINUTES, SOAK_STREAMS, SOAK_WORDS, SOAK_PAUSE } = process.env
+const { SOAK_GATEWAY, SOAK_WORDS, SOAK_PAUSE } = process.env
 const words = Number(SOAK_WORDS)
-const atOnce = Number(SOAK_STREAMS)
-const until = Date.now() + Number(SOAK_MINUTES) * 60_000
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 const windowMs = 10_000
 const leaversOfPhase = 100
 
-const agent = new Agent({ connections: atOnce + 4 * leaversOfPhase, pipelining: 1, keepAliveTimeout: 300_000 })
+const agent = new Agent({ connections: null, pipelining: 1, keepAliveTimeout: 300_000 })
 const counts: Counts = { whole: 0, told: 0, sold: 0, left: 0, lost: 0, mixed: 0, wrong: [] }
 let firstBytes: number[] = []
 let next = 0
+let isOver = false
 
 const bodies: Record<ProtocolName, (text: string) => object> = {
   'chat-completions': text => ({ messages: [{ role: 'user', content: text }] }),
@@ -109,7 +108,7 @@ async function leave(plan: Plan, phase: Phase): Promise<void> {
     counts.left++
     controller.abort()
   }
-  const timer = phase === 'in the middle of a stream' ? undefined : setTimeout(go, 300 + (Number(SOAK_PAUSE) * words) / 4)
+  const timer = phase === 'in the middle of a stream' ? undefined : setTimeout(go, isQuietLeaver(plan.word) ? 2_000 : 300 + (Number(SOAK_PAUSE) * words) / 4)
   try {
     const { body } = await ask(plan, controller.signal)
     let length = 0
@@ -124,6 +123,12 @@ async function leave(plan: Plan, phase: Phase): Promise<void> {
   }
 }
 
+/** All at once would measure how fast sockets open. */
+async function run(delayMs: number): Promise<void> {
+  await wait(delayMs)
+  while (!isOver) await one(next++)
+}
+
 const at = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 const windows = setInterval(() => {
   const sorted = firstBytes.toSorted((a, b) => a - b)
@@ -132,13 +137,15 @@ const windows = setInterval(() => {
 }, windowMs)
 process.on('disconnect', () => process.exit())
 
-await Promise.all(
-  Array.from({ length: atOnce }, async (_, i) => {
-    // All at once would measure how fast sockets open.
-    await wait(i * 2)
-    while (Date.now() < until) await one(next++)
+const running: Promise<void>[] = []
+await new Promise<void>(resolve =>
+  process.on('message', (order: Order) => {
+    if ('over' in order) return resolve()
+    for (let i = running.length, delay = 0; i < order.atOnce; i++, delay += 2) running.push(run(delay))
   }),
 )
+isOver = true
+await Promise.all(running)
 clearInterval(windows)
 // Then, with nothing else to do, a hundred at once in each phase.
 for (const phase of phases) {

@@ -18,7 +18,7 @@ export type Plan = {
 }
 
 /** From here on they do nothing but leave; see `leaving`. */
-const leavers = 1e12
+const leavers = 3 * 2 ** 40
 
 /** Five of a hundred meet a failing upstream, five leave, and every sixth asks for a whole reply; pairs come in turn. */
 export function planOf(number: number): Plan {
@@ -36,15 +36,15 @@ export function planOf(number: number): Plan {
 }
 
 /** The number of one of those that leave in this phase when all else is over. */
-export const leaving = (phase: Phase, index: number) => {
-  const at = leavers + index * phases.length
-  return at - (at % phases.length) + phases.indexOf(phase)
-}
+export const leaving = (phase: Phase, index: number) => leavers + index * phases.length + phases.indexOf(phase)
+
+export const isQuietLeaver = (word: string) => Number(word.slice(1)) >= leavers
 
 /** Every piece can be told from every other, of all streams. */
 export const textOf = (word: string, words: number) => Array.from({ length: words }, (_, i) => `${word}.${i}; `).join('')
 
-export type Options = { minutes: number; streams: number; pauseMs: number; words: number }
+/** What the clients are told: how many at once, or that it is over. */
+export type Order = { atOnce: number } | { over: true }
 
 /** What processes tell the one that started them. */
 export type Said =
