@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
 import type { GatewayConfig } from '../gateway/gateway.ts'
+import { demo } from '../gateway/options.ts'
 import { gateway } from '../hosts/connect.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 
@@ -31,7 +32,7 @@ export type Served = { host: string; port: number; url: string; close(): Promise
 export async function serve(options: ServeOptions, out: (line: string) => void = line => process.stdout.write(`${line}\n`)): Promise<Served> {
   const { host, port, grace = 10 } = options
   const config = await configOf(options)
-  const handler = gateway(config)
+  const handler = gateway({ page: true, ...(config ?? demo) })
   if (handler.localOnly && !isLoopback(host))
     throw new Error(
       `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,

@@ -8,6 +8,7 @@ import type { Refusal } from './error.ts'
 import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
+import type { Playground } from './playground.ts'
 import type { Recalled } from './recall.ts'
 import type { GatewayRequest } from './request.ts'
 import type { Memory } from './store.ts'
@@ -26,6 +27,7 @@ export type Service = {
   isRepeated(id: string): boolean
   /** Absent: nothing is kept of an exchange when it is over. */
   memory?: Memory
+  playground: Playground
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void
   /** Hooks are guests: what they throw is told to the log and changes nothing. */

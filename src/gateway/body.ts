@@ -26,10 +26,10 @@ export async function readJson(
   return { value: parse(text), bytes, isPlain: !mayHoldEnvelope(text) }
 }
 
-const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
+export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 
 /** Of JSON text, before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
-function nesting(bytes: Uint8Array): number {
+export function nesting(bytes: Uint8Array): number {
   let depth = 0
   let deepest = 0
   for (let i = 0; i < bytes.length; i++) {

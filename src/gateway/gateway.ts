@@ -20,8 +20,9 @@ import type { Hooks, Identity } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
-import { demoConfig, type GatewayConfig, settle } from './options.ts'
+import { demo, type GatewayConfig, settle } from './options.ts'
 import { compact, countTokens } from './own-calls.ts'
+import { createPlayground } from './playground.ts'
 import { report } from './record.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
@@ -53,6 +54,7 @@ export type Gateway = {
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
+  const { page = false } = settled
   const memory = createMemory(settled.store, hooks.store, error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'))
   const service: Service = {
     config: settled,
@@ -63,6 +65,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     transport: hooks.transport ?? transport(),
     isRepeated: createRepeats(),
     ...(memory && { memory }),
+    playground: createPlayground(settled.defaults),
     log,
     attempt,
   }
@@ -82,6 +85,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
           headers: { 'content-type': 'text/plain; charset=utf-8' },
           body: 'wireglot: a gateway between the wire protocols of language models\n',
         }
+      case 'page':
+        return service.playground.page()
       case 'wrong-path':
         throw refuse(404, 'not_found', route.message)
       case 'wrong-method': {
@@ -110,6 +115,14 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const identity = await admission.identify(request, route.protocol)
         trace.identity = identity
         return clientSettings(request, await list(identity))
+      }
+      case 'playground': {
+        const identity = await admission.identify(request, route.protocol)
+        trace.identity = identity
+        const { playground } = service
+        if (route.asked === 'state') return playground.state(identity, await list(identity))
+        await admission.count(identity)
+        return playground.translate(request)
       }
       case 'stored': {
         const identity = await admission.identify(request, route.protocol)
@@ -174,10 +187,10 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
   return {
     localOnly: admission.localOnly,
-    serves: isOurs,
+    serves: (method, path) => isOurs(method, path, page),
     async answer(request) {
       const requestId = newId('req_')
-      const route = routeOf({ base: '', ...request })
+      const route = routeOf({ base: '', ...request, page })
       if (!route)
         return {
           status: 404,
@@ -256,8 +269,6 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
 
 const endpoints = [...Object.values(protocols).map(({ address }) => address.path), '/v1/models'].join(', ')
-
-const demo: GatewayConfig = { channels: [...demoConfig.channels], models: demoConfig.models.map(model => ({ ...model, channels: [...model.channels] })) }
 
 /** The one place that knows of an environment; edge runtimes may have none. */
 function environment(): Record<string, string | undefined> {

@@ -134,6 +134,8 @@ const Config = z
     defaults: Defaults.prefault({}),
     limits: z.union([z.strictObject({ redis: redisUrl }), z.strictObject({ store: z.literal('memory').default('memory') })]).prefault({}),
     store: Store.optional(),
+    /** Absent: only where the command serves. */
+    page: z.boolean().optional(),
   })
   .superRefine(({ auth, keys, groups, channels, models }, context) => {
     const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
@@ -178,10 +180,10 @@ export type KeyEntry = z.output<typeof Key>
 export const storeDefaults: StoreEntry = Store.parse({})
 
 /** One model that answers without a network. */
-export const demoConfig = {
+export const demo: GatewayConfig = {
   channels: [{ name: 'demo', embedded: 'demo' }],
   models: [{ id: 'demo', channels: [{ name: 'demo' }], displayName: 'Demo', contextTokens: 200_000, maxOutputTokens: 64_000 }],
-} as const satisfies { channels: readonly unknown[]; models: readonly unknown[] }
+}
 
 /** A fault of the configuration: names the place and what was expected there. */
 export class ConfigError extends Error {

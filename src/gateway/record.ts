@@ -4,13 +4,20 @@ import type { Refusal } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 
 /** Tells everybody who wants to know of an exchange that is over: the log, the telemetry and the hooks. */
-export function report({ hooks, log, attempt }: Service, trace: Trace, protocol: Protocol, status: number, failure: Refusal | undefined): void {
+export function report(
+  { config, hooks, log, attempt, playground }: Service,
+  trace: Trace,
+  protocol: Protocol,
+  status: number,
+  failure: Refusal | undefined,
+): void {
   const { candidate, notes, requestId, modelAsked, observed } = trace
   const record = recordOf(trace, protocol, status, failure)
   if (modelAsked !== undefined) observed.end(record)
   if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? failure.message }, failure.message)
   log('info', record, 'exchange')
   if (modelAsked === undefined) return
+  if (config.page) playground.remember(record)
   if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record))
   if (notes.length > 0 && candidate)
     void attempt('onNotes', () =>

@@ -11,30 +11,46 @@ export type Route =
   | { kind: 'describe'; protocol: Protocol; model: string }
   | StoredRoute
   | { kind: 'home' }
+  | { kind: 'page' }
   | { kind: 'client-config'; protocol: Protocol }
+  | { kind: 'playground'; protocol: Protocol; asked: keyof typeof playground }
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
 /** A call about a reply of an earlier exchange. */
 export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
-export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string }
+export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string /** Is there one for browsers? */; page?: boolean }
 
 /** Where a key's own settings for client programs are told. */
 const settingsPath = '/client-config'
 
+/** What the page asks of the gateway that it came from, and how. */
+const playground = { state: 'GET', translate: 'POST' } as const
+
+const playgroundOf = (path: string) => (Object.keys(playground) as (keyof typeof playground)[]).find(asked => path === `/playground/${asked}`)
+
+/** A browser that shows a page, not a client that looks whether somebody is there. */
+const wantsPage = (headers: Headers): boolean => /\btext\/html\b/i.test(headers['accept'] ?? '')
+
 /** Is this path ours, with whatever method? A path that nearly is one of ours is: its answer says what is wrong with it. */
-export function isOurs(method: string, path: string): boolean {
+export function isOurs(method: string, path: string, page = false): boolean {
   const tidy = tidied(path)
+  if (page && playgroundOf(tidy)) return true
   if (tidy === '/' || tidy === settingsPath) return method === 'GET' || method === 'HEAD'
   return isEndpoint(tidy) || faultOf(tidy) !== undefined
 }
 
 /** Undefined: not one of our paths. Queries never decide but for listings, which several dialects share. */
-export function routeOf({ method, path: raw, query, headers, base }: Asked): Route | undefined {
+export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route | undefined {
   const path = tidied(raw)
-  if (path === '/') return method === 'GET' || method === 'HEAD' ? { kind: 'home' } : undefined
+  if (path === '/') return method === 'GET' || method === 'HEAD' ? { kind: page && wantsPage(headers) ? 'page' : 'home' } : undefined
   if (path === settingsPath) return method === 'GET' || method === 'HEAD' ? { kind: 'client-config', protocol: dialectOf(path, headers, query) } : undefined
+  const asked = page ? playgroundOf(path) : undefined
+  if (asked) {
+    const protocol = dialectOf(path, headers, query)
+    return method === playground[asked] ? { kind: 'playground', protocol, asked } : { kind: 'wrong-method', protocol, allow: playground[asked] }
+  }
   const match = matchOf(path)
   if (match) {
     const { protocol, found } = match

@@ -1,0 +1,160 @@
+import type { Note } from '../canonical/note.ts'
+import { TranslationError } from '../errors.ts'
+import type { Protocol } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+import { translateRequest } from '../translate/request.ts'
+import { translateResponse } from '../translate/response.ts'
+import { createStreamTranslator } from '../translate/stream.ts'
+import { collectStream } from '../translate/whole.ts'
+import { type Difference, differences } from './differences.ts'
+import { isEvent, type Kind, looksLikeStream, type Reading, type Recognized, recognizeBody, recognizeStream } from './recognize.ts'
+
+/** Why something cannot be read or written. `path`: where, as a JSON pointer; `at`: at which character of the text. */
+export type Fault = { message: string; path?: string; at?: number }
+
+/** What one of the other protocols makes of it: `body` of a request or response, `text` of a stream. */
+export type Told = {
+  protocol: string
+  body?: unknown
+  text?: string
+  notes: Note[]
+  /** What does not come back from there and stands under no note. */
+  differences: Difference[]
+  /** Why nothing can be said of what comes back. */
+  noReturn?: Fault
+  fault?: Fault
+}
+
+export type Examined = {
+  protocol?: string
+  kind?: Kind
+  reasons: string[]
+  /** What it may be, where nothing in it decides. */
+  choices: { protocol: string; kind: Kind }[]
+  fault?: Fault
+  /** A request or response as it was read. */
+  body?: unknown
+  targets: Told[]
+}
+
+/** `now`: Unix seconds, for fields that demand a time. */
+export type Asked = { protocol?: Protocol; kind?: Kind; now: number }
+
+const all: readonly Protocol[] = Object.values(protocols)
+
+/** A request, response or stream in one protocol → what it is in all others, what that changes, and what is lost on the way. */
+export async function examine(text: string, { now, ...asked }: Asked): Promise<Examined> {
+  if (text.trim() === '') return failed({ message: 'there is nothing to read: paste a request, a response or a stream' })
+  if (asked.kind === 'stream' || (asked.kind === undefined && looksLikeStream(text))) return examineAs(recognizeStream(text, asked), asked, { text, now })
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (error) {
+    return failed(faultOfText(error, text))
+  }
+  const recognized = recognizeBody(body, asked)
+  if (recognized.readings.length === 0 && isEvent(body)) return failed({ message: 'this is one event of a stream: paste the stream with its frames' }, { body })
+  return examineAs(recognized, asked, { text, body, now })
+}
+
+type Source = { text: string; body?: unknown; now: number }
+
+async function examineAs({ readings, reasons }: Recognized, asked: Partial<Reading>, source: Source): Promise<Examined> {
+  const { body } = source
+  const told = asked.protocol && asked.kind ? { protocol: asked.protocol, kind: asked.kind } : undefined
+  const reading = told ?? (readings.length === 1 ? readings[0] : undefined)
+  if (!reading) {
+    const choices = readings.map(({ protocol, kind }) => ({ protocol: protocol.name, kind }))
+    const message =
+      choices.length > 0 ? 'nothing in it decides what it is: choose' : 'this is of no protocol that is known here: choose one to see what it misses'
+    return failed({ message }, { choices, body })
+  }
+  const { protocol, kind } = reading
+  const fault = kind === 'stream' ? undefined : faultOf(() => read(protocol, kind, body))
+  const is = { protocol: protocol.name, kind, reasons, choices: [], ...(body !== undefined && { body }) }
+  if (fault) return { ...is, fault, targets: [] }
+  const targets: Told[] = []
+  for (const target of all) if (target !== protocol) targets.push(await tell(reading, target, source))
+  return { ...is, targets }
+}
+
+async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, body, now }: Source): Promise<Told> {
+  try {
+    if (kind === 'stream') return await tellStream(from, to, text, now)
+    const told = kind === 'request' ? translateRequest(body, from, to, all, { now }) : translateResponse(body, from, to, { now })
+    const path = 'context' in told ? told.context.path : undefined
+    const back = () =>
+      kind === 'request'
+        ? translateRequest(told.body, to, from, all, { now, ...(path !== undefined && { path }) })
+        : translateResponse(told.body, to, from, { now })
+    return { protocol: to.name, body: told.body, notes: told.notes, ...(await compared(told.notes, () => [body, back().body])) }
+  } catch (error) {
+    return { protocol: to.name, notes: TranslationError.is(error) ? (error.notes ?? []) : [], differences: [], fault: faultIn(error) }
+  }
+}
+
+/** Frames may be cut differently on the way back: what counts is the reply that they add up to. */
+async function tellStream(from: Protocol, to: Protocol, text: string, now: number): Promise<Told> {
+  const { text: told, notes } = streamed(text, from, to, now)
+  const back = async () => [await added(text, from), await added(streamed(told, to, from, now).text, from)] as const
+  return { protocol: to.name, text: told, notes, ...(await compared(notes, back)) }
+}
+
+function streamed(text: string, from: Protocol, to: Protocol, now: number): { text: string; notes: Note[] } {
+  const translator = createStreamTranslator(from, to, { now })
+  const told = translator.push(text) + translator.end()
+  return { text: told, notes: translator.notes }
+}
+
+const added = async (text: string, protocol: Protocol) => (await collectStream([text], protocol, {})).body
+
+/** What is not the same after the way there and back, but for what stands under a note. */
+async function compared(
+  notes: readonly Note[],
+  thereAndBack: () => readonly [unknown, unknown] | Promise<readonly [unknown, unknown]>,
+): Promise<Pick<Told, 'differences' | 'noReturn'>> {
+  try {
+    return { differences: silent(differences(...(await thereAndBack())), notes) }
+  } catch (error) {
+    return { differences: [], noReturn: faultIn(error) }
+  }
+}
+
+/** Those that no note stands over. */
+function silent(found: Difference[], notes: readonly Note[]): Difference[] {
+  const noted = notes.filter(({ kind }) => kind !== 'synthesized').map(({ path }) => path)
+  return found.filter(({ path }) => !noted.some(above => path === above || path.startsWith(`${above}/`)))
+}
+
+function read(protocol: Protocol, kind: Exclude<Kind, 'stream'>, body: unknown): void {
+  if (kind === 'request') protocol.decodeRequest(body)
+  else translateResponse(body, protocol, all.find(other => other !== protocol) ?? protocol, {})
+}
+
+function faultOf(act: () => void): Fault | undefined {
+  try {
+    act()
+    return undefined
+  } catch (error) {
+    return faultIn(error)
+  }
+}
+
+/** @throws whatever is no fault of what was given */
+function faultIn(error: unknown): Fault {
+  if (!TranslationError.is(error)) throw error
+  return { message: error.message, path: error.path }
+}
+
+function faultOfText(error: unknown, text: string): Fault {
+  const told = error instanceof Error ? error.message : ''
+  const position = /position (\d+)/.exec(told)?.[1]
+  const at = position === undefined ? (/end of JSON/.test(told) ? text.length : undefined) : Number(position)
+  if (at === undefined) return { message: 'this is neither JSON nor a stream of events' }
+  const before = text.slice(0, at).split('\n')
+  return { message: `this is not JSON: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`, at }
+}
+
+function failed(fault: Fault, more: Partial<Examined> = {}): Examined {
+  return { reasons: [], choices: [], targets: [], ...more, fault }
+}

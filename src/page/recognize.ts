@@ -1,0 +1,79 @@
+import type { Detection, Protocol } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+import { createFrameParser } from '../sse/parse.ts'
+
+export type Kind = 'request' | 'response' | 'stream'
+
+export const kinds: readonly Kind[] = ['request', 'response', 'stream']
+
+/** What a text is: of which protocol, and what of it. */
+export type Reading = { protocol: Protocol; kind: Kind }
+
+/** `reasons`: why it is this and nothing else, as sentences. Several readings, or none: somebody has to choose. */
+export type Recognized = { readings: Reading[]; reasons: string[] }
+
+const all: readonly Protocol[] = Object.values(protocols)
+
+/** How many events of a stream are looked at: the first few tell. */
+const lookedAt = 20
+
+/** Events in frames, or in one list as some servers send them when nobody asks for frames. */
+export const looksLikeStream = (text: string): boolean => /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
+
+/** By unmistakable signs; where there are none, by whoever can read it at all. `asked`: what is known already. */
+export function recognizeBody(body: unknown, asked: Partial<Reading>): Recognized {
+  const signs = all.map(protocol => ({ protocol, found: protocol.detect(body) }))
+  const signed = signs.flatMap(({ protocol, found }) =>
+    (['request', 'response'] as const).filter(kind => found[kind].length > 0).map(kind => ({ protocol, kind, reasons: found[kind] })),
+  )
+  const fitting = signed.filter(reading => fits(reading, asked))
+  if (fitting.length > 0) return { readings: fitting.map(({ protocol, kind }) => ({ protocol, kind })), reasons: fitting.flatMap(({ reasons }) => reasons) }
+  const readable = all
+    .flatMap(protocol => (['request', 'response'] as const).map(kind => ({ protocol, kind })))
+    .filter(reading => fits(reading, asked) && canRead(reading, body))
+  return { readings: readable, reasons: readable.length === 1 ? ['nothing else can be read from it'] : [] }
+}
+
+/** Is this one event of a stream, out of its frame? */
+export const isEvent = (body: unknown): boolean => all.some(({ detect }) => detect(body).event.length > 0)
+
+export function recognizeStream(text: string, asked: Partial<Reading>): Recognized {
+  const votes = new Map<Protocol, string[]>()
+  let events = 0
+  const parser = createFrameParser(({ data, event }) => {
+    if (events++ >= lookedAt) return
+    for (const protocol of all) {
+      const reasons = ofStream(protocol.detect(parsed(data, event)))
+      if (reasons.length > 0 && !votes.has(protocol)) votes.set(protocol, reasons)
+    }
+  })
+  parser.push(text)
+  parser.end()
+  const found = [...votes].filter(([protocol]) => asked.protocol === undefined || asked.protocol === protocol)
+  return { readings: found.map(([protocol]) => ({ protocol, kind: 'stream' })), reasons: found.flatMap(([, reasons]) => reasons) }
+}
+
+/** Some wires stream pieces that look like whole replies. */
+const ofStream = ({ event, response }: Detection) => (event.length > 0 ? event : response)
+
+const fits = (reading: Reading, asked: Partial<Reading>) =>
+  (asked.protocol === undefined || asked.protocol === reading.protocol) && (asked.kind === undefined || asked.kind === reading.kind)
+
+function canRead({ protocol, kind }: Reading, body: unknown): boolean {
+  try {
+    if (kind === 'request') protocol.decodeRequest(body)
+    else protocol.decodeResponse(body)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function parsed(data: string, event: string | undefined): unknown {
+  try {
+    const value: unknown = JSON.parse(data)
+    return event !== undefined && typeof value === 'object' && value !== null && !('type' in value) ? { type: event, ...value } : value
+  } catch {
+    return data
+  }
+}
