@@ -34,8 +34,8 @@ const markup = /* html */ `<!doctype html>
     <section class="panel" aria-labelledby="source-title">
       <div class="head"><h2 id="source-title">Source</h2></div>
       <div class="fields">
-        <label>Protocol<select id="protocol"><option value="">as it shows</option>${options(protocolNames)}</select></label>
-        <label>Kind<select id="kind"><option value="">as it shows</option>${options(kinds)}</select></label>
+        <label>Protocol<select id="protocol"><option value="">detect</option>${options(protocolNames)}</select></label>
+        <label>Kind<select id="kind"><option value="">detect</option>${options(kinds)}</select></label>
         <label>Example<select id="example"><option value="">none</option></select></label>
       </div>
       <textarea id="source" aria-label="Request, response or stream in one protocol" aria-keyshortcuts="Control+Enter" spellcheck="false" autocapitalize="off" autocomplete="off"

@@ -81,6 +81,8 @@ byId('forget').addEventListener('click', () => {
 
 // ---- JSON and streams as lines
 
+const stepped = (path, key) => path + '/' + key.replaceAll('~', '~0').replaceAll('/', '~1')
+
 /** Lines of a JSON value: how deep, the place of what begins there, and coloured pieces of text. */
 function linesOf(value, path = '', deep = 0, name, comma = '', into = []) {
   const before = name === undefined ? [] : [['k', JSON.stringify(name)], ['', ': ']]
@@ -93,8 +95,7 @@ function linesOf(value, path = '', deep = 0, name, comma = '', into = []) {
   }
   into.push({ deep, path, pieces: [...before, ['', isList ? '[' : '{']] })
   entries.forEach(([key, item], index) => {
-    const place = path + '/' + key.replaceAll('~', '~0').replaceAll('/', '~1')
-    linesOf(item, place, deep + 1, isList ? undefined : key, index < entries.length - 1 ? ',' : '', into)
+    linesOf(item, stepped(path, key), deep + 1, isList ? undefined : key, index < entries.length - 1 ? ',' : '', into)
   })
   into.push({ deep, pieces: [['', (isList ? ']' : '}') + comma]] })
   return into
@@ -110,37 +111,47 @@ function framesOf(text) {
     let value
     try { value = JSON.parse(data) } catch { /* [DONE] and what is broken stays text. */ }
     const event = of('event')
-    frames.push({ frame: true, value, deep: 0, pieces: [['e', event ? event + '  ' : ''], ['', data || block]] })
+    const pieces = [['e', event ? event + '  ' : '']]
+    if (value === undefined) pieces.push(['', data || block])
+    frames.push({ value, pieces })
   }
   return frames
 }
 
-/** Does this place exist in a value? */
-function has(value, path) {
-  for (const key of path.split('/').slice(1)) {
-    if (typeof value !== 'object' || value === null) return false
-    const plain = key.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (!Object.hasOwn(value, plain)) return false
-    value = value[plain]
+/** A value on one line; every member is a piece of its own, so that it can be pointed at. */
+function inline(value, path, name, found) {
+  const element = make('span', { className: 'member' })
+  found.push({ path, element })
+  if (name !== undefined) element.append(make('span', { className: 'k', textContent: JSON.stringify(name) }), ':')
+  if (typeof value !== 'object' || value === null) {
+    element.append(make('span', { className: typeof value === 'string' ? 's' : 'l', textContent: JSON.stringify(value) }))
+    return element
   }
-  return true
+  const isList = Array.isArray(value)
+  element.append(isList ? '[' : '{')
+  Object.entries(value).forEach(([key, item], index) => element.append(index > 0 ? ',' : '', inline(item, stepped(path, key), isList ? undefined : key, found)))
+  element.append(isList ? ']' : '}')
+  return element
 }
 
-/** Shows lines in a view, and gives a function that finds those of a place. */
+/** Shows lines in a view, and gives a function that finds the elements of a place. */
 function show(view, lines) {
-  const shown = lines.slice(0, longestView).map(line => {
-    const element = make('span', { className: line.frame ? 'line frame' : 'line' })
-    element.style.setProperty('--deep', line.deep)
-    for (const [tone, text] of line.pieces) if (text) element.append(tone ? make('span', { className: tone, textContent: text }) : text)
-    return { ...line, element }
+  const found = []
+  const shown = lines.slice(0, longestView).map(({ deep = 0, path, pieces, value }) => {
+    const element = make('span', { className: deep === 0 && path === undefined && value !== undefined ? 'line frame' : 'line' })
+    element.style.setProperty('--deep', deep)
+    for (const [tone, text] of pieces) if (text) element.append(tone ? make('span', { className: tone, textContent: text }) : text)
+    if (value !== undefined) element.append(inline(value, '', undefined, found))
+    else if (path !== undefined) found.push({ path, element, isLine: true })
+    return element
   })
-  view.replaceChildren(...shown.map(({ element }) => element))
+  view.replaceChildren(...shown)
   if (lines.length > longestView) view.append(make('span', { className: 'line e', textContent: '… ' + (lines.length - longestView) + ' more lines' }))
   view.scrollTop = 0
   return path => {
     for (let place = path; place; place = place.slice(0, place.lastIndexOf('/'))) {
-      const found = shown.filter(line => line.frame ? has(line.value, place) : line.path === place || line.path?.startsWith(place + '/'))
-      if (found.length > 0) return found.map(({ element }) => element)
+      const here = found.filter(one => one.path === place || (one.isLine && one.path.startsWith(place + '/')))
+      if (here.length > 0) return here.map(({ element }) => element)
     }
     return []
   }
@@ -152,7 +163,7 @@ function pointer(tone, elements, children) {
   const light = on => elements.forEach(element => element.classList.toggle('lit', on))
   const look = () => {
     light(true)
-    const view = elements[0]?.parentElement
+    const view = elements[0]?.closest('.code')
     if (!view) return
     const { top, bottom } = elements[0].getBoundingClientRect()
     const frame = view.getBoundingClientRect()
@@ -195,7 +206,7 @@ function fail(message) {
 }
 
 function showAll({ protocol, kind, reasons, choices, fault, body, targets }, text) {
-  byId('told').textContent = protocol ? protocol + ' ' + kind + (reasons.length > 0 ? ': ' + reasons.join('; ') : '') : ''
+  byId('told').replaceChildren(...(protocol ? worded(protocol + ' ' + kind + (reasons.length > 0 ? ': ' + reasons.join('; ') : '')) : []))
   if (fault) fail(fault.message)
   if (fault?.at !== undefined) {
     source.focus()
@@ -219,23 +230,29 @@ function showAll({ protocol, kind, reasons, choices, fault, body, targets }, tex
   }
   const panels = document.querySelectorAll('.target')
   targets.forEach((target, index) => panels[index] && showTarget(panels[index], target, find))
-  if (targets.length > 0) byId('told').textContent += '. ' + targets.map(({ protocol: name, notes, fault: wrong }) => name + ': ' + (wrong ? 'not possible' : count(notes.length, 'note'))).join(', ')
+  if (targets.length > 0) byId('told').append('. ' + targets.map(({ protocol: name, notes, fault: wrong }) => name + ': ' + (wrong ? 'not possible' : count(notes.length, 'note'))).join(', '))
 }
+
+/** Words between grave accents are code. */
+const worded = text => text.split('\x60').map((piece, index) => (index % 2 ? make('code', { textContent: piece }) : piece))
 
 const count = (number, thing) => number + ' ' + thing + (number === 1 ? '' : 's')
 
 function showTarget(panel, { protocol, body, text, notes, differences, noReturn, fault }, inSource) {
   const head = make('div', { className: 'head' }, make('h2', { textContent: protocol }))
+  const chips = make('p', { className: 'chips' })
   const told = text ?? (body === undefined ? '' : JSON.stringify(body, null, 2))
   panel.replaceChildren(head)
   panel.setAttribute('aria-label', protocol)
   for (const kind of ['dropped', 'approximated', 'synthesized']) {
     const number = notes.filter(note => note.kind === kind).length
-    if (number > 0) head.append(make('span', { className: 'chip ' + kind, textContent: number + ' ' + kind }))
+    if (number > 0) chips.append(make('span', { className: 'chip ' + kind, textContent: number + ' ' + kind }))
   }
-  if (differences.length > 0) head.append(make('span', { className: 'chip differs', textContent: count(differences.length, 'difference') }))
-  if (!fault && notes.length === 0 && differences.length === 0) head.append(make('span', { className: 'chip well', textContent: noReturn ? 'no notes' : 'nothing lost' }))
+  if (differences.length > 0) chips.append(make('span', { className: 'chip differs', textContent: count(differences.length, 'difference') }))
+  if (!fault && notes.length === 0 && differences.length === 0) chips.append(make('span', { className: 'chip well', textContent: noReturn ? 'no notes' : 'nothing lost' }))
+  if (fault) chips.append(make('span', { className: 'chip dropped', textContent: 'not possible' }))
   if (told) head.append(copyButton(told))
+  head.append(chips)
   if (fault) panel.append(make('p', { className: 'fault', textContent: fault.message }))
   const view = make('div', { className: 'code', tabIndex: 0 })
   view.setAttribute('role', 'region')

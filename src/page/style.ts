@@ -47,7 +47,8 @@ main { padding: .75rem 1rem 2rem; }
 .head { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .5rem; padding: .5rem .7rem; border-bottom: 1px solid var(--line); min-height: 2.75rem; }
 h2 { font-size: .95rem; }
 .head .small { margin-left: auto; }
-.fields { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .5rem; padding: .6rem .7rem; }
+.chips { display: flex; flex: 1 1 100%; flex-wrap: wrap; gap: .3rem; }
+.fields { display: grid; grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr) minmax(0, 1fr); gap: .5rem; padding: .6rem .7rem; }
 label { display: block; color: var(--muted); font-size: .8rem; }
 select, input, textarea { width: 100%; padding: .3rem .45rem; border: 1px solid var(--line); border-radius: 6px; background: var(--sunk); color: var(--text); }
 label select, label input { margin-top: .15rem; font-size: .875rem; }
@@ -60,6 +61,7 @@ button.main { border-color: var(--accent); background: var(--accent); color: var
 button.small { padding: .1rem .5rem; font-size: .8rem; }
 kbd { padding: 0 .3rem; border: 1px solid var(--line); border-radius: 4px; font: .75rem var(--mono); color: var(--muted); }
 #told { flex: 1 1 100%; color: var(--muted); font-size: .85rem; overflow-wrap: anywhere; }
+#told code { font: 12px var(--mono); }
 #told:empty { display: none; }
 .fault { padding: .5rem .7rem; border-left: 3px solid var(--dropped); background: var(--dropped-ground); color: var(--dropped); overflow-wrap: anywhere; }
 #fault { margin: 0 .7rem .6rem; border-radius: 0 6px 6px 0; }
@@ -71,8 +73,9 @@ kbd { padding: 0 .3rem; border: 1px solid var(--line); border-radius: 4px; font:
 .line { display: block; padding: 0 .7rem 0 calc(.7rem + var(--deep, 0) * 1.1em + 1.6em); text-indent: -1.6em; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid transparent; }
 .frame { padding-block: .15rem; border-bottom: 1px solid var(--line); }
 .k { color: var(--key); } .s { color: var(--string); } .l { color: var(--literal); } .e { color: var(--muted); }
-.line.dropped, .line.approximated, .line.synthesized, .line.differs { border-left-color: var(--tone); background: var(--tone-ground); }
-.line.lit { background: var(--mark); }
+.line:is(.dropped, .approximated, .synthesized, .differs) { border-left-color: var(--tone); background: var(--tone-ground); }
+.member:is(.dropped, .approximated, .synthesized, .differs) { background: var(--tone-ground); box-shadow: 0 2px var(--tone); }
+.lit.lit { background: var(--mark); }
 .dropped { --tone: var(--dropped); --tone-ground: var(--dropped-ground); }
 .approximated { --tone: var(--approximated); --tone-ground: var(--approximated-ground); }
 .synthesized { --tone: var(--synthesized); --tone-ground: var(--synthesized-ground); }
@@ -90,7 +93,7 @@ kbd { padding: 0 .3rem; border: 1px solid var(--line); border-radius: 4px; font:
 .note .path { color: var(--key); }
 .note .reason { display: block; color: var(--muted); overflow-wrap: anywhere; }
 
-#more { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1.6fr); gap: .75rem; margin-top: .75rem; }
+#more { display: grid; align-items: start; grid-template-columns: minmax(0, 1fr) minmax(0, 1.6fr); gap: .75rem; margin-top: .75rem; }
 #more .panel { overflow: visible; }
 #usage { grid-column: 1 / -1; }
 .scroll { overflow-x: auto; }
