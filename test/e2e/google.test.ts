@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { ApiError, type CallableTool, type Content, GoogleGenAI } from '@google/genai'
+import { type CallableTool, type Content, GoogleGenAI } from '@google/genai'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
@@ -88,10 +88,9 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
   })
 
   test('counts tokens, estimated where the upstream does not count', async () => {
-    const { totalTokens } = await connect()
-      .models.countTokens({ model, contents: 'How many tokens are these?' })
-      .catch((error: unknown) => (error instanceof ApiError ? { totalTokens: error.status } : { totalTokens: undefined }))
+    const { totalTokens } = await connect().models.countTokens({ model, contents: 'How many tokens are these?' })
     expect(totalTokens).toBeGreaterThan(0)
+    expect(totalTokens).toBeLessThan(100)
   })
 
   test('lists models', async () => {

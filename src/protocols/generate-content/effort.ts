@@ -88,7 +88,10 @@ function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, levels: rea
   if (off) {
     for (const [field, value] of Object.entries({ effort, budgetTokens }))
       if (value !== undefined && value !== 'none' && value !== 0) report.add('reasoning.off', undefined, `reasoning.${field}`)
-    return { thinkingBudget: 0 }
+    if (!levels) return { thinkingBudget: 0 }
+    // Models that take levels never think nothing.
+    if (mode === 'disabled') report.add('reasoning.effort', undefined, 'reasoning.mode')
+    return defined({ thinkingLevel: nearestOf('MINIMAL', levels) })
   }
   if (effort !== undefined) {
     // What was asked for as tokens is told exactly, unless a word beside it says it too.

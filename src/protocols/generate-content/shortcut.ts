@@ -33,7 +33,7 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
   } else return undefined
   open.sent += delta.text.length
   const told = delta.kind === 'reasoning' ? `${literal},"thought":true` : literal
-  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${headText(state)}\n\n`
+  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${headText(state)}\r\n\r\n`
 }
 
 /** What every event ends with is written once. */

@@ -84,6 +84,15 @@ describe('what is read', () => {
     expect(tool).toMatchObject({ type: 'function', parameters: wanted })
   })
 
+  test.each<[what: string, body: Body, path: string]>([
+    ['contents that are a text', { contents: 'x' }, '/contents'],
+    ['a lone content', { contents: user({ text: 'x' }) }, '/contents'],
+    ['functions that stand where tools do', { tools: [{ googleSearch: {} }, { name: 'f', parameters: { type: 'OBJECT' } }] }, '/tools/1'],
+    ['a part of a known kind with a fault', { contents: [user({ inlineData: { mimeType: 'image/png' } })] }, '/contents/0/parts/0/inlineData/data'],
+  ])('%s are refused with their place', (_, body, path) => {
+    expect(() => read(body)).toThrow(expect.objectContaining({ code: 'malformed', path }))
+  })
+
   test.each<[calling: Body, choice: Body]>([
     [{ mode: 'AUTO' }, { mode: 'auto' }],
     [{ mode: 'NONE' }, { mode: 'none' }],
@@ -164,6 +173,19 @@ describe('what is written for another protocol', () => {
   ])('%s thinks with effort %s', (name, effort, thinkingConfig, ...wanted) => {
     const { wire, notes } = translate({ model: name, messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort })
     expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig }, notes: wanted })
+  })
+
+  test.each<[model: string, thinking: Body, config: Body, ...notes: string[]]>([
+    ['gemini-2.5-pro', { type: 'disabled' }, { thinkingBudget: 0 }],
+    ['gemini-3-pro', { type: 'disabled' }, { thinkingLevel: 'MINIMAL' }, 'approximated reasoning.effort /thinking/type'],
+    ['gemini-2.5-pro', { type: 'between_tools' }, { thinkingBudget: 0 }, 'approximated reasoning.mode /thinking/type'],
+    ['gemini-3-pro', { type: 'between_tools' }, { thinkingLevel: 'MINIMAL' }, 'approximated reasoning.mode /thinking/type'],
+    ['gemini-3-pro', { type: 'adaptive' }, { thinkingBudget: -1 }],
+  ])('%s, whose thinking is %j', (name, thinking, thinkingConfig, ...wanted) => {
+    const body = { model: name, max_tokens: 9, messages: [{ role: 'user', content: 'x' }], thinking }
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content' })
+    expect(wire).toMatchObject({ generationConfig: { thinkingConfig } })
+    expect(notes.map(({ kind, code, path }) => `${kind} ${code} ${path}`)).toEqual(wanted)
   })
 
   test.each<[effort: string, levels: GeminiLevel[], written: string, ...notes: string[]]>([
