@@ -22,7 +22,7 @@ export function isTextDelta(event: CanonicalEvent): event is TextDelta {
 /** Longer frames are rare, and cheap for their length in any way. */
 const longest = 16_384
 
-const frameShape = /^(?:event: ?[^\r\n]*\n)?data: ?(?=\{)([^\r\n]*)\n\n$/d
+const frameShape = /^(?:event: ?[^\r\n]*\r?\n)?data: ?(?=\{)([^\r\n]*)(?:\n\n|\r\n\r\n)$/d
 
 /** The form of a whole frame that brought this delta and nothing else; undefined: its text cannot be told from the rest. */
 export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<Shortcut, 'text' | 'padding'>): Form | undefined {

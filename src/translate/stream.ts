@@ -118,6 +118,17 @@ export function createStreamReader(
     again(delta, told.literal)
     return found.end
   }
+  let gap = '\n\n'
+  /** Where the next frame begins, whichever line ends the source has; -1: it has not come yet. */
+  const endOfFrame = (text: string, at: number): number => {
+    let end = text.indexOf(gap, at)
+    if (end === -1) {
+      const other = gap === '\n\n' ? '\r\n\r\n' : '\n\n'
+      end = text.indexOf(other, at)
+      if (end !== -1) gap = other
+    }
+    return end === -1 ? -1 : end + gap.length
+  }
   const takeText = (text: string) => {
     let at = 0
     while (at < text.length) {
@@ -126,14 +137,14 @@ export function createStreamReader(
         at = next
         continue
       }
-      const end = text.indexOf('\n\n', at) + 2
-      const frame = end === 1 ? text.slice(at) : text.slice(at, end)
+      const end = endOfFrame(text, at)
+      const frame = end === -1 ? text.slice(at) : text.slice(at, end)
       const before = { ...taken, notes: notes() }
       const wasEnded = seen.ended
       guarded(() => parser.push(frame))
       if (seen.ended && !wasEnded) seen.after = text.slice(at + frame.length)
-      const isWhole = isBetweenFrames && end !== 1
-      isBetweenFrames = end !== 1
+      const isWhole = isBetweenFrames && end !== -1
+      isBetweenFrames = end !== -1
       at += frame.length
       const { last } = taken
       if (!shortcut || !isWhole || taken.events !== before.events + 1 || !last || !isTextDelta(last) || before.notes !== notes()) continue
@@ -148,7 +159,7 @@ export function createStreamReader(
       // Half of a surrogate pair is written in another way than it was read.
       if (!shortcut || (typeof chunk === 'string' && !chunk.isWellFormed())) {
         guarded(() => parser.push(text))
-        isBetweenFrames = text.endsWith('\n\n')
+        isBetweenFrames = /\n\n$|\r\n\r\n$/.test(text)
       } else takeText(text)
     },
     end() {
