@@ -101,6 +101,7 @@ export function addDelta(part: Part, delta: Delta): void {
     }
     case 'signature':
       part.signature = delta.signature
+      if (delta.id !== undefined && part.type === 'reasoning') part.id = delta.id
       return
     case 'citation':
       if (part.type === 'text') part.citations = [...(part.citations ?? []), delta.citation]

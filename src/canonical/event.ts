@@ -11,7 +11,7 @@ import type { Finish, Usage } from './response.ts'
  *
  * `candidate` counts answers, `message` counts messages inside a candidate, `part` counts parts inside a candidate;
  * all from 0, dense, never used twice. Every part is ended before its message, every message before its candidate's
- * `finish`. One `finish` for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
+ * `finish`. Only the signature of reasoning may come when its part has ended: some wires tell proofs last. One `finish` for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
  * Wires that announce no messages or parts have them announced by their decoder. `at` is where things stand in the whole reply.
  */
 export type CanonicalEvent =
@@ -64,8 +64,8 @@ export type Delta = Node &
     | { kind: 'input'; text: string }
     /** Of a reasoning part; `segment` counts from 0. */
     | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
-    /** Whole; replaces an earlier one. */
-    | { kind: 'signature'; signature: Signature }
+    /** Whole; replaces an earlier one. `id`: of the reasoning, where that was not told before. */
+    | { kind: 'signature'; signature: Signature; id?: string }
     | { kind: 'citation'; citation: Citation }
     | { kind: 'logprobs'; logprobs: TokenLogprob[] }
     /** More base64 of a media part. */

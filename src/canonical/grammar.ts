@@ -43,7 +43,8 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
         break
       }
       case 'part.delta':
-        if (!of(event.candidate).openParts.has(event.part)) fault('its part is not open')
+        if (!of(event.candidate).openParts.has(event.part) && !(event.delta.kind === 'signature' && event.part < of(event.candidate).parts))
+          fault('its part is not open')
         break
       case 'part.end':
         if (!of(event.candidate).openParts.delete(event.part)) fault('its part is not open')

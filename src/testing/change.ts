@@ -21,6 +21,15 @@ export function changeOf(value: unknown, pick: number, words: (key: string) => r
   return after === undefined ? undefined : { path: leaf.path, before, after }
 }
 
+/** Every change of a leaf that there is. `key`: at which the value itself stands. */
+export function changesOf(value: unknown, words: (key: string) => readonly unknown[], key: string): Change[] {
+  return leaves(value).flatMap(({ path, value: leaf }) => {
+    if (typeof leaf !== 'string' && typeof leaf !== 'number' && typeof leaf !== 'boolean') return []
+    const others = [other(leaf), ...words(keyOf(path) || key)].filter((word): word is Change['before'] => typeof word === typeof leaf && word !== leaf)
+    return others.map(after => ({ path, before: leaf, after }))
+  })
+}
+
 function other(value: Change['before']): Change['before'] {
   if (typeof value === 'boolean') return !value
   if (typeof value === 'number') return Number.isSafeInteger(value + 1) ? value + 700_001 : 700_001.5

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { translateError, translateResponse } from '../../src/api.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { asking, hosts, one, sendJson, sendStream, upstream } from '../gateway/support.ts'
+import { valueAt } from '../support/cross.ts'
 import { strictOf } from '../support/strict/index.ts'
 import { type ProtocolName, protocolNames } from './protocols.ts'
 import { begun, chunk, done, frame, others, pairs, responsesReply, responsesStream, tell, textBlock, textEvents, told } from './support.ts'
@@ -192,6 +194,23 @@ test.each(pairs)('what an error of $from says beside its message, and $to has no
       `dropped /error/${named.length > 0 || (to === 'responses' && from === 'chat-completions') || (to === 'chat-completions' && from === 'responses') ? 'hint' : 'details'} error.details`,
     ]),
   )
+})
+
+const inner = { message: 'No.', type: 'invalid_request_error', status: 'INVALID_ARGUMENT', param: 'model', code: 'novel', details: { hint: 'later' } }
+
+test.each<[string, unknown]>([
+  ['an object', { error: inner }],
+  ['a list of one', [{ error: inner }]],
+  ['an object without a name', inner],
+  ['a list of one such', [inner]],
+])('notes on an error that is %s lead to it', (_, body) => {
+  const names = Object.keys(protocols) as (keyof typeof protocols)[]
+  for (const from of names)
+    for (const to of names.filter(name => name !== from)) {
+      const { notes } = translateError({ status: 400, body }, { from, to })
+      expect(notes.length, `${from} → ${to}`).toBeGreaterThan(0)
+      for (const { path, code } of notes) expect(valueAt(body, path), `${from} → ${to}: ${code} ${path}`).toBeDefined()
+    }
 })
 
 describe.each(hosts)('through %s', (_, start) => {

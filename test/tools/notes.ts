@@ -1,6 +1,9 @@
 import type { Note } from '../../src/canonical/note.ts'
+import { wordsOf } from '../support/arbitrary.ts'
+import { changed, changesOf, without } from '../support/change.ts'
 import { at, type Example, outcomeOf, pointedAt } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
+import { leaves } from '../support/json.ts'
 
 /** Every note with what it means and a short example: rows of the README's table. */
 export function noteRows(): string[][] {
@@ -28,14 +31,48 @@ function targetOf({ kind, path }: Note, target: unknown, example: Example): stri
   if (shows?.target !== undefined) return fragment(target, shows.target)
   if (kind === 'dropped') return 'nothing'
   if (kind === 'synthesized') return fragment(target, pointedAt(example, target, path) ?? '')
-  const [only, ...others] = placesOf(path.slice(path.lastIndexOf('/') + 1), target, '')
-  return only !== undefined && others.length === 0 ? fragment(target, only) : '…'
+  const place = placeOfOutcome(pointedAt(example, example.body, path) ?? '', target, example) ?? placeOfName(path.slice(path.lastIndexOf('/') + 1), target)
+  return place === undefined ? '…' : fragment(target, place)
 }
 
-/** Where a field of this name stands in a body: a field that keeps its name shows there what became of it. */
-function placesOf(name: string, body: unknown, place: string): string[] {
-  if (typeof body !== 'object' || body === null || /^\d*$/.test(name)) return []
-  return Object.entries(body).flatMap(([key, value]) => [...(key === name ? [`${place}/${key}`] : []), ...placesOf(name, value, `${place}/${key}`)])
+/** Where alone a field of this name stands in a body. */
+function placeOfName(name: string, body: unknown): string | undefined {
+  const [only, ...others] = new Set(leaves(body).flatMap(({ path }) => path.match(new RegExp(`^.*?/${name}(?=/|$)`)) ?? []))
+  return others.length === 0 ? only : undefined
+}
+
+/** Where the target differs when the source is another one at this place, or has nothing there. Undefined: nowhere. */
+function placeOfOutcome(source: string, target: unknown, example: Example): string | undefined {
+  const { body } = example
+  const others = changesOf(at(body, source), wordsOf, source.slice(source.lastIndexOf('/') + 1)).map(change => changed(body, { ...change, path: source + change.path }))
+  const moved = (other: unknown) => differences(target, attempt(() => outcomeOf({ ...example, body: other }).target))
+  const places = others.flatMap(moved)
+  const found = places.length > 0 ? places : moved(without(body, source))
+  const place = commonPlace(found)
+  // Of a list, the first that differs.
+  return Array.isArray(at(target, place ?? '')) ? found[0]?.split('/', String(place).split('/').length + 1).join('/') : place
+}
+
+/** Leaves of one that are no leaves of the other. */
+function differences(one: unknown, other: unknown): string[] {
+  const there = new Map(leaves(other).map(({ path, value }) => [path, value]))
+  return other === undefined ? [] : leaves(one).flatMap(({ path, value }) => (there.get(path) === value || isEmpty(value) ? [] : [path]))
+}
+
+const isEmpty = (value: unknown) => typeof value === 'object' && value !== null
+
+function commonPlace([first, ...others]: string[]): string | undefined {
+  let place = first
+  for (const other of others) while (place !== undefined && place !== other && !other.startsWith(`${place}/`)) place = place.slice(0, place.lastIndexOf('/'))
+  return place || undefined
+}
+
+function attempt<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch {
+    return undefined
+  }
 }
 
 function settingsOf({ options = {} }: Example): string {

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { bodyOf } from '../../kit/error-place.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
@@ -87,7 +88,10 @@ function agrees(kind: ErrorKind, status: number): boolean {
 }
 
 function readBody(body: unknown): Said {
-  if (Array.isArray(body) && body.length > 0) return readBody(body[0])
+  if (Array.isArray(body) && body.length > 0) {
+    const said = readBody(body[0])
+    return { ...said, at: `/0${said.at ?? '/error'}` }
+  }
   if (typeof body === 'string') return readText(body)
   if (!isObject(body)) return { message: body === undefined || body === null ? noReason : clip(JSON.stringify(body)) }
   const { error, detail, message } = body
@@ -172,7 +176,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   // Other wires share many codes with this one.
   const shown = ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : words.code
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
-  report.ext(ext, '')
+  report.ext(ext, bodyOf(at))
   if (details !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', details)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown }

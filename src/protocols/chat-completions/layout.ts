@@ -88,6 +88,15 @@ export function arrange(slots: Slots, { layout, textSignatures }: Recorded, { re
   return parts
 }
 
+/** A part of a stream, and of a text how long it is. */
+export type Told = { part: number; kind: 'r' | 'x' | 'c'; length: number }
+
+/** Has a stream told all that the layout does? Nobody puts parts that were told elsewhere, or gives them a phase. */
+export function isAsTold(layout: readonly string[], told: readonly Told[]): boolean {
+  const tokens = told.map(({ kind, length }) => (kind === 'x' ? `x${length}` : kind))
+  return layout.length === tokens.length && layout.every((token, i) => (token.startsWith('x') ? token : token.charAt(0)) === tokens[i])
+}
+
 const textToken = /^x(\d+)(?:\+(commentary|final_answer))?$/
 
 /** Undefined: the layout does not fit the parts. */

@@ -2,13 +2,22 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import type { Emit } from '../../protocol.ts'
+import type { Told } from './layout.ts'
 import type { Choice } from './stream-decoder.ts'
 
 export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
   const part = choice.nextPart++
+  const kind = kinds.get(head.type)
+  if (kind) choice.told.push({ part, kind, length: 0 })
   emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: `${placeOf(choice)}${fieldOf(head)}`, ...head } })
   return part
 }
+
+const kinds = new Map<Part['type'], Told['kind']>([
+  ['reasoning', 'r'],
+  ['text', 'x'],
+  ['tool-call', 'c'],
+])
 
 /** The field that a part is written in, where it has one of its own. */
 const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 'refusal' ? '/refusal' : type === 'media' ? '/audio' : '')
@@ -32,6 +41,7 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
   closePart(choice, emit)
   const thought: ReasoningPart | undefined = kind === 'reasoning' ? { type: kind, segments: [] } : undefined
   const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
+  if (thought) choice.thoughts.push({ part, said: thought, detail: undefined })
   choice.open = { kind, part, before: choice.points, ...(thought && { thought }) }
   return part
 }

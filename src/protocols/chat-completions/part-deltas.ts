@@ -15,7 +15,8 @@ export function addToPart(state: State, { candidate, part, delta }: Extract<Cano
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out || out.kind === 'none') return
-  if (isLaned(out) && choice.lanes[out.kind].open !== part) {
+  // A proof is told at the end, whenever it came.
+  if (isLaned(out) && choice.lanes[out.kind].open !== part && delta.kind !== 'signature') {
     out.held.push(delta)
     return
   }
@@ -40,7 +41,7 @@ export function addToPart(state: State, { candidate, part, delta }: Extract<Cano
       if (out.kind === 'call') addInput(state, choice, { part, call: out, text: delta.text, emit })
       return
     case 'signature':
-      if (out.kind === 'reasoning') out.part.signature = delta.signature
+      if (out.kind === 'reasoning') addDelta(out.part, delta)
       else if (out.kind === 'text') out.signature = delta.signature
       else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
       return

@@ -15,6 +15,8 @@ import { appendReasoning } from './stream-reasoning.ts'
 export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
   const part = opened(choice, kind, emit)
   if (kind === 'text') choice.points += lengthOf(text)
+  const told = choice.told.find(one => one.part === part)
+  if (told) told.length += text.length
   add(choice, part, { delta: { kind: 'text', text }, emit })
   const logprobs = choice.logprobs[kind]
   if (logprobs.length === 0) return

@@ -8,6 +8,7 @@ import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
+import { isAsTold, type Told } from './layout.ts'
 import { createChatReport } from './notes.ts'
 import { closePart, placeOf } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
@@ -36,6 +37,14 @@ export type Choice = {
   plain: boolean
   /** Index of the detail whose text came last. */
   detail: number | undefined
+  /** What was told, in order, and of texts how long. */
+  told: Told[]
+  /** The order that the server recorded. */
+  layout: string[] | undefined
+  /** Reasoning that was told, with the index of its detail, if details told it. */
+  thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
+  /** What details said beside a plain field, by index: by that a proof finds what it is of. */
+  detailed: Map<number, string>
   finish: string | undefined
   /** Absent: tags in the text mean nothing. */
   tags: Tags | undefined
@@ -218,6 +227,10 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       byIndex: new Map(),
       plain: false,
       detail: undefined,
+      told: [],
+      layout: undefined,
+      thoughts: [],
+      detailed: new Map(),
       finish: undefined,
       tags: state.thinkTags ? { inside: false, held: '' } : undefined,
       logprobs: { text: [], refusal: [] },
@@ -357,6 +370,7 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
   for (const { part } of calls)
     if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)
     else emit({ type: 'part.end', candidate, part })
+  if (choice.layout && !isAsTold(choice.layout, choice.told)) report.add('parts.layout-stale', `${placeOf(choice)}/reasoning_details`)
   if (logprobs.text.length + logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)

@@ -1,10 +1,11 @@
+import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { blocksOfProxy, decodeDetail, decodeLiteBlock, readSignature } from './reasoning.ts'
+import { blocksOfProxy, decodeDetail, decodeLiteBlock, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 import type { Choice } from './stream-decoder.ts'
 
@@ -31,6 +32,7 @@ export function appendReasoning(choice: Choice, { text, of, emit }: { text: stri
  * of it at the end.
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: Emit<CanonicalEvent>): void {
+  for (const entry of details) choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
   for (const entry of details) {
     if (!isObject(entry)) continue
     const { kind, text, signature, id, layout, attach } = decodeDetail(entry)
@@ -41,7 +43,9 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       if (choice.open?.kind === 'reasoning' && choice.detail !== index) closePart(choice, emit)
       choice.detail = index
       appendReasoning(choice, { text, of: kind, emit })
-    }
+      const told = choice.thoughts.at(-1)
+      if (told) told.detail = index
+    } else if (text) choice.detailed.set(index, (choice.detailed.get(index) ?? '') + text)
     if (signature) sign(choice, { signature, id, index, emit })
   }
 }
@@ -68,15 +72,22 @@ export function readTextSignature(choice: Choice, delta: JsonObject, emit: Emit<
   return left
 }
 
+/** `attach`: of the last text (`prev`), of the k-th that the layout has (`x0`), or of one more without a word. */
 function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: Emit<CanonicalEvent>): void {
-  if (attach !== 'text' && choice.open?.kind === 'text') {
-    add(choice, choice.open.part, { delta: { kind: 'signature', signature }, emit })
+  const texts = choice.told.filter(({ kind }) => kind === 'x')
+  const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
+  const nth = attach === 'prev' ? texts.length - 1 : Number(/^x(\d+)$/.exec(attach)?.[1] ?? -1)
+  const told = attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
+  if (told && told.part === choice.open?.part) {
+    add(choice, told.part, { delta: { kind: 'signature', signature }, emit })
     return
   }
   closePart(choice, emit)
   const part = openPart(choice, { type: 'text', text: '', signature }, emit)
   emit({ type: 'part.end', candidate: choice.candidate, part })
 }
+
+const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
 type Proof = { signature: Signature; id: string | undefined; index: number; emit: Emit<CanonicalEvent> }
 
@@ -87,9 +98,26 @@ function sign(choice: Choice, { signature, id, index, emit }: Proof): void {
     add(choice, part, { delta: { kind: 'signature', signature }, emit })
     return
   }
-  // Its text was ended by what followed, or it has none: only a part of its own can hold it now.
+  const late = toldBefore(choice, index)
+  if (late) {
+    addDelta(late.said, { kind: 'signature', signature })
+    emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta: { kind: 'signature', signature, ...defined({ id }) } })
+    return
+  }
+  // It has no text: only a part of its own can hold it.
   const redacted = signature.form === 'thinking' ? {} : { redacted: true }
   closePart(choice, emit)
   const part = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
   emit({ type: 'part.end', candidate: choice.candidate, part })
 }
+
+/** The reasoning that has ended and is said by the detail of this index: servers that say it in a plain field tell proofs last. */
+function toldBefore({ thoughts, detailed, plain }: Choice, index: number): Choice['thoughts'][number] | undefined {
+  if (!plain) return thoughts.findLast(({ detail, said }) => detail === index && !said.signature)
+  const nth = [...detailed.keys()].indexOf(index)
+  const told = nth < 0 ? undefined : thoughts[nth]
+  return told && !told.said.signature && bare(reasoningText([told.said])) === bare(detailed.get(index) ?? '') ? told : undefined
+}
+
+/** Lines between segments belong to none of them. */
+const bare = (text: string) => text.replaceAll(/\s/g, '')

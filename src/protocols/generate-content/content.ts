@@ -5,7 +5,7 @@ import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
-import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, rejoin, sign, silenceOf } from './reasoning.ts'
+import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, provesThought, rejoin, sign, silenceOf } from './reasoning.ts'
 import { type GeminiPart, isPartOf } from './schema.ts'
 import { name, serverParts, serverToolOfType } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
@@ -15,7 +15,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 /** Parts of one content or of a run of them. `before`: those that were read already, to which a thought may belong. */
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
   parts.forEach((wire, index) => {
-    if (signsBefore(wire, before)) return
+    if (signsBefore(wire, before) || provesThought(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
     // Someone wrote something where there was nothing to see.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)

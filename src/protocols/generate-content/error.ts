@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
@@ -108,8 +109,7 @@ type Said = {
 
 function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
-  const isList = Array.isArray(body)
-  const outer = isList ? (body[0] as unknown) : body
+  const outer = Array.isArray(body) ? (body[0] as unknown) : body
   if (!isObject(outer)) return {}
   const { error, ...beside } = outer
   if (typeof error === 'string') return { message: error }
@@ -127,8 +127,8 @@ function readBody(body: unknown): Said {
       (isObject(detail) || Array.isArray(detail) ? JSON.stringify(detail).slice(0, 2000) : undefined),
     word: asString(status),
     details,
-    at: isList ? '/0/error' : undefined,
-    fields: isList && Object.keys(unknown).length > 0 ? { 0: unknown } : unknown,
+    at: placeOf(body, inner === error),
+    fields: unknown,
   })
 }
 
@@ -201,7 +201,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 /** What a body of this protocol does not hold of an error. */
 export function noteError(error: CanonicalError, report: GeminiReport): void {
   const { code, details, protocol, at = '/error', ext } = error
-  report.ext(ext, '')
+  report.ext(ext, bodyOf(at))
   if (protocol === name) return
   if (isReworded(error)) report.add('error.reworded', at, 'message')
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)

@@ -4,6 +4,7 @@ import type { Part } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
@@ -11,7 +12,7 @@ import type { Emit } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
 import { type GeminiReport, notes } from './notes.ts'
-import { rejoin } from './reasoning.ts'
+import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
 import { callId, signedBy } from './response.ts'
 import { GeminiPart } from './schema.ts'
 import { addPieces, type StreamedCall } from './streamed-call.ts'
@@ -39,6 +40,8 @@ export type Answering = {
   unnamed: number
   called: boolean
   open: Open | undefined
+  /** The parts that are thoughts, in order. */
+  thoughts: number[]
   call: StreamedCall | undefined
   /** Texts that are over, in order; the open one is not among them. */
   answers: Answer[]
@@ -65,6 +68,7 @@ export function startAnswering(candidate: number, place: number): Answering {
     unnamed: 0,
     called: false,
     open: undefined,
+    thoughts: [],
     call: undefined,
     answers: [],
     raw: undefined,
@@ -156,6 +160,7 @@ function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '
 function startPart(answering: Answering, whole: Part, emit: Emitting): number {
   const { candidate } = answering
   const part = answering.nextPart++
+  if (whole.type === 'reasoning') answering.thoughts.push(part)
   const { head, deltas } = takeApart(whole)
   emit({ type: 'part.start', candidate, message: 0, part, head })
   for (const delta of deltas) emit({ type: 'part.delta', candidate, part, delta })
@@ -167,7 +172,7 @@ type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
 function takeText(answering: Answering, wire: PlainText, around: Around, emit: Emitting): void {
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
-  if (!saysAnything(wire)) return
+  if (!saysAnything(wire) || provesBefore(answering, wire, emit)) return
   const { open } = answering
   const goesOn = open?.kind === kind && !open.signed
   const signed = thoughtSignature ? readWhole(answering, wire, around) : undefined
@@ -187,6 +192,15 @@ function takeText(answering: Answering, wire: PlainText, around: Around, emit: E
   tell({ kind: 'signature', signature: signed.signature })
   open.signed = true
   if (signed.type === 'reasoning') closeThought(answering, open, { whole: signed, value: thoughtSignature }, emit)
+}
+
+/** A proof that came when its thought was over, which was told before. */
+function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignature }: PlainText, emit: Emitting): boolean {
+  const { signature, envelope } = text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
+  const part = envelope && thoughts[ordinalOf(envelope) ?? -1]
+  if (part === undefined || !signature) return false
+  emit({ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature, ...defined({ id: envelope?.id }) } })
+  return true
 }
 
 /** A thought whose envelope tells of what segments it was made. */

@@ -2,6 +2,7 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { Delta } from '../../canonical/event.ts'
 import type { Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { encodeGrounding } from './citations.ts'
@@ -29,9 +30,20 @@ export function startPart(state: EncoderState, lane: Lane, key: string, head: Pa
 
 export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: Emitting): void {
   const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
-  if (!pending) return
+  if (!pending) {
+    if (delta.kind === 'signature') proveLate(lane, key, delta)
+    return
+  }
   addDelta(pending.part, delta)
   if (pending === lane.open) flush(state, lane, pending, emit)
+}
+
+/** A proof of a thought that is over stands on an empty text, and says of which. */
+function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id }: Delta & { kind: 'signature' }): void {
+  const thought = Object.hasOwn(thoughts, key) ? thoughts[key] : undefined
+  if (!thought) return
+  const { nth, lengths } = thought
+  proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id }) }) })
 }
 
 /** `final`: the part as its source gave it at its end. */
@@ -122,6 +134,8 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   const writing = replyWriting(log, state.start.ext?.[name] !== undefined, text => lane.texts.push(text))
   const written = encodePart(part, writing)
   if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
+  if (part.type === 'reasoning' && written.length > 0)
+    lane.thoughts[pending.key] = { nth: Object.keys(lane.thoughts).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
   if (sent === 0) {
     if (written.length > 0) payOwed(state, lane, emit)
     const parts = apart(lane, written)

@@ -1,4 +1,4 @@
-import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -56,7 +56,7 @@ const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypt
 /** An empty text that another protocol's reasoning stands on, of which there is nothing to see. Undefined: it is no such part. */
 export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(thoughtSignature)
-  if (!envelope || !signature || signature.issuer === name || envelope.attach !== undefined) return undefined
+  if (!envelope || !signature || signature.issuer === name || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
   if (text !== '' && !ofReasoning.has(signature.form)) return undefined
   return {
     type: 'reasoning',
@@ -89,13 +89,42 @@ export function rejoin(part: ReasoningPart, value: string | null | undefined, be
   const text = pieces.join('')
   if (text.length !== wanted) return part
   before.splice(from)
+  return { ...part, segments: cut(text, envelope) }
+}
+
+function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[] {
   let start = 0
-  const segments = lengths.map((length, nth) => {
+  return lengths.map((length, nth) => {
     const piece = text.slice(start, start + length)
     start += length
-    return { kind: envelope.kinds?.[nth] ?? ('summary' as const), text: piece }
+    return { kind: kinds?.[nth] ?? ('summary' as const), text: piece }
   })
-  return { ...part, segments }
+}
+
+/** Of a proof that came when its thought was over: which thought that is, counted from 0. */
+export function ordinalOf({ attach }: Envelope): number | undefined {
+  const nth = /^r(\d+)$/.exec(attach ?? '')?.[1]
+  return nth === undefined ? undefined : Number(nth)
+}
+
+/** Such a proof goes to the thought that is as long, which may have come in pieces. Changes the list of parts. False: there is none. */
+export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
+  const { signature, envelope } = decodeSignature(thoughtSignature)
+  if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
+  const wanted = (envelope.lengths ?? []).reduce((sum, length) => sum + length, 0)
+  for (let from = 0; from < parts.length; from++) {
+    let whole = ''
+    for (let to = from; whole.length < wanted; to++) {
+      const piece = parts[to]
+      if (piece?.type !== 'reasoning' || piece.signature) break
+      whole += piece.segments.map(({ text: said }) => said).join('')
+      if (whole.length !== wanted) continue
+      const first = parts[from] as ReasoningPart
+      parts.splice(from, to - from + 1, { ...first, segments: cut(whole, envelope), signature, ...defined({ id: envelope.id }) })
+      return true
+    }
+  }
+  return false
 }
 
 // ---- canonical → wire

@@ -146,7 +146,7 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
   })
 }
 
-function lastOf(state: EncoderState, { candidate, owed, called, texts, grounded, finish: ending, finishAt: at, ext }: Lane): JsonObject {
+function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, ext }: Lane): JsonObject {
   const log = report(state)
   const node = ext ? { ext } : {}
   const { grounding: came, logprobs } = ownForm(node) ?? {}
@@ -155,7 +155,7 @@ function lastOf(state: EncoderState, { candidate, owed, called, texts, grounded,
   return {
     ...withoutLeft(ownKeys(node)),
     index: candidate,
-    content: { role: 'model', parts: [owed?.part ?? { text: '' }] },
+    content: { role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,
     ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(tokens, logprobs, at, log) }),
     ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, log),

@@ -32,6 +32,10 @@ export type Lane = {
   goesOn: 'text' | 'thought' | undefined
   /** What follows a text: it waits for the finish, which needs a part to stand beside. */
   owed: { part: JsonObject; beside: JsonObject } | undefined
+  /** Thoughts that are over, by key: how many stand before, and how long their segments are. */
+  thoughts: Record<string, { nth: number; lengths: number[] }>
+  /** Proofs that came when their thought was over; they are told last. */
+  proofs: JsonObject[]
   /** Texts that are written, and what of their citations is told. */
   texts: TextPart[]
   told: { bytes: number; sources: string[] }
@@ -74,6 +78,8 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     called: false,
     goesOn: undefined,
     owed: undefined,
+    thoughts: {},
+    proofs: [],
     texts: [],
     told: { bytes: 0, sources: [] },
     grounded: false,

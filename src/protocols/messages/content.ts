@@ -1,3 +1,4 @@
+import { addDelta } from '../../canonical/collect.ts'
 import type { Message, Part, Signature, TextPart } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
@@ -31,7 +32,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
-      if (owner) owner.signature = carrier.signature
+      if (owner) addDelta(owner, { kind: 'signature', ...carrier })
       else report.add('reasoning.carrier-lost', here)
     } else {
       const part = decodeBlock(block, here, report)

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
@@ -42,7 +43,7 @@ const threadCode = 'thread_unsupported_request'
 
 /** Total: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
-  const { type, message, details, requestId, fields } = readBody(body)
+  const { type, message, details, requestId, fields, at } = readBody(body)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
   const row = type === undefined ? undefined : byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
@@ -57,6 +58,7 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
     details,
     protocol: name,
     raw: body,
+    at,
     ...keep(fields ?? {}, {}),
   })
   return { value, notes: [] }
@@ -70,7 +72,7 @@ function kindOf(status: number, byItsType: ErrorKind | undefined, { message, cod
   return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-type Said = { type?: string; message?: string; details?: unknown; requestId?: string; fields?: JsonObject }
+type Said = { type?: string; message?: string; details?: unknown; requestId?: string; fields?: JsonObject; at?: string }
 
 function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
@@ -82,7 +84,7 @@ function readBody(body: unknown): Said {
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
   const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
-  return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId, fields: unread(outer) })
+  return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId, fields: unread(outer), at: placeOf(body, inner === error) })
 }
 
 /** Faults that a server lists instead of saying what is wrong. */
@@ -156,7 +158,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 
 /** What a body of this protocol does not hold of an error. */
 export function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
-  report.ext(ext, '')
+  report.ext(ext, bodyOf(at))
   if (protocol === name) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')

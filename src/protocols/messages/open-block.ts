@@ -140,6 +140,7 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
 }
 
 function startThinking(state: EncoderState, block: Block, emit: Emitting): void {
+  if (block.index === undefined) block.thought = state.thoughts++
   startBlock(state, block, { ...ownKeys(block.head), type: 'thinking', thinking: '', signature: '' }, emit)
 }
 
@@ -220,7 +221,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       closeThinking(state, block, emit)
       return
     case 'redacted':
-      if (signature) writeWhole(state, { ...ownKeys(head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
+      if (signature) writeRedacted(state, block, signature, emit)
       else report(state).add('reasoning.unsigned', head.at)
       return
     case 'call':
@@ -257,7 +258,7 @@ function sealed({ head, segments }: Block, signature: Signature): string {
 function closeThinking(state: EncoderState, block: Block, emit: Emitting): void {
   const { signature, segments, head } = block
   if (signature && block.index === undefined && head.type === 'reasoning' && head.redacted) {
-    writeWhole(state, { ...ownKeys(head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
+    writeRedacted(state, block, signature, emit)
     return
   }
   if (signature) {
@@ -268,8 +269,14 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
     if (block.index === undefined) return
     if (!isOwn(state)) report(state).once('reasoning.signature-empty', '/content')
     if (segments.length > 1) report(state).add('reasoning.joined', head.at)
+    state.closed[block.key] = { ...block, text: '' }
   }
   stop(block, emit)
+}
+
+function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: Emitting): void {
+  state.thoughts++
+  writeWhole(state, { ...ownKeys(block.head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
 }
 
 function closeCall(state: EncoderState, block: Block, emit: Emitting): void {

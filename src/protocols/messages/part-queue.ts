@@ -5,6 +5,7 @@ import { createReport } from '../../kit/report.ts'
 import { notes } from './notes.ts'
 import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
 import { replyCallId } from './response.ts'
+import type { MessagesRawBlock } from './schema.ts'
 import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, report } from './stream-state.ts'
 import { encodeCarrier } from './thinking.ts'
 import { name } from './vocabulary.ts'
@@ -83,23 +84,23 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
   }
   const closed = Object.hasOwn(state.closed, key) ? state.closed[key] : undefined
   if (!closed) return
-  if (delta.kind === 'signature') lateSignature(state, closed, delta.signature, emit)
+  if (delta.kind === 'signature') lateSignature(state, closed, delta, emit)
   else if (delta.kind === 'input' && delta.text.trim()) report(state).once('stream.trailing-arguments', closed.head.at, 'input')
 }
 
-/** A signature for a call that is closed already stands in a block that names the call. */
-function lateSignature(state: EncoderState, { head }: Block, signature: Signature, emit: Emitting): void {
-  if (head.type !== 'tool-call') return
-  const attach = `c:${replyCallId(head.id, head.at, createReport(name, notes))}`
-  if (!state.open) writeWhole(state, encodeCarrier(signature, attach), emit)
-  else state.queue.push({ block: carrierBlock(signature, attach), deltas: [] })
+/** A signature for a block that is closed already stands in one that says of which call or thought it is. */
+function lateSignature(state: EncoderState, { head, thought }: Block, { signature, id }: { signature: Signature; id?: string }, emit: Emitting): void {
+  const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createReport(name, notes))}` : `r${thought}`
+  const raw = encodeCarrier(signature, attach, id)
+  if (!state.open) writeWhole(state, raw, emit)
+  else state.queue.push({ block: carrierBlock(raw), deltas: [] })
 }
 
-function carrierBlock(signature: Signature, attach: string): Block {
+function carrierBlock(raw: MessagesRawBlock): Block {
   return {
     key: '',
     kind: 'whole',
-    head: { type: 'opaque', protocol: name, raw: encodeCarrier(signature, attach) },
+    head: { type: 'opaque', protocol: name, raw },
     text: '',
     segments: [],
     streams: false,
@@ -127,7 +128,7 @@ export function endPart(state: EncoderState, key: string, final: Part | undefine
     return
   }
   const closed = Object.hasOwn(state.closed, key) ? state.closed[key] : undefined
-  if (closed && final?.signature && !closed.signature) lateSignature(state, closed, final.signature, emit)
+  if (closed && final?.signature && !closed.signature) lateSignature(state, closed, { signature: final.signature }, emit)
 }
 
 /** The next parts that waited, until one of them is still open. */

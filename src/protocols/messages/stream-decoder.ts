@@ -15,7 +15,7 @@ import type { MessagesOptions } from './options.ts'
 import { keep, nulls } from './own.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
-import { carrierOf, decodeReasoning, signedBy, takeTransformations } from './thinking.ts'
+import { type Carried, carrierOf, decodeReasoning, ordinalOf, signedBy, takeTransformations } from './thinking.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
@@ -32,6 +32,8 @@ export type DecoderState = MachineState & {
   nextPart: number
   /** Stopped on the wire, but a carrier block may still bring its signature. */
   closing: { part: number; final?: Part } | undefined
+  /** The parts that are reasoning, in order. */
+  thoughts: number[]
   /** From a carrier block, for the part after it. */
   waiting: { signature: Signature; at: string } | undefined
   finish: Finish | undefined
@@ -60,6 +62,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     open: {},
     nextPart: 0,
     closing: undefined,
+    thoughts: [],
     waiting: undefined,
     finish: undefined,
     usage: {},
@@ -199,6 +202,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) report(state.notes).add('tool_choice.not-allowed', at)
   state.waiting = undefined
   const part = state.nextPart++
+  if (whole.type === 'reasoning') state.thoughts.push(part)
   const open: OpenBlock = { part, type: block.type, raw: block, json: '', thinking: '', signature: '' }
   state.open[index] = open
   if (whole.type === 'tool-call') {
@@ -215,7 +219,8 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
 }
 
-function takeCarrier(state: DecoderState, { signature, attach }: { signature: Signature; attach: string }, at: string, emit: Emitting): void {
+function takeCarrier(state: DecoderState, { signature, attach, id }: Carried, at: string, emit: Emitting): void {
+  const proven = state.thoughts[ordinalOf(attach) ?? -1]
   if (attach === 'text') {
     enter(state, emit)
     flushClosing(state, emit)
@@ -225,7 +230,8 @@ function takeCarrier(state: DecoderState, { signature, attach }: { signature: Si
   } else if (attach === 'next') {
     loseWaiting(state)
     state.waiting = { signature, at }
-  } else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
+  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', signature, ...defined({ id }) } })
+  else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
   else report(state.notes).add('reasoning.carrier-lost', at)
 }
 

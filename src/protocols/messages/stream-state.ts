@@ -35,6 +35,8 @@ export type Block = {
   /** The part has ended. A call whose input is not whole is held open until the reply says how it ended. */
   ended: boolean
   closed: boolean
+  /** Of thinking: how many such blocks stand before it. */
+  thought?: number
 }
 
 export type Waiting = { block: Block; deltas: Delta[]; final?: Part }
@@ -51,8 +53,10 @@ export type EncoderState = MachineState & {
   /** One block is open at a time: clients address the newest one. */
   open: Block | undefined
   queue: Waiting[]
-  /** Calls that were closed as soon as their input was whole. */
+  /** Blocks that a proof may still come for: thinking, and calls that were closed as soon as their input was whole. */
   closed: Record<string, Block>
+  /** Blocks of thinking so far. */
+  thoughts: number
   /** What finish and refusals need to know of the parts. */
   seen: { calls: boolean; refusal?: { text: string; at?: string } }
   finish: Finish | undefined

@@ -61,17 +61,27 @@ function cut(text: string, lengths: readonly number[] | undefined): string[] {
 }
 
 /** A block that stands in for the signature of a part that has no place for one. */
-export function carrierOf(block: MessagesRawBlock): { signature: Signature; attach: string } | undefined {
+export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
-  const { signature, attach } = unwrapSignature(block['data']) ?? {}
-  return signature && attach !== undefined ? { signature, attach } : undefined
+  const { signature, attach, id } = unwrapSignature(block['data']) ?? {}
+  return signature && attach !== undefined ? { signature, attach, ...defined({ id }) } : undefined
+}
+
+/** `id`: of the reasoning that it proves. */
+export type Carried = { signature: Signature; attach: string; id?: string }
+
+/** Which of the reasoning parts it proves, counted from 0. */
+export function ordinalOf(attach: string): number | undefined {
+  const nth = /^r(\d+)$/.exec(attach)?.[1]
+  return nth === undefined ? undefined : Number(nth)
 }
 
 /** `prev`: the part before; `r2`: the third reasoning part; `c:<id>`: a call by its id. */
 export function ownerOf(attach: string, parts: readonly Part[]): Part | undefined {
   if (attach === 'prev') return parts.at(-1)
   if (attach.startsWith('c:')) return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
-  return /^r\d+$/.test(attach) ? parts.filter(part => part.type === 'reasoning')[Number(attach.slice(1))] : undefined
+  const nth = ordinalOf(attach)
+  return nth === undefined ? undefined : parts.filter(part => part.type === 'reasoning')[nth]
 }
 
 // ---- canonical → wire
@@ -140,6 +150,6 @@ export function carrier({ signature, at }: Part, { report, to }: Writing): ((att
   return undefined
 }
 
-export function encodeCarrier(signature: Signature, attach?: string): MessagesRawBlock {
-  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach }) }) }
+export function encodeCarrier(signature: Signature, attach?: string, id?: string): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id }) }) }
 }

@@ -1,10 +1,11 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { Signature } from '../../canonical/message.ts'
 import { createReport } from '../../kit/report.ts'
 import { responsesNotes } from './notes.ts'
 import { keep, protocol } from './own.ts'
 import type { Carried, OpenItem, State, Tell } from './reading.ts'
-import { type Attachment, accepts, bearing } from './reasoning.ts'
+import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
 
 /** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
 export function patient(state: State, emit: Tell): Tell {
@@ -28,6 +29,15 @@ export function carry(state: State, attach: Attachment, carried: Carried): void 
     orphan(state, state.carried)
     state.carried = carried
   } else if (attach !== 'prev' || !giveBack(state, carried)) orphan(state, carried)
+}
+
+/** Gives a proof to reasoning that was told before. False: it is of something else, or there is no such. */
+export function prove({ items }: State, attach: Attachment, proof: { signature: Signature; id?: string }, emit: Tell): boolean {
+  const nth = ordinalOf(attach)
+  const thoughts = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
+  const part = nth === undefined ? undefined : thoughts[nth]?.parts['']
+  if (part) emit({ type: 'part.delta', candidate: 0, part: part.part, delta: { kind: 'signature', ...proof } })
+  return part !== undefined
 }
 
 /** False: the part before has no place for it, or has been told to its end. */

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
@@ -171,7 +172,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     retryAfterMs: headers && retryAfter(textsOf(headers)),
     protocol,
     raw: body,
-    at: inner === holder ? '' : undefined,
+    at: placeOf(body, inner !== holder),
   })
 }
 
@@ -205,7 +206,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
 
 /** What `{message, type, param, code}` does not hold of an error. */
 function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
-  report.ext(ext, '')
+  report.ext(ext, bodyOf(at))
   if (of === protocol) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')

@@ -5,7 +5,7 @@ import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canon
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { arrived, carry } from './carriers.ts'
+import { arrived, carry, prove } from './carriers.ts'
 import { decodeItem } from './items.ts'
 import { ownForm, protocol } from './own.ts'
 import { indexOf, malformed, nextIndex, type OpenItem, type OpenPart, type State, type Tell } from './reading.ts'
@@ -184,7 +184,7 @@ export function finishItem(state: State, event: JsonObject, emit: Tell): void {
 
 /** An item has come whole. One that was never announced is announced and ended at once. */
 function completeItem(state: State, index: number, wire: JsonObject, emit: Tell): void {
-  const { message, attach } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
+  const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
   const [only] = message.parts
   const id = only?.type === 'reasoning' ? only.id : undefined
   forgetMadeUpId(message, wire)
@@ -192,7 +192,8 @@ function completeItem(state: State, index: number, wire: JsonObject, emit: Tell)
   if (there?.done) return
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     state.items[index] = { ...unopened(wire), carrier: true, done: true }
-    carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
+    if (!prove(state, attach, { signature: only.signature, ...defined({ id: proven }) }, emit))
+      carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
     return
   }
   let open = openWaiting(state, index, emit)

@@ -1,4 +1,5 @@
 import type { Message, Part } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus, unknownStatus } from './item-head.ts'
@@ -10,7 +11,7 @@ import { type Attachment, carrierItem, decodeReasoning, encodeReasoning } from '
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
-type DecodedItem = { message: Message; attach?: Attachment }
+type DecodedItem = { message: Message; attach?: Attachment; proven?: string }
 
 /** One item → one message. `model`: who made it, where that is known. */
 export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesReport, model?: string): DecodedItem {
@@ -22,7 +23,7 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
     case 'reasoning': {
       const decoded = decodeReasoning(wire as ResponsesReasoning, at, model)
       if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type) }
-      const { part, fields, form, attach } = decoded
+      const { part, fields, form, attach, proven } = decoded
       return {
         message: {
           role: 'assistant',
@@ -32,7 +33,7 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
           at,
           ...keep({ ...fields, ...unknownStatus(wire) }, { item: type, ...form, ...strangeStatus(wire) }),
         },
-        ...(attach && { attach }),
+        ...defined({ attach, proven }),
       }
     }
     case 'function_call':
@@ -73,7 +74,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
       if (part.signature && w.target === 'output' && part.type === 'media') w.report.add('field.unsupported', part.at, 'signature')
       else if (part.signature && w.target === 'output') {
         flush()
-        items.push(carrierItem(part.signature, 'prev', w, part))
+        items.push(carrierItem(part.signature, 'prev', w, { owner: part }))
       }
       continue
     }
@@ -114,7 +115,7 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
     }
     case 'tool-call':
       return part.signature && w.target === 'output'
-        ? [carrierItem(part.signature, 'next', w, part), encodeCall(part, message, w)]
+        ? [carrierItem(part.signature, 'next', w, { owner: part }), encodeCall(part, message, w)]
         : [encodeCall(part, message, w)]
     case 'tool-result':
       return [encodeResult(part, message, w)]

@@ -1,11 +1,12 @@
 import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Where a signature belongs that stands in an item of its own: the part after or before it. */
+/** Where a signature belongs that stands in an item of its own: the part after or before it, or reasoning by its number (`r0`). */
 export type Attachment = 'next' | 'prev' | (string & {})
 
 /**
@@ -20,7 +21,8 @@ export function forgetMadeUpId(message: Message, { encrypted_content: encrypted 
   delete part.id
 }
 
-type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment }
+/** `proven`: the id of the reasoning that the item carries the proof of. */
+type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment; proven?: string }
 
 /** Undefined: it has something that reasoning has not, and is kept whole. `model`: who made it, where that is known. */
 export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
@@ -49,7 +51,7 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     ...(id === '' && { emptyId: true }),
     ...(typeof id === 'string' && id !== '' && { id }),
   }
-  return { part, fields, form: { ...form, ...blank }, ...(envelope?.attach !== undefined && { attach: envelope.attach }) }
+  return { part, fields, form: { ...form, ...blank }, ...defined({ attach: envelope?.attach, proven: envelope?.id }) }
 }
 
 function decodeSegments(list: readonly JsonObject[], type: string, kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
@@ -122,13 +124,13 @@ function encodeSignature(signature: Signature, id?: string): string {
 }
 
 /** An item that only carries the signature of the part beside it. */
-export function carrierItem(signature: Signature, attach: 'next' | 'prev', w: Writing, owner?: Part): JsonObject {
+export function carrierItem(signature: Signature, attach: Attachment, w: Writing, { owner, proven }: { owner?: Part; proven?: string } = {}): JsonObject {
   const id = ownForm(owner)?.['carrier']
   return {
     type: 'reasoning',
     id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'),
     summary: [],
-    encrypted_content: wrapSignature({ signature, attach }),
+    encrypted_content: wrapSignature({ signature, attach, ...defined({ id: proven }) }),
   }
 }
 
@@ -137,14 +139,20 @@ export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
 }
 
-export type Carrier = { attach: Attachment; signature: Signature; id?: string | undefined; at?: string; before: Message | undefined }
+export type Carrier = { attach: Attachment; signature: Signature; id?: string | undefined; proven?: string | undefined; at?: string; before: Message | undefined }
 
 /** Puts carried signatures back on their parts. Changes the messages, which nobody else has seen yet. */
 export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
-  for (const { attach, signature, id, index, at } of carriers) {
+  for (const { attach, signature, id, proven, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
-    if (owner) Object.assign(owner, bearing(owner, { signature, id }))
-    else orphaned(at)
+    if (!owner) orphaned(at)
+    else if (owner.type !== 'reasoning') Object.assign(owner, bearing(owner, { signature, id }))
+    else {
+      owner.signature = signature
+      // The one that it has was made up for the client.
+      delete owner.id
+      if (proven !== undefined) owner.id = proven
+    }
   }
 }
 
@@ -158,12 +166,18 @@ export function bearing(part: Part, { signature, id }: { signature: Signature; i
 function ownerOf(messages: Message[], index: number, attach: Attachment): Part | undefined {
   if (attach === 'next') return accepts(messages[index]?.parts[0])
   if (attach === 'prev') return accepts(messages[index - 1]?.parts.at(-1))
-  const nth = /^r(\d+)$/.exec(attach)?.[1]
+  const nth = ordinalOf(attach)
   if (nth === undefined) return undefined
   let start = index
   while (messages[start - 1]?.role === 'assistant') start--
   const reasoning = messages.slice(start, index).flatMap(({ parts }) => parts.filter(part => part.type === 'reasoning'))
-  return reasoning[Number(nth)]
+  return reasoning[nth]
+}
+
+/** Which of the reasoning, counted from 0. */
+export function ordinalOf(attach: Attachment): number | undefined {
+  const nth = /^r(\d+)$/.exec(attach)?.[1]
+  return nth === undefined ? undefined : Number(nth)
 }
 
 /** The part, where it may have a signature that stands beside it. */

@@ -143,10 +143,10 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
   const carriers: (Carrier & { index: number })[] = []
   input.forEach((item, index) => {
     const at = `/input/${index}`
-    const { message, attach } = decodeItem(item, at, report)
+    const { message, attach, proven } = decodeItem(item, at, report)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, id: part.id, index: messages.length, before: messages.at(-1), at })
+      carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at })
     else {
       forgetMadeUpId(message, item)
       messages.push(message)

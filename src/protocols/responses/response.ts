@@ -70,10 +70,10 @@ function decodeOutputItems(output: readonly ResponsesItem[], report: ResponsesRe
   const carriers: (Carrier & { index: number })[] = []
   output.forEach((item, index) => {
     const at = `/output/${index}`
-    const { message, attach } = decodeItem(item, at, report, model)
+    const { message, attach, proven } = decodeItem(item, at, report, model)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, id: part.id, index: messages.length, before: messages.at(-1), at })
+      carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at })
     else {
       forgetMadeUpId(message, item)
       messages.push(message)

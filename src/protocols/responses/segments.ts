@@ -1,9 +1,10 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { Delta } from '../../canonical/event.ts'
 import type { ReasoningPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { addItem, closeMessageItem, headOf, hold } from './open-items.ts'
-import { encodeReasoning } from './reasoning.ts'
+import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
+import { carrierItem, encodeReasoning } from './reasoning.ts'
 import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
 
 /** Opens a reasoning item. Its seal is written at the end, when it is whole. */
@@ -72,4 +73,10 @@ export function endReasoning(state: State, part: OpenPart, value: ReasoningPart,
   const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, w)
   if (item && wire) item.wire = wire
   hold(state, part.item, emit)
+}
+
+/** A proof of reasoning whose item has ended stands in an item that says of which. */
+export function proveLate(state: State, part: number, { signature, id }: Delta & { kind: 'signature' }, emit: Out): void {
+  const thought = state.thoughts[part]
+  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writing(state), defined({ proven: id })), emit)
 }

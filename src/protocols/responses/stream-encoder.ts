@@ -10,7 +10,7 @@ import { fallbacks, tierOf } from './envelope.ts'
 import { closeMessageItem, flushHeld, messageItem } from './open-items.ts'
 import type { ResponsesOptions } from './options.ts'
 import { ownForm, protocol } from './own.ts'
-import { endReasoning, giveReasoning, startReasoning } from './segments.ts'
+import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
 import { envelopeOf, type OpenMessage, type OpenPart, type Out, open, type State, startPartState, writing } from './stream-state.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
 import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
@@ -42,6 +42,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
     messages: {},
     parts: {},
     held: undefined,
+    thoughts: {},
     called: false,
     finish: undefined,
     finishExt: undefined,
@@ -172,6 +173,7 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
       return
     case 'reasoning':
       startReasoning(state, opened, head, emit)
+      if (opened.item !== undefined) state.thoughts[part] = { nth: Object.keys(state.thoughts).length, message }
       return
     case 'tool-call':
       startCall(state, opened, head, emit)
@@ -196,6 +198,7 @@ function partDelta(state: State, { part, delta }: PartDelta, emit: Out): void {
   if (delta.ext) writing(state).report.ext(delta.ext, delta.at)
   const opened = state.parts[part]
   if (opened) partGiven(state, opened, delta, emit)
+  else if (delta.kind === 'signature') proveLate(state, part, delta, emit)
 }
 
 function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void {

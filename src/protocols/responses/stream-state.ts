@@ -63,6 +63,8 @@ export type State = MachineState & {
   parts: Record<number, OpenPart>
   /** The item whose end is not written yet, because a limit may have cut it off. */
   held: number | undefined
+  /** Items of reasoning, by the part that each is; a proof may still come for them. */
+  thoughts: Record<number, { nth: number; message: number }>
   /** There was a call, of whatever kind. */
   called: boolean
   finish: Finish | undefined
