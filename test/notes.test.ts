@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { outcomeOf, pointedAt } from './support/examples/example.ts'
 import { noteGroups } from './support/examples/index.ts'
+import { noteRows } from './tools/notes.ts'
+
+test.each(noteRows())('the README shows what becomes of an example: %s %s', (_group, _code, _kind, _meaning, example) => {
+  expect(example).not.toMatch(/→ …|\n/)
+})
 
 describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }) => {
   test('has an example', () => {

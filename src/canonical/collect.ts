@@ -101,7 +101,12 @@ export function addDelta(part: Part, delta: Delta): void {
     }
     case 'signature':
       part.signature = delta.signature
-      if (delta.id !== undefined && part.type === 'reasoning') part.id = delta.id
+      if (part.type !== 'reasoning') return
+      if (delta.id !== undefined) part.id = delta.id
+      delta.kinds?.forEach((kind, nth) => {
+        const segment = part.segments[nth]
+        if (segment) segment.kind = kind
+      })
       return
     case 'citation':
       if (part.type === 'text') part.citations = [...(part.citations ?? []), delta.citation]

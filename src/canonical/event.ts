@@ -1,5 +1,5 @@
 import type { CanonicalError } from './error.ts'
-import type { Citation, ExtMap, Node, Part, Role, Signature, TokenLogprob } from './message.ts'
+import type { Citation, ExtMap, Node, Part, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
 import type { Finish, Usage } from './response.ts'
 
 /**
@@ -64,10 +64,13 @@ export type Delta = Node &
     | { kind: 'input'; text: string }
     /** Of a reasoning part; `segment` counts from 0. */
     | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
-    /** Whole; replaces an earlier one. `id`: of the reasoning, where that was not told before. */
-    | { kind: 'signature'; signature: Signature; id?: string }
+    /** Whole; replaces an earlier one. */
+    | ({ kind: 'signature' } & Proof)
     | { kind: 'citation'; citation: Citation }
     | { kind: 'logprobs'; logprobs: TokenLogprob[] }
     /** More base64 of a media part. */
     | { kind: 'media'; base64: string }
   )
+
+/** A signature, and what is known with it alone of the reasoning that it proves: its id, what its segments are. */
+export type Proof = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }

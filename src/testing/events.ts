@@ -80,13 +80,13 @@ const finishReasons: FinishReason[] = [
 ]
 
 /** A whole, clean, grammar-legal stream: several messages, several parts open at once, deltas cut anywhere. */
-export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 3, pings: true })
+export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 3, pings: true, late: true })
 
 /** The same of parts that begin when the one before them has ended, without what only keeps a connection open. */
-export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 1, pings: false })
+export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 1, pings: false, late: false })
 
-/** `open`: how many parts may be open at once. */
-function streamsOf({ open, pings }: { open: number; pings: boolean }): Arbitrary<CanonicalEvent[]> {
+/** `open`: how many parts may be open at once; `late`: proofs of thoughts may come when these are over. */
+function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: boolean }): Arbitrary<CanonicalEvent[]> {
   return fc
     .record({
       candidates: fc
@@ -102,7 +102,7 @@ function streamsOf({ open, pings }: { open: number; pings: boolean }): Arbitrary
       const throwDie = (sides: number) => (dice[thrown++ % dice.length] ?? 0) % sides
       const events: CanonicalEvent[] = [{ type: 'start', model: 'some-model', createdAt: 1_700_000_000, ...(id && { id }) }]
       let calls = 0
-      const tracks = candidates.map((messages, candidate) => weave(messages, candidate, { throwDie, newCallId: () => `call_${calls++}`, most: open }))
+      const tracks = candidates.map((messages, candidate) => weave(messages, candidate, { throwDie, newCallId: () => `call_${calls++}`, most: open, late }))
       while (tracks.some(track => track.length > 0)) {
         const [next] = [tracks[throwDie(tracks.length)], ...tracks].filter(track => track && track.length > 0)
         const event = next?.shift()
@@ -122,12 +122,13 @@ function streamsOf({ open, pings }: { open: number; pings: boolean }): Arbitrary
     })
 }
 
-type Weaving = { throwDie: (sides: number) => number; newCallId: () => string; most: number }
+type Weaving = { throwDie: (sides: number) => number; newCallId: () => string; most: number; late: boolean }
 
 /** Messages and parts of one candidate, up to so many parts open at once. */
-function weave(messages: Part[][], candidate: number, { throwDie, newCallId, most }: Weaving): CanonicalEvent[] {
+function weave(messages: Part[][], candidate: number, weaving: Weaving): CanonicalEvent[] {
+  const { throwDie, most } = weaving
   const out: CanonicalEvent[] = []
-  const waiting: Lane[] = messages.flatMap((parts, message) => parts.map(one => laneOf(one, message, throwDie, newCallId)))
+  const waiting: Lane[] = messages.flatMap((parts, message) => parts.map(one => laneOf(one, message, weaving)))
   const open: { lane: Lane; part: number }[] = []
   const left = messages.map(parts => parts.length)
   let begun = 0
@@ -163,10 +164,11 @@ function weave(messages: Part[][], candidate: number, { throwDie, newCallId, mos
   return inOrder(out)
 }
 
-function laneOf(one: Part, message: number, throwDie: (sides: number) => number, newCallId: () => string): Lane {
+function laneOf(one: Part, message: number, { throwDie, newCallId, late: mayBeLate }: Weaving): Lane {
   const whole = one.type === 'tool-call' ? { ...one, id: newCallId() } : one
   const { head, deltas } = takeApart(whole)
-  const cut = deltas.flatMap(delta => cutDelta(delta, throwDie))
+  const late = mayBeLate && one.type === 'reasoning' && throwDie(3) === 0 ? deltas.filter(({ kind }) => kind === 'signature') : []
+  const cut = deltas.filter(delta => !late.includes(delta)).flatMap(delta => cutDelta(delta, throwDie))
   return {
     message,
     events: [
@@ -176,6 +178,10 @@ function laneOf(one: Part, message: number, throwDie: (sides: number) => number,
           ({ candidate, part: number }: { candidate: number; part: number }): CanonicalEvent => ({ type: 'part.delta', candidate, part: number, delta }),
       ),
       ({ candidate, part: number }) => ({ type: 'part.end', candidate, part: number }),
+      ...late.map(
+        delta =>
+          ({ candidate, part: number }: { candidate: number; part: number }): CanonicalEvent => ({ type: 'part.delta', candidate, part: number, delta }),
+      ),
     ],
   }
 }

@@ -44,12 +44,18 @@ function placeOfName(name: string, body: unknown): string | undefined {
 /** Where the target differs when the source is another one at this place, or has nothing there. Undefined: nowhere. */
 function placeOfOutcome(source: string, target: unknown, example: Example): string | undefined {
   const { body } = example
-  const others = changesOf(at(body, source), wordsOf, source.slice(source.lastIndexOf('/') + 1)).map(change => changed(body, { ...change, path: source + change.path }))
-  const moved = (other: unknown) => differences(target, attempt(() => outcomeOf({ ...example, body: other }).target))
+  const others = changesOf(at(body, source), wordsOf, source.slice(source.lastIndexOf('/') + 1)).map(change =>
+    changed(body, { ...change, path: source + change.path }),
+  )
+  const moved = (other: unknown) =>
+    differences(
+      target,
+      attempt(() => outcomeOf({ ...example, body: other }).target),
+    )
   const places = others.flatMap(moved)
   const found = places.length > 0 ? places : moved(without(body, source))
   const place = commonPlace(found)
-  // Of a list, the first that differs.
+  // All of it may have changed, where the source could not be read any more. Of a list, the first that differs.
   return Array.isArray(at(target, place ?? '')) ? found[0]?.split('/', String(place).split('/').length + 1).join('/') : place
 }
 
@@ -91,7 +97,7 @@ function fragment(body: unknown, pointer: string): string {
 const code = (text: string) => `\`${text.replaceAll('|', '\\|')}\``
 
 function compact(value: unknown): string {
-  if (typeof value === 'string') return `'${clip(value, 24)}'`
+  if (typeof value === 'string') return `'${clip(value.replaceAll('\n', '\\n'), 24)}'`
   if (typeof value === 'function') return '() => …'
   if (Array.isArray(value)) return `[${value.map(compact).join(', ')}]`
   if (typeof value !== 'object' || value === null) return String(value)

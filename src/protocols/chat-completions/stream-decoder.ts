@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ReasoningPart, TokenLogprob } from '../../canonical/message.ts'
+import type { ReasoningPart, ReasoningSegment, TokenLogprob } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
@@ -44,7 +44,7 @@ export type Choice = {
   /** Reasoning that was told, with the index of its detail, if details told it. */
   thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
   /** What details said beside a plain field, by index: by that a proof finds what it is of. */
-  detailed: Map<number, string>
+  detailed: Map<number, ReasoningSegment>
   finish: string | undefined
   /** Absent: tags in the text mean nothing. */
   tags: Tags | undefined

@@ -45,7 +45,7 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       appendReasoning(choice, { text, of: kind, emit })
       const told = choice.thoughts.at(-1)
       if (told) told.detail = index
-    } else if (text) choice.detailed.set(index, (choice.detailed.get(index) ?? '') + text)
+    } else if (text) choice.detailed.set(index, { kind, text: (choice.detailed.get(index)?.text ?? '') + text })
     if (signature) sign(choice, { signature, id, index, emit })
   }
 }
@@ -100,8 +100,11 @@ function sign(choice: Choice, { signature, id, index, emit }: Proof): void {
   }
   const late = toldBefore(choice, index)
   if (late) {
-    addDelta(late.said, { kind: 'signature', signature })
-    emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta: { kind: 'signature', signature, ...defined({ id }) } })
+    const { kind } = choice.detailed.get(index) ?? {}
+    const kinds = kind && late.said.segments.map(() => kind)
+    const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
+    addDelta(late.said, delta)
+    emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta })
     return
   }
   // It has no text: only a part of its own can hold it.
@@ -116,7 +119,7 @@ function toldBefore({ thoughts, detailed, plain }: Choice, index: number): Choic
   if (!plain) return thoughts.findLast(({ detail, said }) => detail === index && !said.signature)
   const nth = [...detailed.keys()].indexOf(index)
   const told = nth < 0 ? undefined : thoughts[nth]
-  return told && !told.said.signature && bare(reasoningText([told.said])) === bare(detailed.get(index) ?? '') ? told : undefined
+  return told && !told.said.signature && bare(reasoningText([told.said])) === bare(detailed.get(index)?.text ?? '') ? told : undefined
 }
 
 /** Lines between segments belong to none of them. */

@@ -199,7 +199,7 @@ function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignatu
   const { signature, envelope } = text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
   const part = envelope && thoughts[ordinalOf(envelope) ?? -1]
   if (part === undefined || !signature) return false
-  emit({ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature, ...defined({ id: envelope?.id }) } })
+  emit({ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature, ...defined({ id: envelope?.id, kinds: envelope?.kinds }) } })
   return true
 }
 

@@ -1,5 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { Delta } from '../../canonical/event.ts'
+import type { Delta, Proof } from '../../canonical/event.ts'
 import type { Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { wrapSignatureInBase64 } from '../../kit/envelope.ts'
@@ -39,11 +39,11 @@ export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: D
 }
 
 /** A proof of a thought that is over stands on an empty text, and says of which. */
-function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id }: Delta & { kind: 'signature' }): void {
+function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kinds }: Proof): void {
   const thought = Object.hasOwn(thoughts, key) ? thoughts[key] : undefined
   if (!thought) return
   const { nth, lengths } = thought
-  proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id }) }) })
+  proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
 }
 
 /** `final`: the part as its source gave it at its end. */
@@ -137,6 +137,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   if (part.type === 'reasoning' && written.length > 0)
     lane.thoughts[pending.key] = { nth: Object.keys(lane.thoughts).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
   if (sent === 0) {
+    // What leaves nothing behind is no part that anything could stand before.
     if (written.length > 0) payOwed(state, lane, emit)
     const parts = apart(lane, written)
     log.settle(parts, '/candidates/0/content/parts')

@@ -84,7 +84,14 @@ function readBody(body: unknown): Said {
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
   const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
-  return defined({ type: type === 'error' ? undefined : type, message, details: inner['details'], requestId, fields: unread(outer), at: placeOf(body, inner === error) })
+  return defined({
+    type: type === 'error' ? undefined : type,
+    message,
+    details: inner['details'],
+    requestId,
+    fields: unread(outer),
+    at: placeOf(body, inner === error),
+  })
 }
 
 /** Faults that a server lists instead of saying what is wrong. */

@@ -19,7 +19,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
   const { head } = block
   const log = report(state)
   if (head.type === 'tool-call') {
-    if (head.signature) writeWhole(state, encodeCarrier(head.signature, 'next'), emit)
+    if (head.signature) writeWhole(state, encodeCarrier({ signature: head.signature }, 'next'), emit)
     if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
     log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
     log.ext(head.ext, head.at)
@@ -215,7 +215,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
-      if (signature) writeWhole(state, encodeCarrier(signature, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit)
+      if (signature) writeWhole(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit)
       return
     case 'thinking':
       closeThinking(state, block, emit)
@@ -230,7 +230,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
     case 'freeform':
       writeDelta(block, { type: 'input_json_delta', partial_json: '"}' }, emit)
       stop(block, emit)
-      if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
+      if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
       return
     case 'whole': {
       const writing = replyWriting(report(state), false)
@@ -292,7 +292,7 @@ function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
   if (!text) writeDelta(block, { type: 'input_json_delta', partial_json: '{}' }, emit)
   stop(block, emit)
   state.closed[block.key] = { ...block, text: '' }
-  if (signature && signature !== head.signature) writeWhole(state, encodeCarrier(signature, 'prev'), emit)
+  if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
 }
 
 /** A block that comes whole; the input of a tool that the provider ran is streamed like that of any other. */

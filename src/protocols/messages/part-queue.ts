@@ -1,5 +1,5 @@
-import type { Delta } from '../../canonical/event.ts'
-import type { Part, Signature } from '../../canonical/message.ts'
+import type { Delta, Proof } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
 import { startJson } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { notes } from './notes.ts'
@@ -89,9 +89,9 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
 }
 
 /** A signature for a block that is closed already stands in one that says of which call or thought it is. */
-function lateSignature(state: EncoderState, { head, thought }: Block, { signature, id }: { signature: Signature; id?: string }, emit: Emitting): void {
+function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: Emitting): void {
   const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createReport(name, notes))}` : `r${thought}`
-  const raw = encodeCarrier(signature, attach, id)
+  const raw = encodeCarrier(proof, attach)
   if (!state.open) writeWhole(state, raw, emit)
   else state.queue.push({ block: carrierBlock(raw), deltas: [] })
 }

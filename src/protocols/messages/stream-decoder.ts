@@ -219,7 +219,8 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
 }
 
-function takeCarrier(state: DecoderState, { signature, attach, id }: Carried, at: string, emit: Emitting): void {
+function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: string, emit: Emitting): void {
+  const { signature } = proof
   const proven = state.thoughts[ordinalOf(attach) ?? -1]
   if (attach === 'text') {
     enter(state, emit)
@@ -230,7 +231,7 @@ function takeCarrier(state: DecoderState, { signature, attach, id }: Carried, at
   } else if (attach === 'next') {
     loseWaiting(state)
     state.waiting = { signature, at }
-  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', signature, ...defined({ id }) } })
+  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...proof } })
   else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
   else report(state.notes).add('reasoning.carrier-lost', at)
 }

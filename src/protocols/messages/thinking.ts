@@ -1,3 +1,4 @@
+import type { Proof } from '../../canonical/event.ts'
 import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
@@ -63,12 +64,12 @@ function cut(text: string, lengths: readonly number[] | undefined): string[] {
 /** A block that stands in for the signature of a part that has no place for one. */
 export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
-  const { signature, attach, id } = unwrapSignature(block['data']) ?? {}
-  return signature && attach !== undefined ? { signature, attach, ...defined({ id }) } : undefined
+  const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
+  return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
 }
 
-/** `id`: of the reasoning that it proves. */
-export type Carried = { signature: Signature; attach: string; id?: string }
+/** A proof, and of what it is. */
+export type Carried = Proof & { attach: string }
 
 /** Which of the reasoning parts it proves, counted from 0. */
 export function ordinalOf(attach: string): number | undefined {
@@ -145,11 +146,11 @@ export function seal(signature: Signature, id: string | undefined, segments: rea
 /** A signature on a part without a place for it travels in a block of its own, toward clients. */
 export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
   if (!signature) return undefined
-  if (to === 'client') return attach => encodeCarrier(signature, attach)
+  if (to === 'client') return attach => encodeCarrier({ signature }, attach)
   report.add('reasoning.foreign-signature', at, 'signature')
   return undefined
 }
 
-export function encodeCarrier(signature: Signature, attach?: string, id?: string): MessagesRawBlock {
-  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id }) }) }
+export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
 }

@@ -167,8 +167,9 @@ function encodeOutput(content: Part[], own: Message | undefined, prefix: string,
     if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', w)
     if (isContent(part) || (part.type === 'opaque' && part.protocol === protocol)) return encodeContent(part, 'tool', w)
     // What a tool gave is for the model to read, whatever another protocol calls it.
-    w.report.add('tool-result.flattened', part.at)
-    return 'raw' in part ? { type: 'input_text', text: JSON.stringify(part.raw) } : []
+    const text = 'raw' in part ? JSON.stringify(part.raw) : part.type === 'reasoning' ? part.segments.map(segment => segment.text).join('\n\n') : ''
+    w.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)
+    return text ? { type: 'input_text', text } : []
   })
   const [first] = wire
   if (prefix && typeof first?.['text'] === 'string') wire[0] = { ...first, text: prefix + first['text'] }

@@ -1,6 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
-import type { Signature } from '../../canonical/message.ts'
+import type { CanonicalEvent, Delta, Proof } from '../../canonical/event.ts'
 import { createReport } from '../../kit/report.ts'
 import { responsesNotes } from './notes.ts'
 import { keep, protocol } from './own.ts'
@@ -32,7 +31,7 @@ export function carry(state: State, attach: Attachment, carried: Carried): void 
 }
 
 /** Gives a proof to reasoning that was told before. False: it is of something else, or there is no such. */
-export function prove({ items }: State, attach: Attachment, proof: { signature: Signature; id?: string }, emit: Tell): boolean {
+export function prove({ items }: State, attach: Attachment, proof: Proof, emit: Tell): boolean {
   const nth = ordinalOf(attach)
   const thoughts = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
   const part = nth === undefined ? undefined : thoughts[nth]?.parts['']

@@ -192,8 +192,7 @@ function completeItem(state: State, index: number, wire: JsonObject, emit: Tell)
   if (there?.done) return
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     state.items[index] = { ...unopened(wire), carrier: true, done: true }
-    if (!prove(state, attach, { signature: only.signature, ...defined({ id: proven }) }, emit))
-      carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
+    if (!prove(state, attach, { signature: only.signature, ...proven }, emit)) carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
     return
   }
   let open = openWaiting(state, index, emit)

@@ -7,11 +7,11 @@ import { imageItem } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { keep, ownForm, protocol } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
-import { type Attachment, carrierItem, decodeReasoning, encodeReasoning } from './reasoning.ts'
+import { type Attachment, carrierItem, decodeReasoning, encodeReasoning, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
-type DecodedItem = { message: Message; attach?: Attachment; proven?: string }
+type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 
 /** One item → one message. `model`: who made it, where that is known. */
 export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesReport, model?: string): DecodedItem {

@@ -1,3 +1,5 @@
+import { addDelta } from '../../canonical/collect.ts'
+import type { Proof } from '../../canonical/event.ts'
 import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
@@ -21,8 +23,10 @@ export function forgetMadeUpId(message: Message, { encrypted_content: encrypted 
   delete part.id
 }
 
-/** `proven`: the id of the reasoning that the item carries the proof of. */
-type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment; proven?: string }
+/** `proven`: what it tells of the reasoning that it carries the proof of. */
+type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment; proven?: Proven }
+
+export type Proven = Omit<Proof, 'signature'>
 
 /** Undefined: it has something that reasoning has not, and is kept whole. `model`: who made it, where that is known. */
 export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
@@ -51,7 +55,12 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     ...(id === '' && { emptyId: true }),
     ...(typeof id === 'string' && id !== '' && { id }),
   }
-  return { part, fields, form: { ...form, ...blank }, ...defined({ attach: envelope?.attach, proven: envelope?.id }) }
+  return {
+    part,
+    fields,
+    form: { ...form, ...blank },
+    ...defined({ attach: envelope?.attach, proven: envelope && defined({ id: envelope.id, kinds: envelope.kinds }) }),
+  }
 }
 
 function decodeSegments(list: readonly JsonObject[], type: string, kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
@@ -124,13 +133,13 @@ function encodeSignature(signature: Signature, id?: string): string {
 }
 
 /** An item that only carries the signature of the part beside it. */
-export function carrierItem(signature: Signature, attach: Attachment, w: Writing, { owner, proven }: { owner?: Part; proven?: string } = {}): JsonObject {
+export function carrierItem(signature: Signature, attach: Attachment, w: Writing, { owner, proven }: { owner?: Part; proven?: Proven } = {}): JsonObject {
   const id = ownForm(owner)?.['carrier']
   return {
     type: 'reasoning',
     id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'),
     summary: [],
-    encrypted_content: wrapSignature({ signature, attach, ...defined({ id: proven }) }),
+    encrypted_content: wrapSignature({ signature, attach, ...proven }),
   }
 }
 
@@ -139,7 +148,14 @@ export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
 }
 
-export type Carrier = { attach: Attachment; signature: Signature; id?: string | undefined; proven?: string | undefined; at?: string; before: Message | undefined }
+export type Carrier = {
+  attach: Attachment
+  signature: Signature
+  id?: string | undefined
+  proven?: Proven | undefined
+  at?: string
+  before: Message | undefined
+}
 
 /** Puts carried signatures back on their parts. Changes the messages, which nobody else has seen yet. */
 export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
@@ -148,10 +164,9 @@ export function attachCarriers(messages: Message[], carriers: readonly (Carrier 
     if (!owner) orphaned(at)
     else if (owner.type !== 'reasoning') Object.assign(owner, bearing(owner, { signature, id }))
     else {
-      owner.signature = signature
-      // The one that it has was made up for the client.
+      // The id that it has was made up for the client.
       delete owner.id
-      if (proven !== undefined) owner.id = proven
+      addDelta(owner, { kind: 'signature', signature, ...proven })
     }
   }
 }

@@ -1,5 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { Delta } from '../../canonical/event.ts'
+import type { Delta, Proof } from '../../canonical/event.ts'
 import type { ReasoningPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -76,7 +76,7 @@ export function endReasoning(state: State, part: OpenPart, value: ReasoningPart,
 }
 
 /** A proof of reasoning whose item has ended stands in an item that says of which. */
-export function proveLate(state: State, part: number, { signature, id }: Delta & { kind: 'signature' }, emit: Out): void {
+export function proveLate(state: State, part: number, { signature, id, kinds }: Proof, emit: Out): void {
   const thought = state.thoughts[part]
-  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writing(state), defined({ proven: id })), emit)
+  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writing(state), { proven: defined({ id, kinds }) }), emit)
 }

@@ -81,6 +81,15 @@ describe('content of the messages protocol', () => {
     })
     expect(notes).toEqual(['tool-result.flattened /messages/2/content/0/content/0'])
   })
+
+  test.each<[string, object, unknown, string]>([
+    ['thinking in it is told as text', { type: 'thinking', thinking: 'hm', signature: '' }, [{ type: 'input_text', text: 'hm' }], 'tool-result.flattened'],
+    ['thinking that nobody sees is left out, and noted as that', { type: 'redacted_thinking', data: 'iVBORw0=' }, [], 'part.unsupported'],
+  ])('%s', (_, block, output, code) => {
+    const { wire, notes } = cross('messages', result([block]))
+    expect(wire['input']).toContainEqual({ type: 'function_call_output', call_id: 't', output })
+    expect(notes).toEqual([`${code} /messages/2/content/0/content/0`])
+  })
 })
 
 describe('tools of the messages protocol', () => {

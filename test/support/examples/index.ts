@@ -8,6 +8,7 @@ import type { Example } from './example.ts'
 import { generateContentExamples } from './generate-content.ts'
 import { messagesExamples } from './messages.ts'
 import { responsesExamples } from './responses.ts'
+import { shown } from './shown.ts'
 import { translateExamples } from './translate.ts'
 
 const examplesOf: Record<ProtocolName, Record<string, Example>> = {
@@ -28,5 +29,10 @@ export const noteGroups: NoteGroup[] = [
 ]
 
 function group(name: string, notes: NoteTable, examples: Record<string, Example>, table: string, file = name): NoteGroup {
-  return { name, notes, examples, table, file: `test/support/examples/${file}.ts` }
+  const places = new Map(Object.entries(shown[name] ?? {}))
+  const placed = Object.entries(examples).map(([code, example]) => {
+    const target = places.get(code)
+    return [code, target === undefined ? example : { ...example, shows: { ...example.shows, target } }] as const
+  })
+  return { name, notes, examples: Object.fromEntries(placed), table, file: `test/support/examples/${file}.ts` }
 }

@@ -11,7 +11,7 @@ const call = (turn: number, nth = 1): Call => ({
   function: { name: 'lookup', arguments: `{"turn":${turn},"nth":${nth}}` },
 })
 
-const shape = (name: string, message: (turn: number) => Omit<Message, 'role'>): Shape => ({
+const shape = (name: string, message: (turn: number) => Omit<Message, 'role'>, model = 'thinker/one'): Shape => ({
   name,
   answer: turn => {
     const said = { role: 'assistant', ...message(turn) }
@@ -19,12 +19,15 @@ const shape = (name: string, message: (turn: number) => Omit<Message, 'role'>): 
       id: `chatcmpl-${turn}`,
       object: 'chat.completion',
       created: 1_750_000_000,
-      model: 'thinker/one',
+      model,
       choices: [{ index: 0, message: said, logprobs: null, finish_reason: said.tool_calls ? 'tool_calls' : 'stop' }],
       usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 },
     }
   },
 })
+
+/** What it thinks stands in a plain field, and all proofs come at the end, as a gateway like this one has it. */
+const late = 'thinker/late'
 
 /** Text comes in pieces, a proof in an entry of its own. */
 function detailDeltas(detail: Detail): Detail[] {
@@ -75,17 +78,39 @@ export const thinker: Thinker = {
       })),
       tool_calls: [call(turn)],
     })),
+    shape(
+      'signed details whose proofs come last',
+      turn => ({
+        content: `Said ${turn}`,
+        reasoning_details: [{ type: 'reasoning.text', text: `Thought ${turn}\n\n`, signature: proof('text', turn), format: 'anthropic-claude-v1', index: 0 }],
+        tool_calls: [call(turn)],
+      }),
+      late,
+    ),
+    shape(
+      'an encrypted detail with an id that comes last',
+      turn => ({
+        content: `Said ${turn}`,
+        reasoning_details: [
+          { type: 'reasoning.summary', summary: `Summary ${turn}`, format: 'openai-responses-v1', index: 0 },
+          { type: 'reasoning.encrypted', data: proof('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
+        ],
+      }),
+      late,
+    ),
     shape('plain reasoning', turn => ({ content: null, reasoning_content: `Thought ${turn}\n\nlong`, tool_calls: [call(turn)] })),
   ],
   stream(answer) {
-    const { choices, usage, ...head } = answer as { choices: { finish_reason: string }[]; usage: object }
+    const { choices, usage, ...head } = answer as { choices: { finish_reason: string }[]; usage: object; model: string }
     const { content, reasoning_details = [], reasoning_content = '', tool_calls = [] } = messageOf(answer)
     const frames: string[] = []
     const send = (delta: object, finish_reason: string | null = null) =>
       frames.push(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`)
     send({ role: 'assistant', content: '' })
     for (const piece of pieces(reasoning_content)) send({ reasoning_content: piece })
-    for (const detail of reasoning_details.flatMap(detailDeltas)) send({ reasoning_details: [detail] })
+    const isLate = head.model === late
+    if (isLate) for (const piece of reasoning_details.flatMap(({ text, summary }) => pieces(String(text ?? summary ?? '')))) send({ reasoning_content: piece })
+    else for (const detail of reasoning_details.flatMap(detailDeltas)) send({ reasoning_details: [detail] })
     for (const piece of pieces(content ?? '')) send({ content: piece })
     for (const [
       index,
@@ -97,6 +122,7 @@ export const thinker: Thinker = {
       send({ tool_calls: [{ index, ...one, function: { name, arguments: '' } }] })
       for (const piece of pieces(input)) send({ tool_calls: [{ index, function: { arguments: piece } }] })
     }
+    if (isLate) send({ reasoning_details })
     send({}, choices[0]?.finish_reason)
     frames.push(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\n`, 'data: [DONE]\n\n')
     return frames.join('')
