@@ -820,8 +820,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the last event has no parts',
     room: generate,
-    find: "content: { role: 'model', parts: [owed?.part ?? { text: '' }] }",
-    replace: "content: { role: 'model', parts: owed ? [owed.part] : [] }",
+    find: "parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs",
+    replace: 'parts: owed ? [owed.part, ...proofs] : proofs',
   },
   {
     fault: 'a streamed text loses its proof',
