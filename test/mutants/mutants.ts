@@ -816,7 +816,7 @@ export const mutants: Mutant[] = [
     find: 'all.every(({ raw }) => raw !== undefined))',
     replace: 'true)',
   },
-  { fault: 'pieces of arguments replace each other', room: generate, find: 'before + value : value', replace: 'value' },
+  { fault: 'pieces of arguments replace each other', room: generate, find: 'before + value : value', replace: 'value : value' },
   {
     fault: 'the last event has no parts',
     room: generate,

@@ -64,6 +64,34 @@ describe('what is read', () => {
     expect(new Set(answers).size).toBe(3)
   })
 
+  test.each<[what: string, calls: Body[], results: Body[], answered: string[]]>([
+    ['by id, in whatever order they come', [call('f', 'a'), call('f', 'b')], [result('f', '2', 'b'), result('f', '1', 'a')], ['b', 'a']],
+    ['by id, also under another name', [call('f', 'a'), call('g', 'b')], [result('f', '2', 'b'), result('g', '1', 'a')], ['b', 'a']],
+    [
+      'in their order, where nothing tells',
+      [call('f', 'a'), call('g', 'b')],
+      ['1', '2'].map(output => ({ functionResponse: { response: { output } } })),
+      ['a', 'b'],
+    ],
+    ['in no way, where nobody called them', [call('f', 'a')], [result('g', '1', 'z')], ['z']],
+  ])('results find their calls %s', (_, calls, results, answered) => {
+    const { messages } = read({ contents: [user({ text: 'x' }), model(...calls), user(...results)] })
+    expect(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : [])))).toEqual(answered)
+  })
+
+  test.each<[response: Body, text: string, isError: boolean]>([
+    [{ output: 'a' }, 'a', false],
+    [{ result: 'a' }, 'a', false],
+    [{ error: 'a' }, 'a', true],
+    [{ error: { code: 1 } }, '{"code":1}', true],
+    [{ output: 1 }, '{"output":1}', false],
+    [{ output: 'a', error: 'b' }, '{"output":"a","error":"b"}', false],
+  ])('the result %j says %j, an error: %j', (response, text, isError) => {
+    const [, , answer] = read({ contents: [user({ text: 'x' }), model(call('f', 'a')), user({ functionResponse: { id: 'a', name: 'f', response } })] }).messages
+    expect(answer?.parts).toMatchObject([{ type: 'tool-result', content: [{ type: 'text', text }], structured: response }])
+    expect(answer?.parts.map(part => part.type === 'tool-result' && part.isError === true)).toEqual([isError])
+  })
+
   test('pieces of one text are one text', () => {
     const { messages } = read({ contents: [user({ text: 'x' }), model({ text: 'He' }), model({ text: 'llo' }), user({ text: 'y' })] })
     expect(messages.map(({ role, parts }) => [role, parts.map(part => (part.type === 'text' ? part.text : ''))])).toEqual([
@@ -149,6 +177,39 @@ describe('what is written for another protocol', () => {
     expect(new Set(notes)).toEqual(
       new Set(['approximated system.mid-conversation-as-user /messages/6', 'synthesized reasoning.placeholder-signature /contents/1/parts/0/thoughtSignature']),
     )
+  })
+
+  test('what a result holds stands under its word: the answer or the error, and its pictures beside it', () => {
+    const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QQ==' } }
+    const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
+    const body = {
+      model: 'gemini-2.5-pro',
+      max_tokens: 9,
+      messages: [
+        { role: 'user', content: 'go' },
+        { role: 'assistant', content: [use('a'), use('b')] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: 'a', content: 'broken', is_error: true },
+            { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'seen' }, picture] },
+          ],
+        },
+      ],
+    }
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content' })
+    const parts = [{ inlineData: { mimeType: 'image/png', data: 'QQ==' } }]
+    expect(wire).toMatchObject({
+      contents: [
+        {},
+        {},
+        user(
+          { functionResponse: { id: 'a', name: 'look', response: { error: 'broken' } } },
+          { functionResponse: { id: 'b', name: 'look', response: { output: 'seen' }, parts } },
+        ),
+      ],
+    })
+    expect(notes).toEqual([])
   })
 
   test('models that sign nothing get no placeholder', () => {
