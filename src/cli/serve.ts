@@ -93,7 +93,9 @@ function parse(text: string, file: string): GatewayConfig {
 /** How to reach each protocol, as commands that work as they are printed. */
 function helpOf(url: string, config: GatewayConfig | undefined): string[] {
   const model = modelOf(config)
-  const lines = [config ? `model: ${model}` : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`, '']
+  const lines = [config ? `model: ${model}` : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`]
+  if (config?.page !== false) lines.push(`playground: ${url}/`)
+  lines.push('')
   const keyed = config?.keys?.length ? { keyEnv: usualKeyEnv } : {}
   if (config?.keys?.length) lines.push(`export ${usualKeyEnv}=...   # one of the configured keys`, '')
   for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: true, ...keyed }), '')

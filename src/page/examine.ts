@@ -7,6 +7,7 @@ import { translateResponse } from '../translate/response.ts'
 import { createStreamTranslator } from '../translate/stream.ts'
 import { collectStream } from '../translate/whole.ts'
 import { type Difference, differences } from './differences.ts'
+import { jsonFault } from './json-fault.ts'
 import { isEvent, type Kind, looksLikeStream, type Reading, type Recognized, recognizeBody, recognizeStream } from './recognize.ts'
 
 /** Why something cannot be read or written. `path`: where, as a JSON pointer; `at`: at which character of the text. */
@@ -45,12 +46,16 @@ const all: readonly Protocol[] = Object.values(protocols)
 /** A request, response or stream in one protocol → what it is in all others, what that changes, and what is lost on the way. */
 export async function examine(text: string, { now, ...asked }: Asked): Promise<Examined> {
   if (text.trim() === '') return failed({ message: 'there is nothing to read: paste a request, a response or a stream' })
-  if (asked.kind === 'stream' || (asked.kind === undefined && looksLikeStream(text))) return examineAs(recognizeStream(text, asked), asked, { text, now })
+  if (asked.kind === 'stream' || (asked.kind === undefined && looksLikeStream(text))) {
+    const recognized = recognizeStream(text, asked)
+    // A list may be a stream, or just any.
+    if (recognized.readings.length > 0 || asked.kind || !/^\s*\[/.test(text)) return examineAs(recognized, asked, { text, now })
+  }
   let body: unknown
   try {
     body = JSON.parse(text)
-  } catch (error) {
-    return failed(faultOfText(error, text))
+  } catch {
+    return failed(faultOfText(text))
   }
   const recognized = recognizeBody(body, asked)
   if (recognized.readings.length === 0 && isEvent(body)) return failed({ message: 'this is one event of a stream: paste the stream with its frames' }, { body })
@@ -146,11 +151,8 @@ function faultIn(error: unknown): Fault {
   return { message: error.message, path: error.path }
 }
 
-function faultOfText(error: unknown, text: string): Fault {
-  const told = error instanceof Error ? error.message : ''
-  const position = /position (\d+)/.exec(told)?.[1]
-  const at = position === undefined ? (/end of JSON/.test(told) ? text.length : undefined) : Number(position)
-  if (at === undefined) return { message: 'this is neither JSON nor a stream of events' }
+function faultOfText(text: string): Fault {
+  const at = jsonFault(text) ?? text.length
   const before = text.slice(0, at).split('\n')
   return { message: `this is not JSON: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`, at }
 }

@@ -26,7 +26,7 @@ const markup = /* html */ `<!doctype html>
 <main>
   <form id="keys" hidden>
     <p id="keys-why" role="status"></p>
-    <label>Key of this gateway<input id="key" type="password" autocomplete="off" spellcheck="false"></label>
+    <div><label for="key">Key of this gateway</label><input id="key" type="password" autocomplete="off" spellcheck="false"></div>
     <button class="main">Use key</button>
     <button type="button" id="forget">Forget key</button>
   </form>
@@ -34,9 +34,9 @@ const markup = /* html */ `<!doctype html>
     <section class="panel" aria-labelledby="source-title">
       <div class="head"><h2 id="source-title">Source</h2></div>
       <div class="fields">
-        <label>Protocol<select id="protocol"><option value="">detect</option>${options(protocolNames)}</select></label>
-        <label>Kind<select id="kind"><option value="">detect</option>${options(kinds)}</select></label>
-        <label>Example<select id="example"><option value="">none</option></select></label>
+        <div><label for="protocol">Protocol</label><select id="protocol"><option value="">detect</option>${options(protocolNames)}</select></div>
+        <div><label for="kind">Kind</label><select id="kind"><option value="">detect</option>${options(kinds)}</select></div>
+        <div><label for="example">Example</label><select id="example"><option value="">none</option></select></div>
       </div>
       <textarea id="source" aria-label="Request, response or stream in one protocol" aria-keyshortcuts="Control+Enter" spellcheck="false" autocapitalize="off" autocomplete="off"
         placeholder="Paste a request, a response or a stream of events in any of the protocols."></textarea>
@@ -56,8 +56,8 @@ const markup = /* html */ `<!doctype html>
     <section class="panel" id="clients" aria-labelledby="clients-title">
       <div class="head"><h2 id="clients-title">Client settings</h2></div>
       <div class="fields">
-        <label>Client<select id="client"></select></label>
-        <label>Model<select id="model"></select></label>
+        <div><label for="client">Client</label><select id="client"></select></div>
+        <div><label for="model">Model</label><select id="model"></select></div>
       </div>
       <div id="snippets" aria-live="polite"></div>
     </section>

@@ -59,11 +59,12 @@ const ofStream = ({ event, response }: Detection) => (event.length > 0 ? event :
 const fits = (reading: Reading, asked: Partial<Reading>) =>
   (asked.protocol === undefined || asked.protocol === reading.protocol) && (asked.kind === undefined || asked.kind === reading.kind)
 
+/** Schemas are loose: whoever knows not one of its keys does not read a body. */
 function canRead({ protocol, kind }: Reading, body: unknown): boolean {
   try {
-    if (kind === 'request') protocol.decodeRequest(body)
-    else protocol.decodeResponse(body)
-    return true
+    const { ext } = kind === 'request' ? protocol.decodeRequest(body).value : protocol.decodeResponse(body).value
+    const unknown = ext?.[protocol.name]?.fields ?? {}
+    return Object.keys(Object(body)).some(key => !Object.hasOwn(unknown, key))
   } catch {
     return false
   }

@@ -51,7 +51,7 @@ h2 { font-size: .95rem; }
 .fields { display: grid; grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr) minmax(0, 1fr); gap: .5rem; padding: .6rem .7rem; }
 label { display: block; color: var(--muted); font-size: .8rem; }
 select, input, textarea { width: 100%; padding: .3rem .45rem; border: 1px solid var(--line); border-radius: 6px; background: var(--sunk); color: var(--text); }
-label select, label input { margin-top: .15rem; font-size: .875rem; }
+label + select, label + input { margin-top: .15rem; font-size: .875rem; }
 textarea { font: 12px/1.5 var(--mono); resize: vertical; tab-size: 2; }
 #source { flex: 1 1 40%; min-height: 9rem; margin: 0 .7rem; width: auto; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .7rem; padding: .6rem .7rem; }

@@ -22,6 +22,8 @@ for (const load of [name => import(name), async name => require(name)]) {
   assert.equal(typeof connect.gateway, 'function')
   assert.equal(typeof fetchHost.fetchGateway, 'function')
   assert.equal(typeof gateway.createGateway, 'function')
+  const shown = fetchHost.fetchGateway({ page: true, auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
+  assert.match(await (await shown(new Request('http://packed.test/', { headers: { accept: 'text/html' } }))).text(), /<title>wireglot playground/)
   assert.deepEqual(testing.strictOf('messages').checkRequest({ model: 'm' }).length > 0, true)
   assert.equal((await verify.verify({ base: 'no-address', model: 'm' })).ok, false)
 }

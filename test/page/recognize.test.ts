@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'vitest'
+import { examine } from '../../src/page/examine.ts'
+import { protocols } from '../../src/protocols/index.ts'
+import { replies, requests, streams } from '../gateway/support.ts'
+
+const now = 1_700_000_000
+const chat = protocols['chat-completions']
+const says = (value: unknown) => JSON.stringify(value)
+
+describe('what a pasted text is', () => {
+  test.each<[what: string, text: string, is: object]>([
+    ['a request with signs of its own', says({ ...requests['chat-completions'], logit_bias: {} }), { protocol: 'chat-completions', kind: 'request' }],
+    ['a request that only one can read', says(requests.responses), { protocol: 'responses', kind: 'request' }],
+    ['contents', says(requests['generate-content']), { protocol: 'generate-content', kind: 'request' }],
+    ['a reply of chat-completions', says(replies['chat-completions']), { protocol: 'chat-completions', kind: 'response' }],
+    ['a reply of responses', says(replies.responses), { protocol: 'responses', kind: 'response' }],
+    ['a reply of messages', says(replies.messages), { protocol: 'messages', kind: 'response' }],
+    ['a reply of generate-content', says(replies['generate-content']), { protocol: 'generate-content', kind: 'response' }],
+    ['a stream of chat-completions', streams['chat-completions'].join(''), { protocol: 'chat-completions', kind: 'stream' }],
+    ['a stream of responses', streams.responses.join(''), { protocol: 'responses', kind: 'stream' }],
+    ['a stream of messages', streams.messages.join(''), { protocol: 'messages', kind: 'stream' }],
+    ['a stream of generate-content', streams['generate-content'].join(''), { protocol: 'generate-content', kind: 'stream' }],
+    [
+      'a stream behind a byte order mark, a comment and CRLF',
+      `\uFEFF: hi\r\n\r\n${streams.messages.join('').replaceAll('\n', '\r\n')}`,
+      { protocol: 'messages' },
+    ],
+    ['a stream as a list', says([replies['generate-content']]), { protocol: 'generate-content', kind: 'stream' }],
+  ])('%s', async (_, text, is) => {
+    const examined = await examine(text, { now })
+    expect(examined).toMatchObject(is)
+    expect(examined.fault).toBeUndefined()
+    expect(examined.reasons.length).toBeGreaterThan(0)
+    expect(examined.targets.map(({ protocol }) => protocol).sort()).toEqual(
+      Object.keys(protocols)
+        .filter(name => name !== examined.protocol)
+        .sort(),
+    )
+    expect(examined.targets.map(({ fault }) => fault)).toEqual([undefined, undefined, undefined])
+  })
+
+  test('is never guessed: what several can read is left to whoever pasted it', async () => {
+    const examined = await examine(says(requests['chat-completions']), { now })
+    expect(examined).toMatchObject({ targets: [], fault: { message: expect.stringContaining('choose') } })
+    expect(examined.choices).toContainEqual({ protocol: 'chat-completions', kind: 'request' })
+    expect(examined.choices).toContainEqual({ protocol: 'messages', kind: 'request' })
+  })
+
+  test('is what one says it is', async () => {
+    const examined = await examine(says(requests['chat-completions']), { now, protocol: chat, kind: 'request' })
+    expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', choices: [] })
+    expect(examined.targets).toHaveLength(3)
+  })
+})
+
+describe('what cannot be read is told with its place', () => {
+  test.each<[what: string, text: string, fault: object]>([
+    ['nothing at all', ' \n', { message: expect.stringContaining('nothing to read') }],
+    ['JSON with a hole', '{\n  "model": "m",\n  "messages": [,]\n}', { message: 'this is not JSON: line 3, column 16', at: 33 }],
+    ['JSON that ends too early', '{"model": "m"', { message: expect.stringContaining('line 1, column 14'), at: 13 }],
+    ['a comma too many', '{"a": 1,}', { at: 8 }],
+    ['a comma too few', '[1 2]', { at: 3 }],
+    ['half a word', '{"a": nul}', { at: 6 }],
+    ['a line break in a text', '"a\nb"', { at: 2 }],
+    ['an escape that there is not', '{"a": "\\x"}', { at: 7 }],
+    ['single quotes', "{'a': 1}", { at: 1 }],
+    ['something behind it', '{"a": [true, -1.5e3, null, {}, []]} x', { at: 36 }],
+    ['a number that begins with zero', '{"a": 01}', { at: 7 }],
+    ['prose', 'Hello there', { message: 'this is not JSON: line 1, column 1', at: 0 }],
+    ['one event without its frame', says({ type: 'message_stop' }), { message: expect.stringContaining('one event') }],
+    ['an object of no protocol', says({ colour: 'red' }), { message: expect.stringContaining('no protocol') }],
+    ['a stream of no protocol', 'data: {"colour":"red"}\n\n', { message: expect.stringContaining('no protocol') }],
+  ])('%s', async (_, text, fault) => {
+    const examined = await examine(text, { now })
+    expect(examined).toMatchObject({ fault, targets: [] })
+  })
+
+  test('a message without role, at its pointer', async () => {
+    const examined = await examine(says({ model: 'm', messages: [{ content: 'Hi' }], logit_bias: {} }), { now })
+    expect(examined).toMatchObject({ protocol: 'chat-completions', fault: { path: '/messages/0/role' }, targets: [] })
+    expect(examined.fault?.message).toContain('/messages/0/role')
+  })
+
+  test('a reply that is an error is a reply', async () => {
+    const body = { error: { message: 'Overheated', type: 'server_error', param: null, code: null } }
+    const { targets } = await examine(says(body), { now, protocol: chat, kind: 'response' })
+    expect(targets.map(target => says(target.body).includes('Overheated'))).toEqual([true, true, true])
+  })
+})
