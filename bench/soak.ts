@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeSection } from '../test/tools/reliability.ts'
 import { chart } from './soak/chart.ts'
-import { type Counts, faults, isQuietLeaver, type Order, type Phase, phases, type Said, type Window } from './soak/plan.ts'
+import { type Counts, faults, isQuietLeaver, type Order, type Phase, phases, rampMs, type Said, type Window } from './soak/plan.ts'
 
 /**
  * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of
@@ -115,7 +115,7 @@ async function busy(order: (one: Order) => void, next: () => Promise<Sample>): P
   let last = await next()
   if (given('streams') !== undefined) {
     // Until the first of them are over, and others take their places.
-    await new Promise(resolve => setTimeout(resolve, words * pauseMs * 2))
+    await new Promise(resolve => setTimeout(resolve, streams * rampMs + words * pauseMs * 2))
     return streams
   }
   for (;;) {

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { type Counts, isQuietLeaver, leaving, type Order, type Phase, type Plan, phases, planOf, textOf } from './plan.ts'
+import { type Counts, isQuietLeaver, leaving, type Order, type Phase, type Plan, phases, planOf, rampMs, textOf } from './plan.ts'
 
 /** Clients of all protocols in a process of their own: each asks again and again, and compares what it hears letter by letter. */
 const { SOAK_GATEWAY, SOAK_WORDS, SOAK_PAUSE } = process.env
@@ -123,7 +123,7 @@ async function leave(plan: Plan, phase: Phase): Promise<void> {
   }
 }
 
-/** All at once would measure how fast sockets open. */
+/** All at once would measure how fast sockets open: node takes one connection for each turn of its loop. */
 async function run(delayMs: number): Promise<void> {
   await wait(delayMs)
   while (!isOver) await one(next++)
@@ -141,7 +141,7 @@ const running: Promise<void>[] = []
 await new Promise<void>(resolve =>
   process.on('message', (order: Order) => {
     if ('over' in order) return resolve()
-    for (let i = running.length, delay = 0; i < order.atOnce; i++, delay += 2) running.push(run(delay))
+    for (let i = running.length, delay = 0; i < order.atOnce; i++, delay += rampMs) running.push(run(delay))
   }),
 )
 isOver = true

@@ -43,6 +43,9 @@ export const isQuietLeaver = (word: string) => Number(word.slice(1)) >= leavers
 /** Every piece can be told from every other, of all streams. */
 export const textOf = (word: string, words: number) => Array.from({ length: words }, (_, i) => `${word}.${i}; `).join('')
 
+/** From one new client to the next. */
+export const rampMs = 5
+
 /** What the clients are told: how many at once, or that it is over. */
 export type Order = { atOnce: number } | { over: true }
 
