@@ -59,10 +59,10 @@ export function createReport<Table extends NoteTable>(
   const push = (code: string, at: string | undefined, field?: string) => {
     pushAt(code, pathOf(at || root, field, fieldNames), at !== undefined)
   }
-  /** A key that begins with `../` stands beside the container of the node, as in field names. */
+  /** A key that begins with `../` stands beside the container of the node, as in field names; one that only looks so begins with `./`. */
   const unknown = (fields: object, at: string, isPlaced: boolean) => {
     for (const [key, value] of Object.entries(fields)) {
-      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key)
+      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
       const isKnown = Object.hasOwn(fieldNames, `${key}/*`)
       if (isObject(value) && isKnown) unknown(value, place, isPlaced)
       else if (Array.isArray(value) && isKnown) unknownIn(value, place, isPlaced)

@@ -20,6 +20,8 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   const decoder = new TextDecoder()
   let pending = 0
   let begun = false
+  /** A CR may be the first half of a line's end; the parser forgets to look for the other half when it is cut there. */
+  let cr = ''
   const parser = createParser({
     onEvent: ({ event, data }) => {
       pending = 0
@@ -30,7 +32,9 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
     },
   })
   let feedArray: ((text: string) => void) | undefined
-  const feed = (text: string) => {
+  const feed = (given: string) => {
+    const text = cr + given
+    cr = ''
     pending += text.length
     if (pending > maxLength) throw new RangeError(`a frame is longer than ${maxLength}`)
     const told = !begun && text.startsWith('\uFEFF') ? text.slice(1) : text
@@ -44,7 +48,12 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
     begun ||= told.trim() !== ''
   }
   return {
-    push: chunk => feed(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })),
+    push(chunk) {
+      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      if (!text.endsWith('\r')) return feed(text)
+      feed(text.slice(0, -1))
+      cr = '\r'
+    },
     end() {
       feed(decoder.decode())
       feed('\n\n')

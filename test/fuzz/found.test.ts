@@ -16,6 +16,33 @@ describe('read and written again it is the same', () => {
       'generate-content',
       { contents: [{ role: 'user', parts: [{ functionResponse: { name: 'f', response: {}, parts: [{ fileData: '{' }, { inlineData: { data: 1 } }] } }] }] },
     ],
+    ['a key of a request that leads elsewhere', 'request', 'generate-content', { contents: [], '../x': 1, './x': 2, '.x': 3 }],
+    ['a key of a reply that leads elsewhere', 'response', 'generate-content', { candidates: [], '../x': 1, './x': 2 }],
+    [
+      'a key of a call that leads elsewhere',
+      'response',
+      'generate-content',
+      { candidates: [{ content: { role: 'model', parts: [{ functionCall: { name: 'f', args: {}, '../x': 1 } }] }, finishReason: 'STOP', index: 0 }] },
+    ],
+    [
+      'a key of a result that leads elsewhere',
+      'request',
+      'generate-content',
+      { contents: [{ role: 'user', parts: [{ functionResponse: { id: 'a', name: 'f', response: { output: 'x' }, '../x': 1 } }] }] },
+    ],
+    [
+      'an id, a status and a phase that are no text, of an item without a type',
+      'response',
+      'responses',
+      {
+        id: 'r',
+        created_at: 1,
+        status: 'completed',
+        error: null,
+        incomplete_details: null,
+        output: [{ id: ['x'], status: 5, phase: {}, role: 'assistant', content: [{ type: 'refusal', refusal: 'no' }] }],
+      },
+    ],
     ['a time that is no whole second', 'response', 'responses', { created_at: 1.5, status: 'incomplete', output: [], incomplete_details: {} }],
   ])('%s', (_, kind, of, wire) => {
     const crossed = cross(kind, wire, protocols[of], protocols[of])
@@ -23,6 +50,19 @@ describe('read and written again it is the same', () => {
     expect(crossed?.notes).toEqual([])
   })
 })
+
+test.each([['data: {"t\r\rype":"message_start"'], ['data: {"a":1}\r\rdata: {"b":2}\r\r'], ['data: {"a":1}\r\n\r\ndata: {"b"\n\n']])(
+  'however a stream is cut, it fails in the same words: %j',
+  text => {
+    const heard = (pieces: Iterable<string>) => {
+      const translator = createStreamTranslator(protocols.messages, protocols['generate-content'], {})
+      let out = ''
+      for (const piece of pieces) out += translator.push(piece)
+      return out + translator.end()
+    }
+    expect(heard(text)).toBe(heard([text]))
+  },
+)
 
 test('counts of which only some were told make a legal chunk, and a note', () => {
   const told = [

@@ -7,7 +7,7 @@ import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { name } from './vocabulary.ts'
-import { asBeside, splitBeside } from './wrapper.ts'
+import { asBeside, asInside, splitBeside } from './wrapper.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Calls of the client's own functions, and their results. */
@@ -28,7 +28,7 @@ export function decodeCall({ functionCall, thoughtSignature, ...fields }: Gemini
     at: reading.place(`${at}/functionCall`),
     // What the part says stands beside the call or the result in it.
     ...keep(
-      { ...rest, ...asBeside(fieldsOf(fields)) },
+      { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
       { ...nulls({ id, name: called }), ...(id === '' && { id }), ...asBeside(silenceOf({ ...fields, thoughtSignature })) },
       defined({ id: id ? undefined : 'absent', args: spelled, name: called == null ? 'absent' : undefined }),
     ),
@@ -55,7 +55,7 @@ export function decodeResult(
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at: inside,
     ...keep(
-      { ...rest, ...asBeside(fieldsOf(fields)) },
+      { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
       {
         ...nulls({ id, name: called, response, parts }),
         ...(id === '' && { id }),

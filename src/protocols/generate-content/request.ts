@@ -16,7 +16,7 @@ import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { modality, modalityOf, name, tierWords } from './vocabulary.ts'
-import { asBeside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
+import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
 import { type Options, type Reading, startWriting } from './writing.ts'
 
 /**
@@ -67,7 +67,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     ...config?.known,
     ...keep(
       {
-        ...unknown,
+        ...asInside(unknown),
         ...asBeside({ ...others, ...(typeof outer !== 'string' && outer !== undefined && { model: outer }) }),
         ...under('generationConfig', config?.fields),
         ...under('toolConfig', chosen?.fields),

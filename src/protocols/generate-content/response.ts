@@ -19,7 +19,7 @@ import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 import { finishWord, name } from './vocabulary.ts'
-import { asBeside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
+import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
 import type { Options, Reading, Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is no reply of this protocol. An error body is a reply with `error`. */
@@ -41,7 +41,12 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     ...(usageMetadata && { usage: decodeUsage(usageMetadata) }),
     ...(blocked && { promptBlocked: blocked }),
     ...keep(
-      { ...fields, ...asBeside(beside), ...(promptFeedback && !blocked && { promptFeedback }), ...(createTime && createdAt === undefined && { createTime }) },
+      {
+        ...asInside(fields),
+        ...asBeside(beside),
+        ...(promptFeedback && !blocked && { promptFeedback }),
+        ...(createTime && createdAt === undefined && { createTime }),
+      },
       { ...nulls({ candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime }), ...emptied({ modelVersion, responseId, createTime }) },
       {
         native: true,

@@ -33,12 +33,22 @@ export function asBeside(fields: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(fields).map(([key, value]) => [`../${key}`, value]))
 }
 
+/** A key of the body itself that happens to look like that begins with `./` where it is kept. */
+export function asInside(fields: JsonObject): JsonObject {
+  const entries = Object.entries(fields)
+  return entries.some(([key]) => looksKept.test(key))
+    ? Object.fromEntries(entries.map(([key, value]) => [looksKept.test(key) ? `./${key}` : key, value]))
+    : fields
+}
+
+const looksKept = /^\.{1,2}\//
+
 export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: JsonObject } {
   const inside: JsonObject = {}
   const beside: JsonObject = {}
   for (const [key, value] of Object.entries(kept)) {
     if (key.startsWith('../')) beside[key.slice(3)] = value
-    else inside[key] = value
+    else inside[key.startsWith('./') ? key.slice(2) : key] = value
   }
   return { inside, beside }
 }

@@ -9,6 +9,9 @@ import type { ResponsesReport, Writing } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 
+/** What should be a text and is none; the short form is not checked for it. */
+const strange = ({ id }: JsonObject) => (id === null || typeof id === 'string' ? {} : defined({ id }))
+
 /** A `message` item, whole or in its short form. */
 export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesReport): Message {
   const { type, role: said, content, id, status: _status, phase, ...fields } = wire
@@ -30,7 +33,7 @@ export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesRe
     ...statusOf(wire),
     ...(known ? { phase } : phase === null ? { phase } : {}),
     at,
-    ...keep({ ...fields, ...(typeof phase === 'string' && !known && { phase }), ...unknownStatus(wire) }, form),
+    ...keep({ ...fields, ...strange({ id }), ...(phase !== null && !known && defined({ phase })), ...unknownStatus(wire) }, form),
   }
 }
 
