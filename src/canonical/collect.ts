@@ -1,3 +1,4 @@
+import { copyOf } from './copy.ts'
 import type { CanonicalEvent, Delta } from './event.ts'
 import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
@@ -30,7 +31,7 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
       return
     }
     case 'part.start': {
-      const part = structuredClone(event.head)
+      const part = copyOf(event.head)
       messageOf(response, event.candidate, event.message).parts.push(part)
       into.parts[`${event.candidate}/${event.part}`] = part
       return
@@ -124,7 +125,7 @@ export function addDelta(part: Part, delta: Delta): void {
 
 function replace(part: Part, final: Part): void {
   for (const key of Object.keys(part)) delete (part as Record<string, unknown>)[key]
-  Object.assign(part, structuredClone(final))
+  Object.assign(part, copyOf(final))
 }
 
 function candidateOf(response: CanonicalResponse, index: number): Candidate {

@@ -5,14 +5,21 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 /** The same text gives the same id of `length` letters and digits, always. */
 export function hashId(text: string, length = 24): string {
-  let rest = 0n
-  for (const byte of sha256(utf8ToBytes(text))) rest = (rest << 8n) | BigInt(byte)
+  const rest = [...sha256(utf8ToBytes(text))]
   let id = ''
-  while (id.length < length) {
-    id += alphabet[Number(rest % 62n)]
-    rest /= 62n
-  }
+  while (id.length < length) id += alphabet[divide(rest, alphabet.length)]
   return id
+}
+
+/** Divides a big number that is given in bytes, and gives what is left over: on so small ones it is faster than BigInt. */
+function divide(bytes: number[], by: number): number {
+  let left = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const part = left * 256 + (bytes[i] ?? 0)
+    bytes[i] = Math.floor(part / by)
+    left = part % by
+  }
+  return left
 }
 
 export function hashHex(text: string, length: number): string {

@@ -3,7 +3,7 @@ import { isNeutral } from '../canonical/neutral.ts'
 import type { Note } from '../canonical/note.ts'
 import type { FieldNames, NoteTable } from '../protocol.ts'
 import { isObject } from './json.ts'
-import { containerOf, step } from './path.ts'
+import { containerOf, pointer, step } from './path.ts'
 
 /** Notes that every encoder may make. */
 export const commonNotes = {
@@ -89,7 +89,7 @@ export function createReport<Table extends NoteTable>(
     settle(wire, at = '') {
       if (pending.length === 0) return
       const places = new Map(pending.map(({ made }) => [made, at]))
-      findPlaces(wire, at, places)
+      findPlaces(wire, [], (made, keys) => places.has(made) && places.set(made, at + pointer(keys)))
       for (const { code, made, field } of pending) push(code, `${places.get(made) ?? at}${field}`)
       pending = []
     },
@@ -101,10 +101,13 @@ export function createReport<Table extends NoteTable>(
       else for (const key of Object.keys(value)) pushAt(code, path + step(key), true)
     },
     onceEach(code, at, fields) {
-      for (const [key, value] of Object.entries(fields)) if (value !== undefined) once(code, at, key)
+      for (const key in fields) if (fields[key as never] !== undefined) once(code, at, key)
     },
     rest(left, at, prefix = '') {
-      for (const [key, value] of Object.entries(left)) if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)
+      for (const key in left) {
+        const value: unknown = left[key as never]
+        if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)
+      }
     },
     placeOf: field => pathOf(root, field, fieldNames),
     ext(ext, at) {
@@ -120,10 +123,14 @@ function lastKeyOf(path: string): string {
   return /^\d+$/.test(key) ? '' : key
 }
 
-function findPlaces(value: unknown, at: string, places: Map<object, string>): void {
+function findPlaces(value: unknown, keys: PropertyKey[], see: (value: object, keys: readonly PropertyKey[]) => void): void {
   if (typeof value !== 'object' || value === null) return
-  if (places.has(value)) places.set(value, at)
-  for (const [key, inner] of Object.entries(value)) findPlaces(inner, at + step(key), places)
+  see(value, keys)
+  for (const key in value) {
+    keys.push(key)
+    findPlaces(value[key as never], keys, see)
+    keys.pop()
+  }
 }
 
 function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): string {

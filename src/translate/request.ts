@@ -38,10 +38,8 @@ export function translateRequest(
   const asked = decoded.value
   const resolved = resolve(asked).request
   const request = keepsReply ? withStore(resolved, undefined) : resolved
-  const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, {
-    ...options,
-    fieldNames: { ...from.fieldNames, ...decoded.fieldNames },
-  })
+  const fieldNames = decoded.fieldNames ? { ...from.fieldNames, ...decoded.fieldNames } : from.fieldNames
+  const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { fieldNames, ...options })
   const notes = [...decoded.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
   return {

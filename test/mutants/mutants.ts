@@ -256,7 +256,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'items of a stream are never done',
     room: responses,
-    find: "write(state, 'response.output_item.done', { output_index: index, item: structuredClone(item.wire) }, emit)",
+    find: "write(state, 'response.output_item.done', { output_index: index, item: copyOf(item.wire) }, emit)",
     replace: '',
   },
   {

@@ -12,6 +12,7 @@ import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
+import { keyOf } from './tools.ts'
 
 /** `messages` → canonical, one for one. */
 export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
@@ -186,7 +187,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
 
   const isOwn = own(ext) !== undefined
   // A call says the name; a result alone would take it along.
-  if (!isOwn && !writing.told?.has(JSON.stringify([namespace, name]))) report.rest({ name, namespace }, at)
+  if (!isOwn && (name === undefined || !writing.told?.has(keyOf(name, namespace)))) report.rest({ name, namespace }, at)
   const texts = isOwn ? [...content] : content.filter(inner => inner.type !== 'media')
   if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
   const blocks = encodeParts(texts.map(unmarked(report)), writing)
@@ -232,16 +233,23 @@ function moveMedia(part: MediaPart, callId: string, { writing, media }: { writin
 function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []
-  for (const whole of messages) {
-    const parts = whole.parts.filter(part => part.type !== 'control')
-    for (const part of whole.parts) if (part.type === 'control') noteControl(part, writing)
-    const { cache: _, ...message } = { ...whole, cache: undefined }
-    if (parts.length === 0 && whole.parts.length > 0) {
+  for (const message of messages) {
+    const results: ToolResultPart[] = []
+    const rest: Part[] = []
+    /** Results that follow something else. */
+    const late = new Set<Part>()
+    for (const part of message.parts) {
+      if (part.type === 'control') noteControl(part, writing)
+      else if (part.type !== 'tool-result') rest.push(part)
+      else {
+        results.push(part)
+        if (rest.length > 0) late.add(part)
+      }
+    }
+    if (results.length + rest.length === 0 && message.parts.length > 0) {
       report.ext(message.ext, message.at)
       continue
     }
-    const results = parts.filter(part => part.type === 'tool-result')
-    const rest = parts.filter(part => part.type !== 'tool-result')
     if (message.role === 'assistant') {
       const last = turns.at(-1)
       noteEnvelope(message, report)
@@ -252,9 +260,8 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
     // A message that comes apart into several has nowhere to keep what is its own.
     if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
     if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
-    const firstOther = parts.findIndex(part => part.type !== 'tool-result')
     for (const part of results) {
-      if (firstOther >= 0 && parts.indexOf(part) > firstOther) report.add('tool-result.moved', part.at)
+      if (late.has(part)) report.add('tool-result.moved', part.at)
       turns.push(
         defined({
           role: 'tool' as const,

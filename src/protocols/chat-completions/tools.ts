@@ -30,7 +30,7 @@ export function createNames(
       const flat = namespace === undefined ? name : `${namespace}__${name}`
       const key = keyOf(name, namespace)
       let written = verbatim ? flat : mapName(flat, nameLimit)
-      if (!verbatim && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(key, 8)}`
+      if (!verbatim && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace, name]), 8)}`
       if (!verbatim) owners.set(written, key)
       const shape = freeform.has(key) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
       if (written !== name || shape) renamed[written] = defined({ name, namespace, ...shape })
@@ -41,7 +41,8 @@ export function createNames(
 
 const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
 
-const keyOf = (name: string, namespace: string | undefined) => JSON.stringify([namespace, name])
+/** Different for any two tools. */
+export const keyOf = (name: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${name}`
 
 /** All that declares tools: `tools`, the older `functions`, and the request field that stands for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {

@@ -1,5 +1,4 @@
-import type { Message, Part, ToolCallPart } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeParts, encodeParts } from './content.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
@@ -29,11 +28,14 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
   const answered = pairing()
+  let index = 0
+  const callId = (place: string) => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`
+  const ofModel: Reading = { answered, speaks: 'model', ...reading, callId }
+  const ofUser: Reading = { answered, speaks: 'user', ...reading, callId }
   let run: { message: Message; counts: number[] } | undefined
-  contents.forEach((content, index) => {
+  for (const content of contents) {
     const at = `${reading.root}/contents/${index}`
-    const speaks = content.role === 'model' ? 'model' : 'user'
-    const inside: Reading = { ...reading, speaks, callId: place => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`, answered }
+    const inside = content.role === 'model' ? ofModel : ofUser
     const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
     if (run && plain) {
       const goesOn = content.parts?.length === 1 && run.counts.at(-1) === 1
@@ -49,7 +51,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
     if (run && run.counts.length > 1) run.message.ext = { [name]: { form: { ...ownForm(run.message), contents: [...run.counts] } } }
     for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') answered.ask(part)
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) answered.forget()
-  })
+    index++
+  }
   return messages
 }
 
@@ -203,7 +206,9 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
   const system = encodeInstructions(leading, writing)
   const { turns, pairs, invented } = groupTurns(first < 0 ? [] : messages.slice(first), report, options.repairToolPairs ?? 'keep')
   const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== name)
-  const telling: RequestWriting = { ...writing, native: false, ...defined({ unsigned }), callOf: result => pairs.get(result) }
+  const callOf = (result: ToolResultPart) => pairs.get(result)
+  // New keys stand first: V8 takes ten times as long for a key that comes after all of another object.
+  const telling: RequestWriting = unsigned ? { unsigned, callOf, ...writing, native: false } : { callOf, ...writing, native: false }
   const contents = encodeTurns(turns, telling, invented, options, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
@@ -223,7 +228,7 @@ function encodeInstructions(messages: readonly Message[], writing: RequestWritin
       return false
     }),
   )
-  return encodeParts(told, { ...writing, native: false, instructs: true })
+  return told.length === 0 ? [] : encodeParts(told, { instructs: true, ...writing, native: false })
 }
 
 type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }

@@ -45,7 +45,8 @@ const typeOf = (word: unknown): unknown => (typeof word === 'string' && types.ha
 
 /** Own keys stay own keys, whatever their names. */
 function set(object: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key !== '__proto__') object[key] = value
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** The schema as it came, while it still means what is to be written. */

@@ -1,3 +1,4 @@
+import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
@@ -229,7 +230,7 @@ function takePieces(answering: Answering, wire: JsonObject, path: string, around
     const whole = readWhole(answering, checkPart({ ...wire, functionCall: head }, path), around)
     closeParts(answering, emit)
     if (whole.type !== 'tool-call') return false
-    const args = isObject(head['args']) ? structuredClone(head['args']) : {}
+    const args = isObject(head['args']) ? copyOf(head['args']) : {}
     answering.call = { part: startPart(answering, { ...whole, input: '' }, emit), args }
   } else if (!answering.call) {
     if (!continues && pieces === undefined && Object.keys(head).length > 0) return false

@@ -1,4 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
+import { copyOf } from '../../canonical/copy.ts'
 import type { Delta, Proof } from '../../canonical/event.ts'
 import type { Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
@@ -20,7 +21,7 @@ export function startPart(state: EncoderState, lane: Lane, key: string, head: Pa
   // A part begins once.
   if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
   lane.called ||= isCalled(head)
-  const pending: Pending = { key, part: structuredClone(head), sent: 0, ended: false }
+  const pending: Pending = { key, part: copyOf(head), sent: 0, ended: false }
   if (lane.open) {
     lane.queue.push(pending)
     return
@@ -118,9 +119,9 @@ function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
 function settle(state: EncoderState, pending: Pending, final: Part): void {
   const { part, sent } = pending
   const before = told(part).slice(0, sent)
-  if (final.type === part.type && told(final).startsWith(before)) pending.part = structuredClone(final)
+  if (final.type === part.type && told(final).startsWith(before)) pending.part = copyOf(final)
   else if (sent > 0) report(state).add('stream.final-differs', part.at)
-  else pending.part = structuredClone(final)
+  else pending.part = copyOf(final)
   // What only the beginning and the deltas told.
   if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
   if (part.signature && !pending.part.signature) pending.part.signature = part.signature

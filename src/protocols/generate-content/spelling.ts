@@ -41,7 +41,16 @@ const ownKeys = new Set(['properties', 'defs', '$defs'])
 
 export function inCamelCase(wire: unknown): Spelling {
   const snake: string[] = []
+  if (!holdsSnake(wire)) return { wire, snake }
   return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
+}
+
+/** Most bodies hold none: to look costs a tenth of writing all anew. */
+function holdsSnake(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsSnake)
+  if (!isObject(value)) return false
+  for (const key in value) if (camel.has(key) || holdsSnake(value[key])) return true
+  return false
 }
 
 function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }): unknown {
@@ -64,7 +73,8 @@ function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclar
 
 /** Own keys stay own keys, whatever their names. */
 function set(object: JsonObject, key: string, value: unknown): void {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
+  if (key !== '__proto__') object[key] = value
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, where the body stands. */

@@ -82,7 +82,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     if (known !== undefined) return known
     const flat = namespace === undefined ? called : `${namespace}__${called}`
     const fitting = native && namespace === undefined ? called : asName(flat)
-    const wire = taken.has(fitting) && !native ? `${fitting.slice(0, nameLimit - 9)}_${hashHex(key, 8)}` : fitting
+    const wire = taken.has(fitting) && !native ? `${fitting.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace ?? null, called]), 8)}` : fitting
     if (namespace !== undefined) report.add('tool.namespace', at, 'namespace')
     if (wire !== flat) report.add('tool.renamed', at, 'name')
     taken.add(wire)
@@ -124,7 +124,7 @@ function asName(called: string): string {
   return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
 }
 
-const keyOf = (called: string, namespace: string | undefined) => JSON.stringify([namespace ?? null, called])
+const keyOf = (called: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`
 
 /** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
 export function refuse(path: string, { onUnresolvable }: Options, report: GeminiReport): void {

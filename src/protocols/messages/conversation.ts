@@ -121,7 +121,7 @@ function encodeSystem(leading: readonly Message[], native: boolean, writing: Req
   return leading.flatMap(message =>
     encodeParts(
       message.parts.filter(part => isInstruction(part, native, writing.report)),
-      { ...writing, native, place: 'system' },
+      { native, ...writing, place: 'system' },
       'system',
     ),
   )
@@ -137,7 +137,7 @@ function isInstruction(part: Part, native: boolean, report: MessagesReport): boo
 function encodeNative(message: Message, writing: RequestWriting): JsonObject {
   const { role, parts } = message
   const { content: told, config } = splitConfig(parts)
-  const blocks = encodeParts(told, { ...writing, native: true }, role)
+  const blocks = encodeParts(told, { native: true, ...writing }, role)
   const [only] = blocks
   const string = ownForm(message)?.['content'] === 'string'
   const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
@@ -228,7 +228,7 @@ function encodeTurn(
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
   // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
   let current: Part | undefined
-  const own: Writing = { ...writing, native: false, callId: id => (current && ids.get(current)) ?? fittingId(id) }
+  const own: Writing = { native: false, ...writing, callId: id => (current && ids.get(current)) ?? fittingId(id) }
   return known.flatMap(part => {
     current = part
     const blocks = encodeParts([part], own, role)

@@ -1,3 +1,4 @@
+import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { RefusalPart } from '../../canonical/message.ts'
 import type { Candidate } from '../../canonical/response.ts'
@@ -62,7 +63,7 @@ function outputOf(state: State): JsonObject[] {
   for (const part of Object.values(state.parts)) takeSoFar(state, part)
   return state.items.map(({ wire, done }, index) => {
     const unfinished = !done && index !== state.held && wire['type'] !== 'reasoning' && 'status' in wire
-    return structuredClone(unfinished ? { ...wire, status: 'incomplete' } : wire)
+    return copyOf(unfinished ? { ...wire, status: 'incomplete' } : wire)
   })
 }
 

@@ -1,4 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
+import { copyOf } from '../../canonical/copy.ts'
 import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
@@ -84,7 +85,7 @@ function openItem(state: State, index: number, wire: JsonObject, emit: Tell): Op
 export function openPart(state: State, item: OpenItem, place: string, whole: Part, emit: Tell): OpenPart {
   const carried = item.carried && (place === '' || place === 'c0') ? arrived(state, item, accepts(whole) !== undefined) : undefined
   const { head, deltas } = takeApart(carried ? { ...whole, ...bearing(whole, carried) } : whole)
-  const open: OpenPart = { part: state.parts++, value: structuredClone(head), ended: false }
+  const open: OpenPart = { part: state.parts++, value: copyOf(head), ended: false }
   item.parts[place] = open
   emit({ type: 'part.start', candidate: 0, message: item.message, part: open.part, head })
   for (const delta of deltas) give(open, delta, emit)

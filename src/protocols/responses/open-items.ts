@@ -1,3 +1,4 @@
+import { copyOf } from '../../canonical/copy.ts'
 import type { Message } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -15,7 +16,7 @@ export function addItem(state: State, message: number, wire: JsonObject, emit: O
   flushHeld(state, emit)
   const index = state.items.length
   state.items.push({ wire, done: false, message, closing: false })
-  write(state, 'response.output_item.added', { output_index: index, item: structuredClone(wire) }, emit)
+  write(state, 'response.output_item.added', { output_index: index, item: copyOf(wire) }, emit)
   return index
 }
 
@@ -29,7 +30,7 @@ export function finishItem(state: State, index: number, emit: Out): void {
   const item = state.items[index]
   if (!item || item.done) return
   item.done = true
-  write(state, 'response.output_item.done', { output_index: index, item: structuredClone(item.wire) }, emit)
+  write(state, 'response.output_item.done', { output_index: index, item: copyOf(item.wire) }, emit)
 }
 
 /** The item is complete, but what comes next tells whether a limit cut it off. */

@@ -1,4 +1,5 @@
 import { addDelta } from '../../canonical/collect.ts'
+import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent, Delta, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
@@ -74,7 +75,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
   switch (event.type) {
     case 'start': {
       const { type: _, ...start } = event
-      state.start = structuredClone(start)
+      state.start = copyOf(start)
       writing(state).report.ext(start.ext, '')
       state.phase = 'held'
       if (state.options.deferStart === false || ownForm(start)) open(state, emit)

@@ -1,3 +1,4 @@
+import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import type { Finish, Usage } from '../../canonical/response.ts'
@@ -44,7 +45,7 @@ export type OpenPart = {
 
 export function startPartState(message: number, head: Part): OpenPart {
   const waiting = { citations: [], logprobs: [], annotations: 0 }
-  return { message, value: structuredClone(head), item: undefined, content: 0, segments: 0, waiting }
+  return { message, value: copyOf(head), item: undefined, content: 0, segments: 0, waiting }
 }
 
 /** What the stream encoder remembers between two events. */
