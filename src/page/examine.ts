@@ -127,8 +127,11 @@ async function compared(
 
 /** Those that no note stands over. */
 function silent(found: Difference[], notes: readonly Note[]): Difference[] {
-  const noted = notes.filter(({ kind }) => kind !== 'synthesized').map(({ path }) => path)
-  return found.filter(({ path }) => !noted.some(above => path === above || path.startsWith(`${above}/`)))
+  const noted = new Set(notes.filter(({ kind }) => kind !== 'synthesized').map(({ path }) => path))
+  return found.filter(({ path }) => {
+    for (let above = path; above !== ''; above = above.slice(0, above.lastIndexOf('/'))) if (noted.has(above)) return false
+    return !noted.has('')
+  })
 }
 
 function read(protocol: Protocol, kind: Exclude<Kind, 'stream'>, body: unknown): void {

@@ -49,7 +49,7 @@ const markup = /* html */ `<!doctype html>
       <h3 class="rule" id="read-title" hidden>As it was read</h3>
       <div class="code" id="read" tabindex="0" role="region" aria-labelledby="read-title" hidden></div>
     </section>
-    ${[1, 2, 3].map(() => '<section class="panel target"><div class="head"><h2>–</h2></div><p class="empty">What another protocol makes of it.</p></section>').join('\n    ')}
+    ${[1, 2, 3].map(() => '<section class="panel target"><p class="empty">What another protocol makes of it.</p></section>').join('\n    ')}
   </div>
   <div id="more">
     <section class="panel" id="models" aria-labelledby="models-title"><div class="head"><h2 id="models-title">Models</h2></div><div class="scroll" id="models-list"></div></section>
@@ -59,11 +59,11 @@ const markup = /* html */ `<!doctype html>
         <div><label for="client">Client</label><select id="client"></select></div>
         <div><label for="model">Model</label><select id="model"></select></div>
       </div>
-      <div id="snippets" aria-live="polite"></div>
+      <div id="snippets"></div>
     </section>
     <section class="panel" id="usage" aria-labelledby="usage-title">
       <div class="head"><h2 id="usage-title">Latest usage of this process</h2><button type="button" class="small" id="refresh">Refresh</button></div>
-      <div class="scroll" id="records" tabindex="0" role="region" aria-labelledby="usage-title" aria-live="polite"></div>
+      <div class="scroll" id="records" tabindex="0" role="region" aria-labelledby="usage-title"></div>
     </section>
   </div>
 </main>

@@ -4,7 +4,8 @@ export const script = String.raw`
 {
 const byId = id => document.getElementById(id)
 const root = location.origin + location.pathname.replace(/\/*$/, '/')
-const longestView = 4000
+const longestView = 2000
+const longestList = 300
 let models = []
 
 // ---- elements
@@ -64,6 +65,7 @@ async function ask(path, body) {
 function askForKey(why) {
   byId('keys').hidden = false
   byId('keys').className = ''
+  byId('forget').hidden = keptKey() === ''
   byId('keys-why').textContent = why
   byId('key').focus()
 }
@@ -180,15 +182,27 @@ function pointer(tone, elements, children) {
 // ---- translating
 
 const source = byId('source')
+let asking = 0
+/** Were protocol and kind set by an example or a choice, and so for that text alone? */
+let isSetForText = false
+
+function setReading({ protocol, kind }) {
+  byId('protocol').value = protocol
+  byId('kind').value = kind
+  isSetForText = true
+}
 
 async function translate() {
+  const turn = ++asking
   clear()
   byId('told').textContent = 'Translating …'
   const asked = { text: source.value }
   for (const name of ['protocol', 'kind']) if (byId(name).value) asked[name] = byId(name).value
   try {
-    showAll(await ask('playground/translate', asked), asked.text)
+    const examined = await ask('playground/translate', asked)
+    if (turn === asking) showAll(examined, asked.text)
   } catch (error) {
+    if (turn !== asking) return
     byId('told').textContent = ''
     fail(error.message)
   }
@@ -196,18 +210,21 @@ async function translate() {
 
 function clear() {
   for (const id of ['fault', 'choices', 'read', 'read-title']) byId(id).hidden = true
-  for (const target of document.querySelectorAll('.target'))
-    target.replaceChildren(make('div', { className: 'head' }, make('h2', {}, '–')), make('p', { className: 'empty', textContent: 'What another protocol makes of it.' }))
+  for (const target of document.querySelectorAll('.target')) {
+    target.replaceChildren(make('p', { className: 'empty', textContent: 'What another protocol makes of it.' }))
+    target.removeAttribute('aria-label')
+  }
 }
 
-function fail(message) {
+function fail(message, isQuestion = false) {
+  byId('fault').className = isQuestion ? 'fault question' : 'fault'
   byId('fault').textContent = message
   byId('fault').hidden = false
 }
 
 function showAll({ protocol, kind, reasons, choices, fault, body, targets }, text) {
   byId('told').replaceChildren(...(protocol ? worded(protocol + ' ' + kind + (reasons.length > 0 ? ': ' + reasons.join('; ') : '')) : []))
-  if (fault) fail(fault.message)
+  if (fault) fail(fault.message, choices.length > 0)
   if (fault?.at !== undefined) {
     source.focus()
     source.setSelectionRange(fault.at, fault.at)
@@ -215,8 +232,7 @@ function showAll({ protocol, kind, reasons, choices, fault, body, targets }, tex
   byId('choices').replaceChildren(...choices.map(choice => {
     const button = make('button', { type: 'button', textContent: choice.protocol + ' ' + choice.kind })
     button.addEventListener('click', () => {
-      byId('protocol').value = choice.protocol
-      byId('kind').value = choice.kind
+      setReading(choice)
       translate()
     })
     return button
@@ -259,17 +275,19 @@ function showTarget(panel, { protocol, body, text, notes, differences, noReturn,
   view.setAttribute('aria-label', protocol + ', translated')
   const inTarget = show(view, text === undefined ? (body === undefined ? [] : linesOf(body)) : framesOf(text))
   const list = make('ul', { className: 'notes' })
-  for (const note of notes) {
+  for (const note of notes.slice(0, longestList)) {
     const elements = (note.kind === 'synthesized' ? inTarget : inSource)(note.path)
     elements.forEach(element => element.classList.add(note.kind))
     list.append(pointer(note.kind, elements, [make('b', { textContent: note.kind }), ' ', make('code', { textContent: note.code }), ' ', make('code', { className: 'path', textContent: note.path || '/' }), make('span', { className: 'reason', textContent: note.reason })]))
   }
-  for (const { path, was, ...rest } of differences) {
+  for (const { path, was, ...rest } of differences.slice(0, longestList)) {
     const elements = inSource(path)
     elements.forEach(element => element.classList.add('differs'))
     const how = 'now' in rest ? short(was) + ' comes back as ' + short(rest.now) : short(was) + ' does not come back'
     list.append(pointer('differs', elements, [make('b', { textContent: 'difference' }), ' ', make('code', { className: 'path', textContent: path }), make('span', { className: 'reason', textContent: how })]))
   }
+  const more = Math.max(0, notes.length - longestList) + Math.max(0, differences.length - longestList)
+  if (more > 0) list.append(make('li', { className: 'empty', textContent: '… ' + more + ' more' }))
   if (noReturn) list.append(make('li', { className: 'empty', textContent: 'The way back was not possible: ' + noReturn.message }))
   if (list.children.length > 0) {
     list.setAttribute('aria-label', 'Notes of ' + protocol)
@@ -302,14 +320,16 @@ function showExamples(examples) {
   byId('example').onchange = ({ target }) => {
     const example = examples[Number(target.value)]
     if (target.value === '' || !example) return
-    byId('protocol').value = example.protocol
-    byId('kind').value = example.kind
+    setReading(example)
     source.value = example.text
-    translate()
+    byId('told').textContent = 'An example is filled in.'
   }
 }
 source.addEventListener('input', () => { byId('example').value = '' })
-source.addEventListener('paste', () => { byId('protocol').value = byId('kind').value = '' })
+source.addEventListener('paste', () => {
+  if (isSetForText) byId('protocol').value = byId('kind').value = ''
+})
+for (const id of ['protocol', 'kind']) byId(id).addEventListener('change', () => { isSetForText = false })
 
 function table(heads, rows) {
   const cell = (name, [text, isNumber], scope) => make(name, { textContent: text, className: isNumber ? 'number' : '', ...(scope && { scope }) })
@@ -361,6 +381,7 @@ async function start() {
     const { models: listed, usage, examples } = await ask('playground/state')
     models = listed
     byId('keys').className = 'quiet'
+    byId('forget').hidden = false
     byId('keys').hidden = keptKey() === ''
     byId('keys-why').textContent = 'Your key is kept in this tab only.'
     byId('key').value = ''

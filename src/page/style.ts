@@ -40,6 +40,7 @@ main { padding: .75rem 1rem 2rem; }
 #keys { display: flex; flex-wrap: wrap; align-items: end; gap: .5rem .75rem; margin-bottom: .75rem; padding: .7rem .8rem; border: 1px solid var(--approximated); border-radius: 8px; background: var(--approximated-ground); }
 #keys.quiet { border-color: var(--line); background: var(--panel); }
 #keys p { flex: 1 1 20rem; align-self: center; }
+#keys:not([hidden]) + #bench { height: max(34rem, calc(100vh - 11rem)); }
 #key { width: 18rem; max-width: 100%; }
 
 #bench { display: grid; grid-template-columns: minmax(20rem, 1.15fr) repeat(3, minmax(0, 1fr)); gap: .75rem; height: max(34rem, calc(100vh - 5.2rem)); }
@@ -52,6 +53,7 @@ h2 { font-size: .95rem; }
 label { display: block; color: var(--muted); font-size: .8rem; }
 select, input, textarea { width: 100%; padding: .3rem .45rem; border: 1px solid var(--line); border-radius: 6px; background: var(--sunk); color: var(--text); }
 label + select, label + input { margin-top: .15rem; font-size: .875rem; }
+::placeholder { color: var(--muted); opacity: 1; }
 textarea { font: 12px/1.5 var(--mono); resize: vertical; tab-size: 2; }
 #source { flex: 1 1 40%; min-height: 9rem; margin: 0 .7rem; width: auto; }
 .actions { display: flex; flex-wrap: wrap; align-items: center; gap: .4rem .7rem; padding: .6rem .7rem; }
@@ -64,6 +66,7 @@ kbd { padding: 0 .3rem; border: 1px solid var(--line); border-radius: 4px; font:
 #told code { font: 12px var(--mono); }
 #told:empty { display: none; }
 .fault { padding: .5rem .7rem; border-left: 3px solid var(--dropped); background: var(--dropped-ground); color: var(--dropped); overflow-wrap: anywhere; }
+.question { border-left-color: var(--approximated); background: var(--approximated-ground); color: var(--approximated); }
 #fault { margin: 0 .7rem .6rem; border-radius: 0 6px 6px 0; }
 #choices { display: flex; flex-wrap: wrap; gap: .4rem; padding: 0 .7rem .6rem; }
 .rule { padding: .3rem .7rem; border-block: 1px solid var(--line); color: var(--muted); font-size: .8rem; font-weight: 400; }
@@ -109,7 +112,8 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .remarks { padding: .5rem .7rem .6rem 1.7rem; color: var(--muted); font-size: .85rem; }
 
 @media (max-width: 1100px) {
-  #bench { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); height: auto; }
+  #bench { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+  #bench, #keys:not([hidden]) + #bench { height: auto; }
   #bench > .panel { max-height: 44rem; }
 }
 @media (max-width: 720px) {

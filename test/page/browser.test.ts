@@ -98,6 +98,36 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     expect(await page.getByRole('region', { name: 'messages, translated' }).textContent()).toContain('"text": "Hello"')
   })
 
+  test('what does not come back is shown, and so is what cannot be said at all', async () => {
+    const { page } = await open()
+    const body = { model: 'm', odd: { a: '<b>' }, list: [1, 2] }
+    const nothing = { notes: [], differences: [] }
+    const targets = [
+      {
+        protocol: 'one',
+        body: {},
+        notes: [],
+        differences: [
+          { path: '/odd/a', was: '<b>' },
+          { path: '/list/1', was: 2, now: 3 },
+        ],
+      },
+      { protocol: 'two', ...nothing, fault: { message: 'two at /list: cannot say this', path: '/list' } },
+      { protocol: 'three', body: { a: 1 }, ...nothing, noReturn: { message: 'no way' } },
+    ]
+    await page.route('**/playground/translate', route =>
+      route.fulfill({ json: { protocol: 'four', kind: 'request', reasons: [], choices: [], body, targets } }),
+    )
+    await translate(page, '{}')
+    const told = notesOf(page, 'one')
+    expect(await told.allTextContents()).toEqual(['difference /odd/a"<b>" does not come back', 'difference /list/12 comes back as 3'])
+    expect(await page.locator('#read .differs').allTextContents()).toEqual(['"a": "<b>"', '2'])
+    await told.nth(1).hover()
+    expect(await page.locator('.lit').allTextContents()).toEqual(['2'])
+    expect(await page.getByRole('region', { name: 'two', exact: true }).locator('.fault').textContent()).toBe('two at /list: cannot say this')
+    expect(await page.getByRole('region', { name: 'three', exact: true }).textContent()).toContain('The way back was not possible: no way')
+  })
+
   test('what is no JSON is told, and the caret stands where it breaks', async () => {
     const { page } = await open()
     await translate(page, '{\n  "model": "m",,\n}')
@@ -171,6 +201,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await page.locator('#snippets').getByText('model = "other"').first().waitFor()
     expect(await page.locator('#snippets').textContent()).toContain(`${url}/ai/v1`)
     await page.getByLabel('Example').selectOption({ index: 3 })
+    await page.keyboard.press('Control+Enter')
     await page.getByText('stream: ').waitFor()
   })
 

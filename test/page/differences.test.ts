@@ -4,6 +4,7 @@ import { examine } from '../../src/page/examine.ts'
 import { examples } from '../../src/page/examples.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/index.ts'
+import { replies } from '../gateway/support.ts'
 
 const now = 1_700_000_000
 
@@ -26,7 +27,7 @@ describe('leaves that do not come back', () => {
   }) // biome-ignore format: a table
 })
 
-describe('a request goes there and back', () => {
+describe('a body goes there and back', () => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], logit_bias: { '1': 2 }, seed: 7 }
 
   test('what a note stands over is no difference beside it', async () => {
@@ -35,6 +36,12 @@ describe('a request goes there and back', () => {
       expect(notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: '/logit_bias' }))
       expect(found).toEqual([])
     }
+  })
+
+  test('what comes back as another value is told, though no note is about it', async () => {
+    const { targets } = await examine(JSON.stringify({ ...replies.messages, id: 'msg_1' }), { now })
+    const difference = targets.find(({ protocol }) => protocol === 'responses')?.differences.find(({ path }) => path === '/id')
+    expect(difference).toEqual({ path: '/id', was: 'msg_1', now: 'resp_msg_1' })
   })
 
   test('also to a wire that says the model in its path', async () => {
