@@ -263,7 +263,7 @@ async function verify({ port }: Served): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  const streams = Number(process.env['BENCH_IDLE'] ?? 2000)
+  const streams = Number(process.env['BENCH_IDLE'] ?? 5000)
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4)
   const upstream = await start('upstream')
   const piping = await start('piping', upstream.port)

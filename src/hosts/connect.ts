@@ -77,9 +77,10 @@ async function answer(inner: Gateway, request: Request, { pathname, searchParams
 async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: AbortSignal): Promise<void> {
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    response.writeHead(status, { ...headers, 'content-length': bytes.byteLength })
-    response.end(request.method === 'HEAD' ? undefined : bytes)
+    // A text goes out in one write with the headers, which bytes do not.
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    response.writeHead(status, { ...headers, 'content-length': length })
+    response.end(request.method === 'HEAD' ? undefined : body)
     return
   }
   response.writeHead(status, headers)

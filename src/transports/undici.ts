@@ -19,7 +19,7 @@ export function undiciTransport(): Transport {
     async send({ url, method, headers, body, signal, connectMs }) {
       const answer = await request(url, { dispatcher: agentFor(connectMs), method, headers, body: body ?? null, signal })
       const { 'content-encoding': encoding, ...kept } = plain(answer.headers)
-      return { status: answer.statusCode, headers: kept, body: decompress(answer.body, encoding) }
+      return { status: answer.statusCode, headers: kept, body: chunksOf(decompress(answer.body, encoding)) }
     },
     async close() {
       await Promise.all([...agents.values()].map(agent => agent.destroy()))
@@ -29,12 +29,47 @@ export function undiciTransport(): Transport {
 }
 
 /** We ask for no compression; some upstreams compress all the same. */
-function decompress(body: Readable, encoding: string | undefined): AsyncIterable<Uint8Array> {
+function decompress(body: Readable, encoding: string | undefined): Readable {
   const decoder = decoderFor(encoding)
   if (!decoder) return body
   body.on('error', error => decoder.destroy(error))
   decoder.on('close', () => body.destroy())
   return body.pipe(decoder)
+}
+
+/** All that has come, each time: the iterator that streams bring along takes three promises for it where this takes one. */
+function chunksOf(body: Readable): AsyncIterable<Uint8Array> {
+  let failure: { error: unknown } | undefined
+  let wake = () => {}
+  const stir = () => wake()
+  body.on('error', error => {
+    failure = { error }
+    stir()
+  })
+  const iterator: AsyncIterator<Uint8Array, undefined> = {
+    async next() {
+      for (;;) {
+        const value = body.read() as Uint8Array | null
+        if (value !== null) return { value, done: false }
+        if (failure) throw failure.error
+        if (body.readableEnded) return { value: undefined, done: true }
+        if (body.destroyed) throw new Error('the body was given up')
+        await new Promise<void>(resolve => {
+          wake = resolve
+        })
+      }
+    },
+    async return() {
+      body.destroy()
+      return { value: undefined, done: true }
+    },
+  }
+  return {
+    [Symbol.asyncIterator]() {
+      for (const event of ['readable', 'end', 'close']) body.on(event, stir)
+      return iterator
+    },
+  }
 }
 
 /** Flushed at once, or a compressed stream would come in bursts. */
