@@ -221,10 +221,18 @@ export type Address = {
   listed?(body: unknown): string[]
   /** Body that describes one model. */
   describe(model: ModelInfo): unknown
-  /** Body that tells how many tokens a request has. Absent: the protocol has no such call. */
-  tokenCount?(inputTokens: number): unknown
+  /** For protocols that have a call which tells how many tokens a request has. */
+  counting?: TokenCounting
   /** For protocols whose providers keep replies, so that they can be asked for again and gone on from. */
   stored?: StoredReplies
+}
+
+export type TokenCounting = {
+  /** A request for an answer as this call takes it. */
+  ask(request: Record<string, unknown>, model: string): Record<string, unknown>
+  /** What its answer tells, unchecked. */
+  read(answer: Record<string, unknown>): unknown
+  write(inputTokens: number): unknown
 }
 
 /** `input`: what the reply was an answer to; `cancel`: a reply that is still being made is to be stopped. */

@@ -1,3 +1,4 @@
+import { parseObject } from '../kit/json.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
 import { readText } from './call.ts'
@@ -6,11 +7,13 @@ import { estimateTokens } from './estimate.ts'
 import { recall } from './recall.ts'
 import { type GatewayAnswer, jsonAnswer } from './request.ts'
 
-/** Calls about a conversation that only a provider of the caller's own protocol can answer; nothing of them is translated. */
+/** Calls about a conversation that only a provider can answer. */
 
 /** How many tokens a request has: told by an upstream that can, else an estimate that says so. @throws Refusal */
 export async function countTokens(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   const { protocol, body } = ask
+  const { counting } = protocol.address
+  if (!counting) throw refuse(404, 'not_found', 'this protocol counts no tokens')
   const candidates = able(ask)
   if (candidates.length > 0)
     try {
@@ -20,8 +23,24 @@ export async function countTokens(service: Service, ask: Ask, trace: Trace): Pro
       // Many compatible upstreams lack just this call.
       if (status !== 404 && status !== 405 && status !== 501) throw error
     }
-  if (!protocol.address.tokenCount) throw refuse(404, 'not_found', 'this protocol counts no tokens')
-  return jsonAnswer(protocol.address.tokenCount(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
+  const told = candidates.length === 0 ? await countedElsewhere(service, ask, trace) : undefined
+  if (told !== undefined) return jsonAnswer(counting.write(told))
+  return jsonAnswer(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
+}
+
+/** What a provider of another protocol counts in the request as it would get it. Undefined: nobody could tell, and a guess will do. */
+async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promise<number | undefined> {
+  const candidates = ask.candidates.filter(({ protocol: { address }, channel }) => address.counting && !channel.embedded)
+  if (candidates.length === 0) return undefined
+  try {
+    const opened = await openFirst(service, { ...ask, candidates }, trace).opened
+    const answer = parseObject(await readText(opened))
+    const told = answer && opened.prepared.candidate.protocol.address.counting?.read(answer)
+    return Number.isSafeInteger(told) && (told as number) >= 0 ? (told as number) : undefined
+  } catch (error) {
+    if (ask.request.signal.aborted) throw error
+    return undefined
+  }
 }
 
 /** A conversation in a shorter form, which its provider alone can read. @throws Refusal */

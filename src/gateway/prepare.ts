@@ -56,7 +56,10 @@ export function prepare(
   })
   const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
   const says = to.wantsStream(translated.body) ?? false
-  const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(translated.body, to, upstreamStream) : translated.body
+  const { counting } = to.address
+  const isCounted = operation === 'count-tokens' && to !== protocol
+  const asked = isCounted && counting && isObject(translated.body) ? counting.ask(translated.body, candidate.model) : translated.body
+  const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
   const asking =
     to === protocol && upstreamStream && candidate.channel.streamUsage && to.streamUsage?.isAsked(sent) === false ? to.streamUsage.ask(sent) : undefined
   // What was read was written anew: proofs of other providers are taken out, or a history is put in.

@@ -4,6 +4,11 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** The object with these keys alone. */
+export function only(object: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(keys.flatMap(key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
+}
+
 /** The object that this text holds; undefined when it is not the text of a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {

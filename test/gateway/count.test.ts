@@ -4,6 +4,32 @@ import { hosts, one, post, sendJson, upstream } from './support.ts'
 
 const body = { model: 'nick', messages: [{ role: 'user', content: 'Hi' }] }
 
+const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }]
+const systemInstruction = { parts: [{ text: 'Be brief.' }] }
+
+/** How a client of each protocol asks for a count, what it is told, and what an upstream is asked. */
+const counting = {
+  messages: {
+    path: '/v1/messages/count_tokens',
+    asks: { ...body, system: 'Be brief.' },
+    asked: { model: 'm', messages: [{ role: 'user', content: 'Hi' }], system: 'Be brief.' },
+    told: { input_tokens: 7 },
+  },
+  responses: {
+    path: '/v1/responses/input_tokens',
+    asks: { model: 'nick', instructions: 'Be brief.', input: 'Hi' },
+    asked: { model: 'm', input: expect.anything() },
+    told: { object: 'response.input_tokens', input_tokens: 7 },
+  },
+  'generate-content': {
+    path: '/v1beta/models/nick:countTokens',
+    asks: { generateContentRequest: { model: 'models/nick', contents, systemInstruction } },
+    asked: { generateContentRequest: { model: 'models/m', contents, systemInstruction } },
+    told: { totalTokens: 7 },
+  },
+} as const
+const names = Object.keys(counting) as (keyof typeof counting)[]
+
 describe.each(hosts)('through %s', (_, start) => {
   test('an upstream of the same protocol counts, under its own name of the model', async () => {
     const seen = await upstream(sendJson(200, { input_tokens: 7 }))
@@ -23,6 +49,34 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask('/v1/messages/count_tokens', post(body))
     expect(response.status).toBe(200)
     expect(response.headers.get('wireglot-estimate')).toBe('true')
+    expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
+  })
+
+  test.each(names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to }))))(
+    'for a client of $from an upstream of $to counts',
+    async ({ from, to }) => {
+      const seen = await upstream(sendJson(200, counting[to].told))
+      const ask = await start(one(seen.url, to, {}, { id: 'nick', channels: [{ name: 'up', model: 'm' }] }))
+      const response = await ask(counting[from].path, post(counting[from].asks))
+      expect(await response.json()).toEqual(counting[from].told)
+      expect(response.headers.get('wireglot-estimate')).toBeNull()
+      expect(seen.calls).toMatchObject([{ path: counting[to].path.replace('nick', 'm'), json: counting[to].asked }])
+      const sent = JSON.stringify(seen.calls[0]?.json)
+      expect(sent).toContain('Be brief.')
+      // Servers refuse what has no tokens.
+      expect(sent).not.toMatch(/max_tokens|"store"|"stream"|"include"/)
+    },
+  )
+
+  test.each<[what: string, status: number, told: object]>([
+    ['does not know the call', 404, { error: { code: 404, message: 'No', status: 'NOT_FOUND' } }],
+    ['refuses the request', 400, { error: { code: 400, message: 'No', status: 'INVALID_ARGUMENT' } }],
+    ['tells no number', 200, { totalTokens: 'many' }],
+  ])('where an upstream of another protocol %s, it is an estimate', async (_, status, told) => {
+    const { url } = await upstream(sendJson(status, told))
+    const ask = await start(one(url, 'generate-content', {}, { id: 'nick' }))
+    const response = await ask('/v1/messages/count_tokens', post(body))
+    expect({ status: response.status, estimate: response.headers.get('wireglot-estimate') }).toEqual({ status: 200, estimate: 'true' })
     expect(await response.json()).toMatchObject({ input_tokens: expect.any(Number) })
   })
 

@@ -29,10 +29,12 @@ function decoded(model: string): string {
   }
 }
 
+/** Models of one's own stand beside those of the provider. */
+const ownerOf = (model: string) => (/^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/')
+
 /** Path and query of a call. */
 export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
-  // Models of one's own stand beside those of the provider.
-  const owner = /^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/'
+  const owner = ownerOf(model)
   const steps = model.toWellFormed().split('/')
   // A step that leads elsewhere is a letter like any other.
   const isPlain = steps.every(step => !/^\.{1,2}$/.test(step))
@@ -79,7 +81,11 @@ export const address: Address = {
 
   describe,
 
-  tokenCount: inputTokens => ({ totalTokens: inputTokens }),
+  counting: {
+    ask: (request, model) => ({ generateContentRequest: { model: `${ownerOf(model)}${model}`, ...request } }),
+    read: ({ totalTokens }) => totalTokens,
+    write: inputTokens => ({ totalTokens: inputTokens }),
+  },
 }
 
 function describe({ id, displayName, contextTokens, maxOutputTokens }: ModelInfo) {

@@ -1,9 +1,13 @@
 import { defined } from '../../kit/defined.ts'
+import { only } from '../../kit/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/messages'
 const countPath = '/v1/messages/count_tokens'
 const targets = { generate: path, 'count-tokens': countPath, compact: undefined }
+
+/** What has tokens, or says how they are read; the server refuses all else. */
+const counted = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'cache_control', 'mcp_servers', 'context_management']
 
 /** Sent upstream when the client named none. */
 const version = '2023-06-01'
@@ -46,7 +50,11 @@ export const address: Address = {
 
   describe,
 
-  tokenCount: inputTokens => ({ input_tokens: inputTokens }),
+  counting: {
+    ask: request => only(request, counted),
+    read: ({ input_tokens }) => input_tokens,
+    write: inputTokens => ({ input_tokens: inputTokens }),
+  },
 }
 
 function describe({ id, displayName, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {

@@ -1,3 +1,4 @@
+import { only } from '../../kit/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { storedAt } from './stored.ts'
 
@@ -6,6 +7,8 @@ const path = '/v1/responses'
 const passedOn = /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
 
 const countPath = `${path}/input_tokens`
+/** What has tokens, or says how they are read; the server refuses all else. */
+const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation']
 const compactPath = `${path}/compact`
 const targets = { generate: path, 'count-tokens': countPath, compact: compactPath }
 
@@ -29,7 +32,11 @@ export const address: Address = {
   listingClaim: () => 0,
   list: models => ({ object: 'list', data: models.map(describe) }),
   describe,
-  tokenCount: inputTokens => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
+  counting: {
+    ask: request => only(request, counted),
+    read: ({ input_tokens }) => input_tokens,
+    write: inputTokens => ({ object: 'response.input_tokens', input_tokens: inputTokens }),
+  },
   stored: storedAt(path),
 }
 

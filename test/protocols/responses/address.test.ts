@@ -58,5 +58,5 @@ test('frames carry the name of their event, and a failure ends a stream', () => 
 
 test('models are listed as in the reference', () => {
   expect(address.list([{ id: 'm', createdAt: 3 }])).toEqual({ object: 'list', data: [{ id: 'm', object: 'model', created: 3, owned_by: 'unknown' }] })
-  expect(address.tokenCount?.(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })
+  expect(address.counting?.write(7)).toEqual({ object: 'response.input_tokens', input_tokens: 7 })
 })
