@@ -108,7 +108,9 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
   function take(from: Source, chunk: Chunk): Chunk {
     const taken = answered ? through(from, chunk) : begin(from, chunk)
     const { translator, raw } = from
-    if (!translator.finished && (raw || !translator.error)) return taken
+    const { error, finished } = translator
+    // What an upstream says of its own failure goes on as it is; what comes after something that is no reply does not.
+    if (!finished && (!error || (raw && error.protocol !== undefined))) return taken
     const whole = held.length > 0 ? join(held, heldLength) : taken
     const out = typeof whole === 'string' ? whole : upToEnd(whole, translator.after)
     // The reply is complete: the client need not wait until the upstream closes.

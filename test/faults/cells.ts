@@ -89,9 +89,9 @@ export async function startBench(): Promise<Bench> {
       }
       server.closeAllConnections()
       await new Promise(resolve => server.close(resolve))
+      process.off('warning', warned)
       await within(() => over(before).length === 0, 20_000)
       left.push(...over(before), ...warnings)
-      process.off('warning', warned)
       return left
     },
   }
@@ -107,7 +107,7 @@ const connections = (server: Server) =>
 
 /** What keeps this process alive, by kind. Clients of the SDKs have a pool of their own, which closes in its own time. */
 function resources(): Map<string, number> {
-  const counts = new Map<string, number>()
+  const counts = new Map<string, number>([['listeners of the process', process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0)]])
   for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts
 }

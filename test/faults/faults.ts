@@ -170,6 +170,8 @@ export const faults: Fault[] = [
   { name: 'its end twice', expect: { whole: 'error', stream: 'reply' }, play: answer(act => Buffer.concat([act.body, act.stream ? (act.frames.at(-1) ?? '') as Buffer : Buffer.from('}')])) },
   { name: 'frames after the end', expect: { whole: 'either', stream: 'reply' }, play: answer(act => Buffer.concat([act.body, Buffer.from(act.stream ? ': bye\n\ndata: {"choices":[]}\n\n' : '\n\n')])) },
   { name: 'another message after the end', endless: ['generate-content'], expect: { whole: 'error', stream: 'either' }, play: answer(act => Buffer.concat([act.body, act.other])) },
+  // Where nothing begins a message, one that goes on in another's words looks like one.
+  { name: 'half of a message and then another', endless: ['chat-completions', 'generate-content'], expect: 'error', play: answer(act => Buffer.concat([act.stream ? Buffer.concat(act.frames.slice(0, act.frames.length / 2)) : act.body.subarray(0, act.body.length / 2), Buffer.from(act.other.toString().replaceAll(/\b(msg|resp)_1\b/g, '$1_2'))])) },
   { name: 'another reply on the connection, that nobody asked for', expect: 'reply', play: async act => { await answer(({ body }) => body)(act); await answer(({ other }) => other)(act) } },
   { name: 'letters that are no UTF-8', expect: 'either', says: said => said.replace('ö', '\ufffd\ufffd'), play: answer(({ body }) => replaced(body, 'ö', Buffer.from([0xff, 0xfe]))) },
   { name: 'comments that are no UTF-8', expect: { whole: 'either', stream: 'reply' }, play: answer(({ body }) => Buffer.concat([Buffer.from([0x3a, 0xff, 0xfe, 0x0a, 0x0a]), body])) },

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { writeSection } from '../tools/reliability.ts'
@@ -40,6 +42,11 @@ type Sum = { tried: number; right: number }
 const sums = new Map<string, Sum>()
 const wrong: string[] = []
 
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+/** What is held after each fault's cells, when all of them are over. */
+const heaps: number[] = []
+
 async function tryAll(kind: string, list: readonly Cell[]): Promise<void> {
   const sum = sums.get(kind) ?? { tried: 0, right: 0 }
   sums.set(kind, sum)
@@ -64,6 +71,17 @@ async function tryAll(kind: string, list: readonly Cell[]): Promise<void> {
     console.log(wrong.at(-1))
     sum.right = Math.min(sum.right, sum.tried - 1)
   }
+  collect()
+  heaps.push(process.memoryUsage().heapUsed / 1e6)
+}
+
+/** Between two quarters of the run, of which the first warms up. */
+function grown(): string {
+  const quarter = (i: number) => heaps.slice(Math.floor((heaps.length * i) / 4), Math.floor((heaps.length * (i + 1)) / 4))
+  const mean = (list: readonly number[]) => list.reduce((sum, value) => sum + value, 0) / list.length
+  const [second, last] = [mean(quarter(1)), mean(quarter(3))]
+  if (last > second * 1.2 + 10) wrong.push(`the heap grew from ${second.toFixed(0)} to ${last.toFixed(0)} MB`)
+  return `${second.toFixed(1)} MB in the second quarter of the run, ${last.toFixed(1)} MB in the last`
 }
 
 const started = Date.now()
@@ -90,5 +108,8 @@ if (words.length === 0)
         `| ${kind === 'of an answer' ? `${faults.length} faults of an answer` : kind} | ${tried.toLocaleString('en')} | ${right.toLocaleString('en')} |`,
     ),
     `| all | ${total.tried.toLocaleString('en')} | ${total.right.toLocaleString('en')} |`,
+    '',
+    `Heap after collection, when the cells of a fault were over: ${grown()}.`,
   ])
+if (wrong.length > 0) console.log(wrong.slice(-20).join('\n').slice(0, 10_000))
 process.exit(wrong.length > 0 ? 1 : 0)

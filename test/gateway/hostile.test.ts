@@ -1,6 +1,8 @@
-import { connect } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { createKeyRing } from '../../src/gateway/keys.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../support/strict/index.ts'
@@ -205,6 +207,42 @@ describe('bytes that are no proper request', () => {
     await wait(200)
     for (let i = 0; i < 5; i++) expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
   })
+})
+
+test('heads and bodies that never end are given up by the clock of the server, and the gateway holds nothing of them', async () => {
+  const handler = gateway(one('http://127.0.0.1:9', 'messages'))
+  const server = createServer({ headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }, handler)
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const starts = [
+    'POST /v1/messages HTTP/1.1\r\nhost: x\r\nx-',
+    'POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n{',
+  ]
+  for (const start of starts) dribble(port, 20, start)
+  const connections = () => new Promise<number>(resolve => server.getConnections((_, count) => resolve(count)))
+  for (const end = Date.now() + 10_000; (await connections()) < 40 && Date.now() < end; ) await wait(5)
+  for (const end = Date.now() + 60_000; (await connections()) > 0 && Date.now() < end; ) await wait(20)
+  expect(await connections()).toBe(0)
+  const since = Date.now()
+  await handler.close(60_000)
+  expect(Date.now() - since).toBeLessThan(30_000)
+  await new Promise(resolve => server.close(resolve))
+})
+
+test('how long it takes to look a key up does not tell whether there is such a key, or which', () => {
+  const keys = Array.from({ length: 3_000 }, (_, i) => ({ name: `n${i}`, key: `key-of-client-${i}`, requestsPerMinute: 0, disabled: false }))
+  const ring = createKeyRing(keys)
+  const shown = { first: 'key-of-client-0', last: 'key-of-client-2999', nearly: 'key-of-client-x', none: 'x' }
+  const best: Record<string, number> = {}
+  for (let round = 0; round < 200; round++)
+    for (const [name, credential] of Object.entries(shown)) {
+      const since = performance.now()
+      ring.find(credential)
+      best[name] = Math.min(best[name] ?? Infinity, performance.now() - since)
+    }
+  const times = Object.values(best)
+  // Whoever stops at the first that fits takes a thousandth of the time there.
+  expect(Math.max(...times) / Math.min(...times)).toBeLessThan(1.5)
 })
 
 describe('whoever guesses keys', () => {

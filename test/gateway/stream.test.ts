@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { strictOf } from '../support/strict/index.ts'
 import { asking, dataOf, failures, half, hosts, isStreaming, one, type Protocol, pairs, paths, said, sendStream, streams, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
@@ -194,5 +195,18 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(text).not.toContain('"model":"m"')
       expect(await said(text, client)).toBe('Hello')
     }
+  })
+})
+
+describe.each(hosts)('through %s, between equal protocols', (_, start) => {
+  test.each(['messages', 'responses'] as const)('a reply of %s that begins inside another is not passed on as the end of the first', async protocol => {
+    const [first, second] = [streams[protocol], streams[protocol].map(frame => frame.replaceAll('msg_1', 'msg_2').replaceAll('resp_1', 'resp_2'))]
+    const seen = await upstream(sendStream([...half(protocol), second.join('')]))
+    const ask = await start(one(seen.url, protocol))
+    const text = await (await ask(...asking(protocol, { stream: true }))).text()
+    expect(text.startsWith(half(protocol).join(''))).toBe(true)
+    expect(text).not.toContain(first.at(-1))
+    expect(text).not.toContain(second.at(-1))
+    expect(strictOf(protocol).outcome(dataOf(text))).toBe('failed')
   })
 })

@@ -40,6 +40,8 @@ export type State = MachineState & {
   items: Record<number, OpenItem>
   messages: number
   parts: number
+  /** Of the reply, as its start told it. */
+  id: string | undefined
   model: string | undefined
   /** What the last delta was of. */
   latest: OpenPart | undefined
@@ -51,8 +53,8 @@ export type State = MachineState & {
   carried: Carried | undefined
 }
 
-export function malformed(path: string, message: string): TranslationError {
-  return new TranslationError({ code: 'malformed', protocol, path }, message)
+export function malformed(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+  return new TranslationError({ code, protocol, path }, message)
 }
 
 /** The text of a field that an event cannot do without. */

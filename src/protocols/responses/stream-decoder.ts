@@ -31,7 +31,7 @@ import { decodeFinish } from './vocabulary.ts'
  * Events → canonical events. Items are told apart by `output_index`, because some servers change ids under way; what a
  * `done` event says wins over the deltas before it, and stands in for those that never came.
  *
- * @throws TranslationError `malformed` for a known event that lacks what it is about
+ * @throws TranslationError `malformed` for a known event that lacks what it is about, `out-of-order` for the start of another reply
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, ResponsesOptions> = {
   initial: () => ({
@@ -40,6 +40,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     items: {},
     messages: 0,
     parts: 0,
+    id: undefined,
     model: undefined,
     latest: undefined,
     error: undefined,
@@ -80,10 +81,17 @@ type Act = (state: State, event: JsonObject, emit: Tell) => void
 
 const nothing: Act = () => {}
 
+/** The start was taken already; another one's is no part of this reply. */
+const beginAgain: Act = ({ id }, event) => {
+  const { response } = event
+  if (id === undefined || !isObject(response) || typeof response['id'] !== 'string' || response['id'] === id) return
+  throw malformed('/response/id', 'another response begins inside this one', 'out-of-order')
+}
+
 const ping: Act = (_state, _event, emit) => emit({ type: 'ping' })
 
 const known = new Map<string, Act>([
-  ['response.created', nothing],
+  ['response.created', beginAgain],
   ['response.queued', nothing],
   ['response.in_progress', nothing],
   ['keepalive', ping],
@@ -124,6 +132,7 @@ function begin(state: State, event: JsonObject, type: string, emit: Tell): void 
   try {
     if (lifecycle) head = decodeHead(snapshotOf(event))
   } finally {
+    state.id = head.id
     state.model = head.model
     emit({ type: 'start', ...head })
   }

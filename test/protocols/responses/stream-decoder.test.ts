@@ -302,3 +302,11 @@ test('any JSON is read, or refused as malformed; what was given obeys the gramma
     { numRuns: 500 },
   )
 })
+
+test('a reply that begins inside another fails the stream; the same start told twice does not', () => {
+  const other = { ...created, response: { ...created.response, id: 'resp_2' } }
+  const state = responses.streamDecoder.initial({})
+  const step = (event: unknown) => responses.streamDecoder.step(state, event, () => {})
+  for (const event of [created, created]) step(event)
+  expect(() => step(other)).toThrow(expect.objectContaining({ code: 'out-of-order', path: '/response/id' }))
+})
