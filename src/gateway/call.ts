@@ -4,6 +4,7 @@ import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
+import { join } from './body.ts'
 import { isKeyParameter } from './credential.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
@@ -226,15 +227,25 @@ export async function* watch(body: TransportAnswer['body'], idleMs: number, cont
 
 /** The whole of a reply that is one JSON. @throws Refusal 502, 504 */
 export async function readText({ answer, watched }: Pick<Opened, 'answer' | 'watched'>): Promise<string> {
-  const decoder = new TextDecoder()
-  const texts: string[] = []
+  const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of watched(answer.body)) {
     length = bounded(length + chunk.length)
-    texts.push(typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true }))
+    chunks.push(typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk)
   }
-  return texts.join('') + decoder.decode()
+  const [only] = chunks
+  return whole.decode(
+    chunks.length === 1
+      ? only
+      : join(
+          chunks,
+          chunks.reduce((sum, chunk) => sum + chunk.length, 0),
+        ),
+  )
 }
+
+/** Making one costs as much as reading a small reply; it keeps nothing between two texts that are whole. */
+const whole = new TextDecoder()
 
 /** The length of a reply that has to be held as a whole. @throws Refusal 502 */
 export function bounded(length: number): number {

@@ -4,7 +4,7 @@ import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
-import { translateCounted } from '../translate/response.ts'
+import { countsOf, translateCounted } from '../translate/response.ts'
 import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -107,7 +107,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
     passed === undefined ? translateCounted(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
   if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
   trace.notes.push(...notes)
-  trace.usage = reply.usage ?? usage ?? (from === protocol ? usageOf(reply.value, from) : undefined) ?? {}
+  trace.usage = reply.usage ?? usage ?? (from === protocol ? countsOf(reply.value, from) : undefined) ?? {}
   return {
     status: 200,
     headers: {
@@ -177,14 +177,6 @@ async function* only(text: string): AsyncGenerator<string> {
 function statusIn(error: unknown): number {
   const code = isObject(error) ? error['code'] : undefined
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-}
-
-function usageOf(value: unknown, protocol: Protocol): Usage | undefined {
-  try {
-    return protocol.decodeResponse(value).value.usage
-  } catch {
-    return undefined
-  }
 }
 
 function parse(text: string): unknown {

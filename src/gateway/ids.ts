@@ -21,6 +21,15 @@ const remembered = 10_000
 
 export function newId(prefix: string): string {
   let id = prefix
-  for (const byte of crypto.getRandomValues(new Uint8Array(24))) id += alphabet[byte % 62]
+  if (drawn + idLength > dice.length) {
+    crypto.getRandomValues(dice)
+    drawn = 0
+  }
+  for (const end = drawn + idLength; drawn < end; drawn++) id += alphabet[(dice[drawn] ?? 0) % 62]
   return id
 }
+
+const idLength = 24
+/** Drawn for many ids at once: a draw costs more than all else that is done for one. */
+const dice = new Uint8Array(64 * idLength)
+let drawn = dice.length

@@ -2,6 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import { noteUntold } from '../kit/failed-reply.ts'
+import { isObject } from '../kit/json.ts'
 import { createReport } from '../kit/report.ts'
 import type { CodecOptions, Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
@@ -46,6 +47,20 @@ export function translateCounted(
   const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)
   return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...(value.usage && { usage: value.usage }) }
+}
+
+/** What a reply says of its tokens: beside its lists, which hold what was said and take nearly all the time of reading it. */
+export function countsOf(body: unknown, protocol: Protocol): Usage | undefined {
+  const bare = isObject(body) ? Object.fromEntries(Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? [] : value])) : body
+  return usageIn(bare, protocol) ?? usageIn(body, protocol)
+}
+
+function usageIn(body: unknown, protocol: Protocol): Usage | undefined {
+  try {
+    return protocol.decodeResponse(body).value.usage
+  } catch {
+    return undefined
+  }
 }
 
 /**

@@ -4,9 +4,10 @@ import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
+import { countsOf } from '../../src/translate/response.ts'
 import { runs } from '../support/arbitrary.ts'
 import { decodeStream, encodeStream } from '../support/run.ts'
-import { all } from '../support/wires.ts'
+import { all, attempt, wiresOf } from '../support/wires.ts'
 
 /** Inclusive totals, with parts that fit into them. */
 const usage: fc.Arbitrary<Usage> = fc
@@ -69,4 +70,14 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
       runs(1000),
     )
   })
+})
+
+test.each(all)('$name: the tokens of a reply are told without reading what was said', protocol => {
+  fc.assert(
+    fc.property(wiresOf(protocol).response, body => {
+      const read = attempt(() => protocol.decodeResponse(body).value)
+      if (read) expect(countsOf(body, protocol)).toEqual(read.usage)
+    }),
+    runs(500),
+  )
 })
