@@ -106,7 +106,11 @@ export function createReport<Table extends NoteTable>(
     rest(left, at, prefix = '') {
       for (const key in left) {
         const value: unknown = left[key as never]
-        if (value !== undefined && !isNeutral(prefix + key, value)) push('field.unsupported', at, prefix + key)
+        if (value === undefined || isNeutral(prefix + key, value)) continue
+        const path = pathOf(at || root, prefix + key, fieldNames)
+        // Keys that nobody modelled of what the node stands in.
+        if (isObject(value) && at?.startsWith(`${path}/`)) unknown(value, path, true)
+        else push('field.unsupported', at, prefix + key)
       }
     },
     placeOf: field => pathOf(root, field, fieldNames),
@@ -136,11 +140,18 @@ function findPlaces(value: unknown, keys: PropertyKey[], see: (value: object, ke
 function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): string {
   if (field === undefined) return at
   const container = containerOf(at)
-  let name = fieldNames[`${at}:${field}`] ?? fieldNames[`${container.name}:${field}`] ?? fieldNames[field] ?? field.replaceAll('.', '/')
+  let name =
+    fieldNames[`${at}:${field}`] ?? fieldNames[`${container.name}:${field}`] ?? fieldNames[field] ?? memberOf(field, fieldNames) ?? field.replaceAll('.', '/')
   let place = at
   while (name.startsWith('../')) {
     place = containerOf(place).inside
     name = name.slice(3)
   }
   return name === '' ? place : `${place}/${name}`
+}
+
+/** A member of a list that the source has under another name. */
+function memberOf(field: string, fieldNames: FieldNames): string | undefined {
+  const [, list = '', nth] = /^(.+)\.(\d+)$/.exec(field) ?? []
+  return fieldNames[list] === undefined ? undefined : `${fieldNames[list]}/${nth}`
 }

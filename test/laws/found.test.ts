@@ -37,6 +37,108 @@ test('a namespace of tools inside another is kept as it is, and noted elsewhere'
 describe('what a note says is so', () => {
   test.each<Row>([
     {
+      what: 'a way of thinking that nobody knows, beside one that everybody does',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'responses',
+      wire: { messages: [], thinking: { type: 'novel' }, enable_thinking: false },
+      pick: 0,
+    },
+    {
+      what: 'a type that was made up for a picture in a search result',
+      kind: 'request',
+      from: 'messages',
+      to: 'chat-completions',
+      wire: {
+        max_tokens: 4,
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'search_result', source: 's', title: 't', content: [{ type: 'image', source: { type: 'base64', data: 'JVBERi0=' } }] }],
+          },
+        ],
+      },
+      pick: 1,
+    },
+    {
+      what: 'a key of a document in a search result that bears a mark',
+      kind: 'request',
+      from: 'messages',
+      to: 'responses',
+      wire: {
+        max_tokens: 40,
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'search_result',
+                source: 's',
+                title: 't',
+                content: [{ type: 'document', source: { type: 'content', content: 'abc' }, novel: 1 }],
+                cache_control: { type: 'ephemeral' },
+              },
+            ],
+          },
+        ],
+      },
+      pick: 1,
+    },
+    {
+      what: 'a key of a namespace that nobody knows',
+      kind: 'request',
+      from: 'responses',
+      to: 'chat-completions',
+      wire: { input: 'x', tools: [{ type: 'namespace', name: 'n', novel: 1, tools: [{ type: 'function', name: 'a', parameters: {}, strict: false }] }] },
+      pick: 0,
+    },
+    {
+      what: 'the name of a result without an id, which says that it answers none of the calls',
+      kind: 'request',
+      from: 'responses',
+      to: 'messages',
+      wire: {
+        input: [
+          { type: 'custom_tool_call', call_id: 'c1', name: 'look', input: 'a' },
+          { type: 'custom_tool_call_output', name: 'run', output: 'b' },
+        ],
+      },
+      pick: 0,
+    },
+    {
+      what: 'the mark of an empty search result that the assistant shows',
+      kind: 'request',
+      from: 'messages',
+      to: 'responses',
+      wire: {
+        max_tokens: 40,
+        messages: [{ role: 'assistant', content: [{ type: 'search_result', source: 's', title: 't', content: [], cache_control: { type: 'ephemeral' } }] }],
+      },
+      pick: 1,
+    },
+    {
+      what: 'the phase of a message without words',
+      kind: 'response',
+      from: 'responses',
+      to: 'chat-completions',
+      wire: {
+        id: 'resp_1',
+        created_at: 1,
+        model: 'm',
+        status: 'completed',
+        output: [{ type: 'message', role: 'assistant', content: '', phase: 'commentary' }],
+      },
+      pick: 0,
+    },
+    {
+      what: 'a blank stop sequence among others',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'messages',
+      wire: { messages: [], max_tokens: 4, stop: ['', 'END'] },
+      pick: 0,
+    },
+    {
       what: 'thinking without an amount beside a forced tool',
       kind: 'request',
       from: 'chat-completions',

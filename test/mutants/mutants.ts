@@ -419,7 +419,7 @@ export const mutants: Mutant[] = [
     find: 'moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))',
     replace: 'moving.slice(0, Math.max(0, limit - fixed.length))',
   },
-  { fault: 'blank stops go in silence', room: messages, find: "if (kept.length < stop.length) report.once('stop.blank', undefined, 'stop')", replace: '' },
+  { fault: 'blank stops go in silence', room: messages, find: "if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)", replace: '' },
   { fault: 'a failed tool looks fine', room: messages, find: '...(isError !== undefined && (isError || ext?.[name]) && { is_error: isError }),', replace: '' },
   {
     fault: 'a result keeps the id that its call has lost',

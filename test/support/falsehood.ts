@@ -1,7 +1,7 @@
 import type { Note } from '../../src/canonical/note.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { wordsOf } from './arbitrary.ts'
-import { changed, changeOf, without } from './change.ts'
+import { changed, changeOf, mark, without } from './change.ts'
 import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross.ts'
 
 /**
@@ -9,7 +9,7 @@ import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross
  *
  * - dropped: the value stands in the body, and neither without it nor with another one there is the other body different;
  * - approximated: it leads to something, or to where something is missing; what it leads to does not come back as it was;
- * - synthesized: it leads to something in the other body.
+ * - synthesized: it leads to something in the other body, which nothing that the source says stands in.
  */
 export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to }: { from: Protocol; to: Protocol }): string | undefined {
   const there = cross(kind, wire, from, to)
@@ -17,8 +17,12 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   if (!there || !note) return undefined
   const place = note.path
   const told = `${note.kind} ${note.code} ${place}`
-  if (unsettled.some(row => row.test(told)) || isOfSearchResult(wire, place)) return undefined
-  if (note.kind === 'synthesized') return valueAt(there.wire, note.path) === undefined ? `leads nowhere in the other body: ${told}` : undefined
+  if (isOfSearchResult(wire, place) || isAnswer(wire, place)) return undefined
+  if (note.kind === 'synthesized') {
+    if (valueAt(there.wire, place) === undefined) return `leads nowhere in the other body: ${told}`
+    const other = changeOf(wire, pick, wordsOf)
+    return other && isTold(cross(kind, changed(wire, other), from, to), note, other.after) ? `was told, at ${other.path}: ${told}` : undefined
+  }
   if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${told}`
   const value = valueAt(wire, place)
   if (value === undefined) return isAboutAbsence(note) ? undefined : `says what is not there: ${told}`
@@ -34,6 +38,13 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   if (!hasKeyOfItsOwn(wire, place)) return undefined
   const bare = cross(kind, without(wire, place), from, to)
   return bare && sent(bare) !== sent(there) ? `means something: ${told}` : undefined
+}
+
+/** What the changed source says stands there as it is, and is called made up all the same. */
+function isTold(crossed: Crossed | undefined, { code, path }: Note, after: unknown): boolean {
+  return (
+    String(after).includes(mark) && valueAt(crossed?.wire, path) === after && crossed?.notes.some(note => note.code === code && note.path === path) === true
+  )
 }
 
 /** One value, and the way back gives it again, without a word of guessing. Where something was left out, others stand in its place. */
@@ -53,15 +64,11 @@ const hasKeyOfItsOwn = (wire: unknown, place: string) =>
   !place.endsWith('/citations') &&
   !(place === '/tool_choice' && valueAt(wire, '/function_call') !== undefined)
 
-/** Notes that are not yet quite true; every row is to go. */
-const unsettled = [
-  // A name that pairs a result with its call, and one that became part of another (2.4).
-  /field\.unsupported \/(input\/\d+\/name|tools\/\d+(\/tools\/\d+)?(\/name)?)$/,
-  // Blank stop sequences among others.
-  /stop\.blank \/(stop|generationConfig\/stop)/,
-  // Of several ways to say how much to think, one is listened to.
-  /field\.(unsupported|unknown) \/(thinking|enable_thinking|thinking_budget|reasoning)/,
-]
+/** An output in a reply says that its call is answered, so that nobody waits for the client. */
+function isAnswer(wire: unknown, place: string): boolean {
+  const type = valueAt(wire, `${place.replace(/^(\/output\/\d+).*$/, '$1')}/type`)
+  return place.startsWith('/output/') && typeof type === 'string' && type.endsWith('_output')
+}
 
 /** The last part of a search result stands for the whole of it when it bears its cache mark. */
 function isOfSearchResult(wire: unknown, place: string): boolean {

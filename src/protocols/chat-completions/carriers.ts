@@ -112,7 +112,7 @@ export function encodeCarriers(
   return { ...written, ...ownText }
 }
 
-const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase)
+const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
 /** The parts that a layout tells of, in their order. */
 function piecesOf(parts: readonly Part[], { own: verbatim }: Writing): Piece[] {

@@ -264,8 +264,10 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
 }
 
 function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
+  // It was made here, and notes on what was made up look for it.
   const last = blocks.at(-1)
-  return last ? [...blocks.slice(0, -1), { ...last, ...mark }] : blocks
+  if (last) Object.assign(last, mark)
+  return blocks
 }
 
 export function encodeText(part: TextPart, writing: Writing): JsonObject {

@@ -12,11 +12,13 @@ const tokens = (value: unknown) => (typeof value === 'number' ? value : undefine
 const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
 const isOn = flag('enabled', 'disabled')
 
+const modes = new Set<unknown>(['adaptive', 'enabled', 'disabled', 'between_tools'])
+
 /** Where each says what. What stands further up wins. */
 const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
   { path: ['reasoning_effort'], field: 'effort', read: word },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
-  { path: ['thinking', 'type'], field: 'mode', read: word },
+  { path: ['thinking', 'type'], field: 'mode', read: value => (modes.has(value) ? word(value) : undefined) },
   { path: ['enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'thinking'], field: 'mode', read: isOn },
@@ -27,6 +29,8 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
   { path: ['thinking', 'budget_tokens'], field: 'budgetTokens', read: tokens },
   { path: ['thinking_budget'], field: 'budgetTokens', read: tokens },
   { path: ['include_reasoning'], field: 'display', read: flag('summarized', 'omitted') },
+  // A word that nobody knows goes after all that somebody does.
+  { path: ['thinking', 'type'], field: 'mode', read: word },
 ]
 
 /** The controls of a request and what else it holds. */

@@ -136,6 +136,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   }
   const fieldNames: FieldNames = {
     ...places,
+    ...(typeof stop === 'string' && { 'stop.0': 'stop' }),
     ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
     ...(form.toolChoiceKey && { toolChoice: form.toolChoiceKey, 'toolChoice.raw': form.toolChoiceKey }),
   }

@@ -97,7 +97,9 @@ export function encodeSampling(
 export function encodeStop(stop: readonly string[] | undefined, native: boolean, report: MessagesReport): string[] | undefined {
   if (!stop || native) return stop && [...stop]
   const kept = stop.filter(sequence => sequence.trim())
-  if (kept.length < stop.length) report.once('stop.blank', undefined, 'stop')
+  stop.forEach((sequence, nth) => {
+    if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)
+  })
   return kept.length > 0 ? kept : undefined
 }
 

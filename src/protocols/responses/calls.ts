@@ -143,7 +143,7 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
     type: item,
     id: w.target === 'output' ? w.itemId?.(message.id, 'fco_', own) : own ? message.id : undefined,
     call_id: own && ownForm(own)?.['paired'] ? ownForm(own)?.['said'] : wireCallId(callId, w),
-    name: own ? name : undefined,
+    name: own ? (name ?? ownForm(own)?.['name']) : undefined,
     namespace: own ? namespace : undefined,
     output: encodeOutput(content, own, prefix, w),
     status: itemStatus(message) ?? (own ? undefined : status),

@@ -284,9 +284,10 @@ function encodeVideo(part: MediaPart, w: Writing): JsonObject | undefined {
 }
 
 /** What sound and moving pictures have here no field for. */
-function leave({ type: _, kind: _kind, source: _source, cache, at, ext: _ext, signature: _signature, ...rest }: MediaPart, { report }: Writing): void {
+function leave(part: MediaPart, { report, moved }: Writing): void {
+  const { type: _, kind: _kind, source: _source, cache, at, ext: _ext, signature: _signature, ...rest } = part
   report.rest(rest, at)
-  if (cache) report.add('cache.place', at, 'cache')
+  if (cache) report.add('cache.place', moved.has(part) ? moved.get(part) : at, 'cache')
 }
 
 function base64(text: string): string {

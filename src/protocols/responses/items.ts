@@ -93,7 +93,7 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
   const content = parts.flatMap<JsonObject>(part => {
-    if (own || part.type !== 'text' || part.text !== '' || w.target !== 'input') return encodeContent(part, message.role, w)
+    if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && part.signature)) return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
     w.report.rest({ citations: part.citations }, part.at)
     if (part.signature) w.report.add('reasoning.foreign-signature', part.at, 'signature')

@@ -101,7 +101,7 @@ export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] 
     const wire = encodeContentPart(part, role, w)
     return wire ? [wire] : []
   }
-  const { report, uncached } = w
+  const { report, uncached, moved } = w
   const { at, ext, signature, cache, citations, title } = part
   report.add('content.as-text', at)
   report.ext(ext, at)
@@ -109,8 +109,11 @@ export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] 
   const heading = [title, part.type === 'search-result' ? part.source : part.context].filter(Boolean).join('\n')
   const pieces: Part[] = [...(heading ? [{ type: 'text' as const, text: heading }] : []), ...inner]
   const last = pieces.at(-1)
-  if (cache && last) {
-    const marked = { ...last, cache, ...(at !== undefined && { at }) }
+  const markAt = moved.has(part) ? moved.get(part) : at
+  if (cache && (w.target === 'output' || role === 'assistant')) report.add('cache.place', markAt, 'cache')
+  else if (cache && last) {
+    const marked = { ...last, cache }
+    moved.set(marked, markAt)
     pieces.splice(-1, 1, marked)
     if (uncached.has(part)) uncached.add(marked)
   }

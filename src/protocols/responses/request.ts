@@ -170,7 +170,9 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
     if (part.callId !== '') continue
     const form = ownForm(message)
     const given = form && [...words(form['nulls']), ...words(form['absent'])].includes('call_id')
-    if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' })
+    if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' }, part.name !== undefined && { name: part.name })
+    // It has said what it is for: the call, or that it is of none of these.
+    delete part.name
     if (call) part.callId = call.id
     report.add('tool-result.call-id', part.at)
   }

@@ -48,8 +48,9 @@ describe('what the newest types allow is read', () => {
 
 describe('what the server refuses is not written', () => {
   test.each<[string, object, object, string[]]>([
-    ['stop sequences of white space', { stop: ['\n', 'x', ''] }, { stop_sequences: ['x'] }, ['stop.blank /stop']],
-    ['nothing but such stop sequences', { stop: [' '] }, { stop_sequences: undefined }, ['stop.blank /stop']],
+    ['stop sequences of white space', { stop: ['\n', 'x', ''] }, { stop_sequences: ['x'] }, ['stop.blank /stop/0', 'stop.blank /stop/2']],
+    ['nothing but such stop sequences', { stop: [' '] }, { stop_sequences: undefined }, ['stop.blank /stop/0']],
+    ['one that is no list', { stop: ' ' }, { stop_sequences: undefined }, ['stop.blank /stop']],
     [
       'an empty text that bears a cache mark',
       { messages: [user, { role: 'user', content: [{ type: 'text', text: '', prompt_cache_breakpoint: { mode: 'explicit' } }] }] },

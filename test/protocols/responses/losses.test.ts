@@ -60,7 +60,7 @@ describe('what a request loses on its way is told where it stood', () => {
       'field.unsupported /tools/0/description',
     ],
     ['the name of a namespace', 'chat-completions', { tools: [{ type: 'namespace', name: 'n', tools: [tool] }] }, 'tool.namespace /tools/0/name'],
-    ['an unknown field of a namespace', 'chat-completions', { tools: [{ type: 'namespace', name: 'n', odd: 1, tools: [tool] }] }, 'field.unsupported /tools/0'],
+    ['an unknown field of a namespace', 'chat-completions', { tools: [{ type: 'namespace', name: 'n', odd: 1, tools: [tool] }] }, 'field.unknown /tools/0/odd'],
     [
       'the namespace of a call to a tool that is not defined',
       'chat-completions',
