@@ -8,7 +8,7 @@ import { createStreamTranslator } from '../translate/stream.ts'
 import { collectStream } from '../translate/whole.ts'
 import { type Difference, differences } from './differences.ts'
 import { jsonFault } from './json-fault.ts'
-import { isEvent, type Kind, looksLikeStream, type Reading, type Recognized, recognizeBody, recognizeStream } from './recognize.ts'
+import { hasEvents, isEvent, type Kind, looksLikeStream, type Reading, type Recognized, recognizeBody, recognizeStream } from './recognize.ts'
 
 /** Why something cannot be read or written. `path`: where, as a JSON pointer; `at`: at which character of the text. */
 export type Fault = { message: string; path?: string; at?: number }
@@ -75,7 +75,7 @@ async function examineAs({ readings, reasons }: Recognized, asked: Partial<Readi
     return failed({ message }, { choices, body })
   }
   const { protocol, kind } = reading
-  const fault = kind === 'stream' ? undefined : faultOf(() => read(protocol, kind, body))
+  const fault = kind === 'stream' ? faultOfStream(source.text) : faultOf(() => read(protocol, kind, body))
   const is = { protocol: protocol.name, kind, reasons, choices: [], ...(body !== undefined && { body }) }
   if (fault) return { ...is, fault, targets: [] }
   const targets: Told[] = []
@@ -138,6 +138,9 @@ function read(protocol: Protocol, kind: Exclude<Kind, 'stream'>, body: unknown):
   if (kind === 'request') protocol.decodeRequest(body)
   else translateResponse(body, protocol, all.find(other => other !== protocol) ?? protocol, {})
 }
+
+const faultOfStream = (text: string): Fault | undefined =>
+  hasEvents(text) ? undefined : { message: 'there is no event in it: expected frames that begin with data:' }
 
 function faultOf(act: () => void): Fault | undefined {
   try {

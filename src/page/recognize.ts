@@ -20,6 +20,17 @@ const lookedAt = 20
 /** Events in frames, or in one list as some servers send them when nobody asks for frames. */
 export const looksLikeStream = (text: string): boolean => /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
 
+/** Are there any frames with data in it? */
+export function hasEvents(text: string): boolean {
+  let found = false
+  const parser = createFrameParser(() => {
+    found = true
+  })
+  parser.push(text)
+  parser.end()
+  return found
+}
+
 /** By unmistakable signs; where there are none, by whoever can read it at all. `asked`: what is known already. */
 export function recognizeBody(body: unknown, asked: Partial<Reading>): Recognized {
   const signs = all.map(protocol => ({ protocol, found: protocol.detect(body) }))

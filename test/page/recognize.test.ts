@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { examine } from '../../src/page/examine.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { replies, requests, streams } from '../gateway/support.ts'
+import { half, replies, requests, streams } from '../gateway/support.ts'
 
 const now = 1_700_000_000
 const chat = protocols['chat-completions']
@@ -79,6 +79,20 @@ describe('what cannot be read is told with its place', () => {
     const examined = await examine(says({ model: 'm', messages: [{ content: 'Hi' }], logit_bias: {} }), { now })
     expect(examined).toMatchObject({ protocol: 'chat-completions', fault: { path: '/messages/0/role' }, targets: [] })
     expect(examined.fault?.message).toContain('/messages/0/role')
+  })
+
+  test('a text without frames is no stream, whoever says so', async () => {
+    const examined = await examine(says(replies.messages), { now, protocol: protocols.messages, kind: 'stream' })
+    expect(examined).toMatchObject({ fault: { message: expect.stringContaining('no event') }, targets: [] })
+  })
+
+  test('a stream that broke off is told as broken off, and nothing is said of what comes back', async () => {
+    const { targets } = await examine(half('messages').join(''), { now })
+    for (const { text, differences, noReturn } of targets) {
+      expect(text).toContain('Hel')
+      expect(text).not.toMatch(/"finish_reason":"stop"|response\.completed|"STOP"/)
+      expect({ differences, noReturn }).toMatchObject({ differences: [], noReturn: { message: expect.stringContaining('ended before') } })
+    }
   })
 
   test('a reply that is an error is a reply', async () => {
