@@ -93,7 +93,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'tool-call':
       return [encodeCall(part, writing)]
     case 'tool-result':
-      return [encodeResult(part, writing, { parseJson: writing.parseJson === true, write: parts => encodeParts(parts, { inResult: true, ...writing }) })]
+      return [encodeResult(part, writing, { parseJson: writing.parseJson === true, write: parts => encodeParts(parts, inResult(writing)) })]
     case 'media':
       return encodeMedia(part, writing, write)
     case 'search-result':
@@ -110,6 +110,11 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     default:
       return part satisfies never
   }
+}
+
+/** What a result holds is no part of the answer: nothing of it stands beside that. */
+function inResult({ beside: _, ...writing }: Writing): Writing {
+  return { ...writing, inResult: true }
 }
 
 function encodeText(part: TextPart, writing: Writing): GeminiPart[] {

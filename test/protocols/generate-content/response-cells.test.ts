@@ -143,6 +143,15 @@ describe('odds and counts', () => {
   ])('%s', (...row) => holds(row))
 })
 
+test('what a result cites has no place, wherever it stands, and is no source of the answer', () => {
+  const cited = { type: 'output_text', text: 'hello', annotations: [{ type: 'url_citation', url: 'https://a.test', title: 'a', start_index: 0, end_index: 2 }] }
+  const body = { id: 'r', object: 'response', status: 'completed', model: 'm', output: [{ type: 'function_call_output', call_id: 'c', output: [cited] }] }
+  const { written, notes } = told('responses → generate-content', body)
+  expect(written).toMatchObject({ candidates: [{ content: { parts: [{ functionResponse: { id: 'c', response: { output: 'hello' } } }] } }] })
+  expect(JSON.stringify(written)).not.toContain('a.test')
+  expect(notes).toEqual(['citation.foreign /output/0/output/0/annotations'])
+})
+
 test('reasoning that came back from its own provider keeps the id it had there', () => {
   const reply = {
     id: 'resp_1',
