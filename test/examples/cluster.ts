@@ -1,6 +1,8 @@
 import cluster from 'node:cluster'
 import { createServer } from 'node:http'
+import { Server as NetServer } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { setTimeout } from 'node:timers/promises'
 import { gateway } from '../../src/hosts/connect.ts'
 
 const { env } = process
@@ -32,9 +34,10 @@ if (cluster.isPrimary) {
   })
   server.listen(Number(env['PORT'] ?? 4000), '127.0.0.1')
   process.once('SIGTERM', async () => {
-    // As long as another process listens, the port stays open.
-    server.close()
+    // New connections go to the other processes. http's own close would also cut those that have not asked yet: they are told to come again.
+    NetServer.prototype.close.call(server)
     await handler.close(10_000)
+    await setTimeout(1_000)
     process.exit()
   })
 }

@@ -4,9 +4,9 @@ import { gateway } from '../../src/hosts/connect.ts'
 const handler = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] })
 const server = createServer(handler).listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1')
 
-// No new requests; those under way have ten seconds to end.
+// Newcomers are told to come again; answers under way have ten seconds to end.
 process.once('SIGTERM', async () => {
-  server.close()
   await handler.close(10_000)
+  server.close()
   server.closeAllConnections()
 })
