@@ -264,7 +264,7 @@ async function verify({ port }: Served): Promise<void> {
 
 async function run(): Promise<void> {
   const streams = Number(process.env['BENCH_IDLE'] ?? 5000)
-  const rounds = Number(process.env['BENCH_ROUNDS'] ?? 4)
+  const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
   const upstream = await start('upstream')
   const piping = await start('piping', upstream.port)
   const parsing = await start('parsing', upstream.port)

@@ -78,4 +78,4 @@ function requests(): Task[] {
   return tasks
 }
 
-process.send?.(await measure(part === 'streams' ? await streams() : requests()))
+process.send?.(part === 'streams' ? await measure(await streams()) : await measure(requests(), { warmMs: 500 }))
