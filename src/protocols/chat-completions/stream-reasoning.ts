@@ -5,7 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { blocksOfProxy, decodeDetail, decodeLiteBlock, readSignature, reasoningText } from './reasoning.ts'
+import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 import type { Choice } from './stream-decoder.ts'
 
@@ -100,7 +100,9 @@ function sign(choice: Choice, { signature, id, index, emit }: Proof): void {
   }
   const late = toldBefore(choice, index)
   if (late) {
-    const { kind } = choice.detailed.get(index) ?? {}
+    // A thinking block shows a summary, whatever the entry that carried it is called.
+    const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
+    const kind = isBlock ? 'summary' : choice.detailed.get(index)?.kind
     const kinds = kind && late.said.segments.map(() => kind)
     const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
     addDelta(late.said, delta)

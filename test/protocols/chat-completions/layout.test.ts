@@ -6,6 +6,7 @@ import type { CanonicalResponse } from '../../../src/canonical/response.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { items, user } from '../../support/examples/wires.ts'
+import { run } from '../../support/run.ts'
 import { codes, encodeStream, type Options } from './run.ts'
 
 /** What an answer tells beside the slots of its message, and the next request brings back: order, phases and proofs of texts. */
@@ -185,4 +186,36 @@ describe('phases of the responses protocol, through a chat client', () => {
 test('what was collected from a stream is what the whole answer says', () => {
   const response = reply(say(think('t', 'S'), text('abc', { signature: proof('A') }), text('de', { signature: proof('B') })))
   expect(whole(collect(explode(response)).response).message).toEqual(whole(response).message)
+})
+
+describe('an order that a server recorded, read from its stream', () => {
+  const seen = (...messages: Message[]) => {
+    const { frames } = encodeStream([...explode(reply(...messages))])
+    const { out, notes } = run(chatCompletions.streamDecoder, frames)
+    return { parts: collect(out).response.candidates[0]?.messages[0]?.parts.map(({ at: _, ext: _ext, ...part }) => part), notes: codes(notes) }
+  }
+
+  test('is the one in which the parts came', () => {
+    const parts = [text('abc'), think('t', 'S'), text('de'), call('c1')]
+    expect(seen(say(...parts))).toMatchObject({ parts, notes: [] })
+  })
+
+  test('is noted where it tells more: phases, and where one text ends', () => {
+    const { notes } = seen({ ...say(text('abc')), phase: 'commentary' }, { ...say(text('de')), phase: 'final_answer' })
+    expect(notes).toEqual(['parts.layout-stale'])
+  })
+
+  test('gives no proof to a text that it is not of', () => {
+    const { parts, notes } = seen(say(text('abc', { signature: proof('A') }), think('t'), text('de')))
+    expect(parts?.find(part => part.type === 'text' && part.text === 'de')).not.toHaveProperty('signature')
+    expect(parts?.some(part => part.signature?.value === 'A')).toBe(true)
+    expect(notes).toEqual(['parts.layout-stale'])
+  })
+})
+
+test('a proof that a stream tells last belongs to the reasoning that it is of, whatever has come since', () => {
+  const { frames } = encodeStream([...explode(reply(say(think('t', 'S'), text('abc'), call('c1'))))])
+  const { out, notes } = run(chatCompletions.streamDecoder, frames)
+  expect(notes).toEqual([])
+  expect(collect(out).response.candidates[0]?.messages[0]?.parts).toMatchObject([think('t', 'S'), text('abc'), call('c1')])
 })
