@@ -118,10 +118,12 @@ async function busy(order: (one: Order) => void, next: () => Promise<Sample>): P
     await new Promise(resolve => setTimeout(resolve, streams * rampMs + words * pauseMs * 2))
     return streams
   }
-  for (;;) {
+  for (let before = 0; ; ) {
     const now = await next()
-    if (mean(coresOf([last, now])) > 0.9 || streams > 3_000) return streams
-    last = now
+    const used = mean(coresOf([last, now]))
+    // Where more of them make it work no more, the machine has no more to give.
+    if (used > 0.9 || used < before * 1.05 || streams > 1_500) return streams
+    before = used
     streams = Math.ceil(streams * 1.4)
     order({ atOnce: streams })
     last = await next()
