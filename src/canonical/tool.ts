@@ -80,6 +80,11 @@ export type OpaqueTool = Node & { type: 'opaque'; protocol: string; raw: unknown
 export type Tool = FunctionTool | FreeformTool | ServerTool | OpaqueTool
 
 export type ToolChoice =
+  | PlainToolChoice
+  /** As `auto`, or `allowed` where tools are named; arguments are held to their schemas. */
+  | { mode: 'validated'; tools?: string[] }
+
+export type PlainToolChoice =
   | { mode: 'auto' }
   | { mode: 'none' }
   | { mode: 'required' }

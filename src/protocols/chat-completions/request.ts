@@ -4,6 +4,7 @@ import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { decodeContent, type Writing } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
@@ -155,8 +156,9 @@ function some<T extends object>(from: T): Some<T> | undefined {
  * Notes: all of `notes.ts` that concern requests. The context tells which tool names were changed.
  * @throws TranslationError `inexpressible` for what only another provider's memory can resolve, unless a note is asked for
  */
-export function encodeRequest(value: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
+  const value = withStrictTools(request, report)
   const { ext } = value
   const verbatim = own(ext) !== undefined
   const wraps = !verbatim && options.ccCustomTools === 'wrap'
@@ -236,7 +238,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
 }
 
 /** A server takes a choice among tools only where there are any. */
-function encodeChoice({ toolChoice, parallelToolCalls, ext }: CanonicalRequest, hasTools: boolean, writing: Writing): JsonObject {
+function encodeChoice({ toolChoice, parallelToolCalls, ext }: PlainRequest, hasTools: boolean, writing: Writing): JsonObject {
   const { toolChoice: came, toolChoiceKey } = formOf(ext)
   if (hasTools || writing.own)
     return {

@@ -1,4 +1,4 @@
-import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
+import type { AllowedTool, FreeformTool, FunctionTool, PlainToolChoice, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
@@ -325,7 +325,7 @@ function decodeAllowed(wire: unknown): AllowedTool | undefined {
  * `came`: the wire value that was read, written again while it means the same.
  * @throws TranslationError `inexpressible` when a tool is forced that runs at another provider
  */
-export function encodeToolChoice(choice: ToolChoice | undefined, came: unknown, writing: Writing): unknown {
+export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unknown, writing: Writing): unknown {
   if (!choice) return undefined
   if (came !== undefined && same(decodeToolChoice(came), choice)) return came
   const { report } = writing

@@ -13,11 +13,10 @@ export function decodeChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoic
   if (!calling) return { fields: others, nothing: calling === null ? { functionCallingConfig: null } : {} }
   const { mode, allowedFunctionNames: names, ...rest } = calling
   const choice = choiceOf(mode, names ?? [])
-  const isTold = names != null && names.length > 0 && choice?.mode !== 'tool' && choice?.mode !== 'allowed'
+  const isTold = names != null && names.length > 0 && (!choice || choice.mode === 'auto' || choice.mode === 'none')
   const unknown: JsonObject = {
     ...rest,
-    // That arguments are held to their schemas has no word elsewhere.
-    ...((mode?.toUpperCase() === 'VALIDATED' || (mode != null && !choice)) && { mode }),
+    ...(mode != null && !choice && { mode }),
     ...(isTold && { allowedFunctionNames: names }),
   }
   const nothing: JsonObject = {
@@ -37,13 +36,13 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
       return { mode: 'auto' }
     case 'NONE':
       return { mode: 'none' }
-    case 'ANY':
-    case 'VALIDATED': {
-      const require = mode?.toUpperCase() === 'ANY'
+    case 'VALIDATED':
+      return { mode: 'validated', ...(names.length > 0 && { tools: [...names] }) }
+    case 'ANY': {
       const [only] = names
-      if (only === undefined) return { mode: require ? 'required' : 'auto' }
-      if (require && names.length === 1) return { mode: 'tool', kind: 'function', name: only }
-      return { mode: 'allowed', require, tools: names.map(called => ({ kind: 'function', name: called })) }
+      if (only === undefined) return { mode: 'required' }
+      if (names.length === 1) return { mode: 'tool', kind: 'function', name: only }
+      return { mode: 'allowed', require: true, tools: names.map(called => ({ kind: 'function', name: called })) }
     }
     default:
       return undefined
@@ -99,6 +98,8 @@ function callingOf(
       return { mode: 'NONE' }
     case 'required':
       return { mode: 'ANY' }
+    case 'validated':
+      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(called => nameTool(called, undefined, undefined)) }) }
     case 'tool':
       // What stands for such a tool may be here all the same.
       if (choice.kind === 'server' && options.serverTools !== 'map' && options.onUnresolvable !== 'note')
@@ -108,7 +109,7 @@ function callingOf(
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length < choice.tools.length) report.add('tool_choice.unsupported', undefined, 'toolChoice')
       if (functions.length === 0) return undefined
-      if (!choice.require && !native) report.add('tool_choice.validated', undefined, 'toolChoice')
+      if (!choice.require) report.add('tool_choice.validated', undefined, 'toolChoice')
       return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name: called }) => nameTool(called, undefined, undefined)) }
     }
     case 'opaque':

@@ -3,6 +3,7 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
+import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
 import { decodeCache } from './cache.ts'
@@ -163,8 +164,9 @@ function onlyTold(values: JsonObject): JsonObject {
 }
 
 /** @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createReport(name, notes, options.fieldNames)
+  const request = withStrictTools(given, report)
   const {
     model,
     messages,

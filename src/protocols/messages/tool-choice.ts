@@ -1,8 +1,9 @@
 import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
+import type { PlainToolChoice, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { MessagesReport } from './notes.ts'
 import { ownUnder } from './own.ts'
@@ -38,15 +39,15 @@ export function unknownOfChoice({ type, name: called, disable_parallel_tool_use:
 /** Names of the tools that alone may be called, as this wire knows them; undefined: any. */
 export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
   const choice = context?.request?.toolChoice
-  if (choice?.mode !== 'allowed') return undefined
+  const names = choice?.mode === 'allowed' ? choice.tools.map(({ name: called }) => called) : choice?.mode === 'validated' ? choice.tools : undefined
   const renamed = Object.entries(context?.tools ?? {})
-  return choice.tools.map(({ name: called }) => renamed.find(([, { name: own }]) => own === called)?.[0] ?? called)
+  return names?.map(called => renamed.find(([, { name: own }]) => own === called)?.[0] ?? called)
 }
 
 // ---- canonical → wire
 
 export function encodeTools(
-  { tools, messages, toolChoice, state }: CanonicalRequest,
+  { tools, messages, toolChoice, state }: PlainRequest,
   native: boolean,
   writing: RequestWriting,
   options: Options,
@@ -116,7 +117,7 @@ function isNamedAlike(one: Tool, other: Tool): boolean {
 
 /** The tools that may be called; undefined: all are sent. */
 function callable(
-  choice: Extract<ToolChoice, { mode: 'allowed' }>,
+  choice: Extract<PlainToolChoice, { mode: 'allowed' }>,
   tools: readonly Tool[],
   messages: readonly Message[],
   { amAllowedTools }: Options,
@@ -136,7 +137,7 @@ function callable(
 }
 
 export function encodeChoice(
-  choice: ToolChoice | undefined,
+  choice: PlainToolChoice | undefined,
   parallel: boolean | undefined,
   hasTools: boolean,
   request: CanonicalRequest,
@@ -157,7 +158,7 @@ export function encodeChoice(
   return { ...ownUnder(request, 'tool_choice'), ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
 }
 
-function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, options: Options): JsonObject | undefined {
+function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, options: Options): JsonObject | undefined {
   const { report } = writing
   switch (choice.mode) {
     case 'auto':

@@ -5,6 +5,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItem } from './items.ts'
@@ -187,8 +188,9 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
 }
 
 /** What a request would be on this wire; `w.target` `output`: for the echo in an answer, where nothing is refused. */
-export function encodeBody(value: CanonicalRequest, w: Writing): JsonObject {
+export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   const { report } = w
+  const value = withStrictTools(request, report)
   const {
     model,
     messages,

@@ -1,4 +1,4 @@
-import type { AllowedTool, FreeformTool, FunctionTool, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
+import type { AllowedTool, FreeformTool, FunctionTool, PlainToolChoice, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
@@ -340,7 +340,7 @@ function unknownOfAllowed(raw: unknown): JsonObject {
  * `tools`: those of the request, among which the choice is. Undefined: it cannot be said here, which is noted.
  * @throws TranslationError `inexpressible` for a forced tool that is not here
  */
-export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], w: Writing): unknown {
+export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], w: Writing): unknown {
   const { report } = w
   switch (choice.mode) {
     case 'auto':

@@ -130,3 +130,89 @@ describe('how much to think (2.8)', () => {
     ],
   ])('%s', (...row) => holds(row))
 })
+
+describe('functions held to their schemas (2.6)', () => {
+  const look = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
+  const held = (...allowedFunctionNames: string[]) => ({
+    ...declares({ name: 'a', parametersJsonSchema: look }, { name: 'b' }),
+    toolConfig: { functionCallingConfig: { mode: 'VALIDATED', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) } },
+  })
+  const asStrict = 'tool_choice.strict-tools /toolConfig/functionCallingConfig'
+  const fn = (name: string) => ({ type: 'function', function: { name } })
+  test.each<Row>([
+    [
+      'each tool says it',
+      'generate-content → chat-completions',
+      held(),
+      { tools: [{ function: { name: 'a', strict: true } }, { function: { name: 'b', strict: true } }], tool_choice: 'auto' },
+      [asStrict],
+    ],
+    [
+      'each flat tool says it',
+      'generate-content → responses',
+      held(),
+      {
+        tools: [
+          { name: 'a', strict: true },
+          { name: 'b', strict: true },
+        ],
+        tool_choice: 'auto',
+      },
+      [asStrict],
+    ],
+    [
+      'each tool of messages says it',
+      'generate-content → messages',
+      held(),
+      {
+        tools: [
+          { name: 'a', strict: true },
+          { name: 'b', strict: true },
+        ],
+        tool_choice: { type: 'auto' },
+      },
+      [asStrict],
+    ],
+    [
+      'and those that are named alone may be called',
+      'generate-content → chat-completions',
+      held('a'),
+      { tools: [fn('a'), fn('b')], tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [fn('a')] } } },
+      [asStrict],
+    ],
+    [
+      'also among flat tools',
+      'generate-content → responses',
+      held('a', 'b'),
+      {
+        tool_choice: {
+          type: 'allowed_tools',
+          mode: 'auto',
+          tools: [
+            { type: 'function', name: 'a' },
+            { type: 'function', name: 'b' },
+          ],
+        },
+      },
+      [asStrict],
+    ],
+    [
+      'or stand there alone',
+      'generate-content → messages',
+      held('a'),
+      { tools: [{ name: 'a', strict: true }], tool_choice: { type: 'auto' } },
+      [asStrict, 'tool_choice.subset-filtered /toolConfig/functionCallingConfig'],
+    ],
+    [
+      'a choice among some is the nearest to it',
+      'responses → generate-content',
+      {
+        input: 'hi',
+        tools: ['a', 'b'].map(name => ({ type: 'function', name, parameters: look, strict: false })),
+        tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] },
+      },
+      { toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } },
+      ['tool_choice.validated /tool_choice'],
+    ],
+  ])('%s', (...row) => holds(row))
+})

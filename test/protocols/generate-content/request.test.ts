@@ -44,6 +44,7 @@ describe('the same body is written back', () => {
       { contents: [], toolConfig: { functionCallingConfig: { mode: 'any' } }, generationConfig: { thinkingConfig: { thinkingLevel: 'low' } } },
     ],
     ['with VALIDATED', { contents: [], toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } }],
+    ['with VALIDATED for all', { contents: [], toolConfig: { functionCallingConfig: { mode: 'validated', allowedFunctionNames: [] } } }],
     ['that counts tokens', { generateContentRequest: { model: 'models/m', contents: [user({ text: 'x' })] } }],
     ['that counts tokens, in the other spelling', { generate_content_request: { contents: [user({ text: 'x' })] }, note: 1 }],
     ['with a lone entry of tools', { contents: [], tools: { functionDeclarations: [{ name: 'a' }] } }],
@@ -135,8 +136,9 @@ describe('what is read', () => {
     ],
     [
       { mode: 'VALIDATED', allowedFunctionNames: ['f'] },
-      { mode: 'allowed', require: false, tools: [{ name: 'f' }] },
+      { mode: 'validated', tools: ['f'] },
     ],
+    [{ mode: 'validated' }, { mode: 'validated' }],
   ])('the choice %j', (functionCallingConfig, choice) => {
     expect(read({ toolConfig: { functionCallingConfig } }).toolChoice).toMatchObject(choice)
   })
