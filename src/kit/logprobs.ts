@@ -1,6 +1,11 @@
 import type { TokenLogprob } from '../canonical/message.ts'
 import { step } from './path.ts'
 
+/** The bytes of a token that nobody told. null: its text is half a letter, or stands for one. */
+export function bytesOf(token: string): number[] | null {
+  return token.isWellFormed() && !token.includes('\ufffd') ? [...new TextEncoder().encode(token)] : null
+}
+
 /** Keys of tokens that only another protocol knows: there may be as many tokens as words, so each key is told once. */
 export function noteTokens(tokens: readonly TokenLogprob[], protocol: string, report: { once(code: 'field.unknown', at: string): void }): void {
   for (const { at = '', ext, top } of tokens) {

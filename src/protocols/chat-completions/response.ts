@@ -6,7 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { noteTokens } from '../../kit/logprobs.ts'
+import { bytesOf, noteTokens } from '../../kit/logprobs.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -154,7 +154,7 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
 const least = -9999
 
 function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
-  const told = { token, bytes: bytes ?? null, logprob: Math.max(logprob, least) }
+  const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, least) }
   return ext ? spell(told, ext) : told
 }
 

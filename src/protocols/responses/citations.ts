@@ -1,6 +1,7 @@
 import type { Citation, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { bytesOf } from '../../kit/logprobs.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { keep, ownFields, protocol } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
@@ -70,7 +71,7 @@ function decodeBytes(bytes: unknown): number[] | null | undefined {
 /** `whole`: bytes and alternatives are required, as in all but the parts of a stream. */
 export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
-    const given = bytes === undefined && whole ? [...new TextEncoder().encode(token)] : bytes
+    const given = bytes === undefined && whole ? (bytesOf(token) ?? []) : bytes
     return { ...ownFields(ext && { ext }), ...defined({ token, bytes: given, logprob }) }
   }
   return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })

@@ -126,6 +126,13 @@ describe('odds and counts', () => {
       ['field.unknown /candidates/0/logprobsResult/topCandidates/0/candidates/0/tokenId'],
     ],
     [
+      'the bytes of a token are those of its text',
+      'generate-content → chat-completions',
+      odds({ token: 'é' }),
+      { choices: [{ logprobs: { content: [{ bytes: [97], top_logprobs: [{ token: 'é', bytes: [195, 169] }] }] } }] },
+      [],
+    ],
+    [
       'more thoughts than output: the output is what grows',
       'messages → generate-content',
       {
