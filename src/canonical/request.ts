@@ -61,6 +61,8 @@ export type OutputFormat =
   | { type: 'text' }
   | { type: 'json' }
   | { type: 'schema'; schema: JsonSchema; name?: string; description?: string; strict?: boolean | null }
+  /** One of the words of the schema, as plain text. */
+  | { type: 'enum'; schema: JsonSchema }
   | { type: 'opaque'; protocol: string; raw: unknown }
 
 export type OutputSpec = {

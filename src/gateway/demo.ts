@@ -109,6 +109,7 @@ function cutOff(candidate: Whole, limit: number): Whole {
 
 function textFor({ messages, output }: CanonicalRequest): string {
   if (output?.format?.type === 'schema') return JSON.stringify(instanceOf(output.format.schema, output.format.schema, 0))
+  if (output?.format?.type === 'enum') return String(instanceOf(output.format.schema, output.format.schema, 0))
   if (output?.format?.type === 'json') return '{}'
   const last = messages.at(-1)
   const result = last?.parts.findLast((part): part is ToolResultPart => part.type === 'tool-result')
@@ -139,6 +140,7 @@ function callFor({ messages, tools = [], toolChoice }: CanonicalRequest, newId: 
 function allows(choice: ToolChoice | undefined, name: string): boolean {
   if (choice?.mode === 'none') return false
   if (choice?.mode === 'tool') return choice.name === name
+  if (choice?.mode === 'validated') return choice.tools?.includes(name) ?? true
   return choice?.mode === 'allowed' ? choice.tools.some(tool => tool.name === name) : true
 }
 

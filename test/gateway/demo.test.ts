@@ -141,6 +141,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(textOf(normalizeResponse(await response.json(), { protocol: 'chat-completions' }))).toBe('The tool said: rain')
   })
 
+  test('it says one of the words that may be said, and calls none but the functions that are allowed', async () => {
+    const ask = await start()
+    const answer = async (body: object) => {
+      const response = await ask(...asking('generate-content', { ...say('generate-content', 'what is the weather?'), ...body }))
+      return normalizeResponse(await response.json(), { protocol: 'generate-content' })
+    }
+    const generationConfig = { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['rain', 'sun'] } }
+    expect(textOf(await answer({ generationConfig }))).toBe('rain')
+    const among = (name: string) => ({ toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: [name] } } })
+    expect(toolCallsOf(await answer({ ...withTools['generate-content'], ...among('get_time') }))).toEqual([])
+    expect(toolCallsOf(await answer({ ...withTools['generate-content'], ...among('get_weather') }))).toHaveLength(1)
+  })
+
   test('it has no memory, and says so in words that clients act on', async () => {
     const ask = await start()
     const thread = await ask(paths.messages, post({ ...requests.messages, model: 'demo', thread: { type: 'create' } }))

@@ -33,7 +33,8 @@ export function encodeOutput(output: OutputSpec | undefined, writing: Writing, f
   return { response_format: format && encodeFormat(format, form['format'], writing), verbosity, modalities, audio }
 }
 
-function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing): unknown {
+function encodeFormat(format: OutputFormat, came: unknown, writing: Writing): unknown {
+  const { report } = writing
   const ignore = () => {}
   if (isObject(came) && same(decodeFormat(came as ChatRequest['response_format'], ignore), format)) return came
   switch (format.type) {
@@ -46,6 +47,9 @@ function encodeFormat(format: OutputFormat, came: unknown, { report }: Writing):
       if (name === undefined) report.add('schema.name', '/response_format/json_schema/name')
       return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
     }
+    case 'enum':
+      report.add('output.enum', '', 'output.format')
+      return encodeFormat({ type: 'schema', schema: format.schema }, undefined, writing)
     case 'opaque':
       if (format.protocol === protocolName) return format.raw
       report.add('field.unsupported', '', 'output.format')

@@ -11,6 +11,7 @@ import { type Options, refuse } from './writing.ts'
 // ---- the format of an answer
 
 const json = 'application/json'
+const words = 'text/x.enum'
 
 /** `came`: the fields that say it, as they stood. `fields`: what of them nobody modelled. */
 export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
@@ -23,8 +24,8 @@ export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputF
   if (newer) return { format: newer, came, fields: {} }
   const left: JsonObject = { ...Object.fromEntries(others), ...(responseFormat != null && { responseFormat }) }
   if (schema && isObject(schema[1])) {
-    const spelled = mime == null || mime === json ? {} : { responseMimeType: mime }
-    return { format: { type: 'schema', schema: decodeSchema(schema[1]) }, came, fields: { ...left, ...spelled } }
+    const spelled = mime == null || mime === json || mime === words ? {} : { responseMimeType: mime }
+    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema[1]) }, came, fields: { ...left, ...spelled } }
   }
   if (schema) left[schema[0]] = schema[1]
   if (mime === json) return { format: { type: 'json' }, came, fields: left }
@@ -59,6 +60,8 @@ function encodeFormat(format: OutputFormat | undefined, request: CanonicalReques
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
       return { responseMimeType: json, responseJsonSchema: format.schema }
     }
+    case 'enum':
+      return { responseMimeType: words, responseJsonSchema: format.schema }
     case 'opaque':
       report.add('field.unsupported', undefined, 'output.format')
       return {}
@@ -71,9 +74,9 @@ export function encodeOutput(output: OutputSpec | undefined, request: CanonicalR
   const { format, modalities, audio, ...rest } = output ?? {}
   report.rest(rest, undefined, 'output.')
   const spelled = ownForm(request)?.['modalities']
-  const words = modalities?.map(kind => modality.toWire(kind) ?? kind)
+  const spoken = modalities?.map(kind => modality.toWire(kind) ?? kind)
   const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => modalityOf(String(word)))) === JSON.stringify(modalities) ? spelled : undefined
-  const asked = came ?? (words && (native || words.some(word => word !== 'TEXT')) ? words : undefined)
+  const asked = came ?? (spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined)
   return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, report) }
 }
 

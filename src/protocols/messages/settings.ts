@@ -52,6 +52,9 @@ export function encodeFormat(
       // The name is a label; the description is read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
       return { type: 'json_schema', schema: format.schema }
+    case 'enum':
+      report.add('output.enum', undefined, 'output.format')
+      return { type: 'json_schema', schema: format.schema }
     case 'opaque':
       if (format.protocol === name && isObject(format.raw)) return format.raw
       report.add('field.unsupported', undefined, 'output.format')

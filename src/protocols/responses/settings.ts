@@ -67,6 +67,9 @@ function encodeFormat(format: OutputFormat, form: OwnForm | undefined, extra: Js
       const known = { type: 'json_schema', name: name ?? (form ? undefined : 'response'), description, schema, strict }
       return { ...extra, ...wireOf(known, form && { ext: { [protocol]: { form } } }) }
     }
+    case 'enum':
+      report.add('output.enum', '', 'output.format')
+      return encodeFormat({ type: 'schema', schema: format.schema }, form, extra, report)
     case 'opaque':
       if (format.protocol === protocol && isObject(format.raw)) return format.raw
       report.rest({ format }, '', 'output.')

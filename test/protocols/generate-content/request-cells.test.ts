@@ -216,3 +216,31 @@ describe('functions held to their schemas (2.6)', () => {
     ],
   ])('%s', (...row) => holds(row))
 })
+
+describe('an answer that is one of some words (2.9)', () => {
+  const wanted = (schema: object) => ({ ...contents({ text: 'hi' }), generationConfig: { responseMimeType: 'text/x.enum', ...schema } })
+  const older = wanted({ responseSchema: { type: 'STRING', enum: ['a', 'b'] } })
+  const schema = { type: 'string', enum: ['a', 'b'] }
+  const asJson = ['output.enum /generationConfig/responseMimeType']
+  const named = { type: 'json_schema', name: 'response', schema }
+  test.each<Row>([
+    [
+      'is JSON with such a schema',
+      'generate-content → chat-completions',
+      older,
+      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } },
+      asJson,
+    ],
+    ['among items, too', 'generate-content → responses', older, { text: { format: named } }, asJson],
+    ['and among blocks', 'generate-content → messages', older, { output_config: { format: { type: 'json_schema', schema } } }, asJson],
+    ['whatever the schema is called', 'generate-content → responses', wanted({ responseJsonSchema: schema }), { text: { format: named } }, asJson],
+    ['or stays what it is', 'generate-content → generate-content', older, older, []],
+    [
+      'without words it is nothing that others know',
+      'generate-content → responses',
+      wanted({}),
+      absent('text'),
+      ['field.unknown /generationConfig/responseMimeType'],
+    ],
+  ])('%s', (...row) => holds(row))
+})

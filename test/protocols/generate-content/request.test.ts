@@ -45,6 +45,10 @@ describe('the same body is written back', () => {
     ],
     ['with VALIDATED', { contents: [], toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } }],
     ['with VALIDATED for all', { contents: [], toolConfig: { functionCallingConfig: { mode: 'validated', allowedFunctionNames: [] } } }],
+    [
+      'with an answer that is one of some words',
+      { contents: [], generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } } },
+    ],
     ['that counts tokens', { generateContentRequest: { model: 'models/m', contents: [user({ text: 'x' })] } }],
     ['that counts tokens, in the other spelling', { generate_content_request: { contents: [user({ text: 'x' })] }, note: 1 }],
     ['with a lone entry of tools', { contents: [], tools: { functionDeclarations: [{ name: 'a' }] } }],

@@ -24,6 +24,14 @@ export const commonExamples: Record<string, Example> = {
     [],
     { shows: { target: '/tools/0/function/strict' } },
   ),
+  'output.enum': asks.request('generate-content')(
+    gemini.request({
+      generationConfig: { maxOutputTokens: 50, responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['yes', 'no'] } },
+    }),
+    {},
+    [],
+    { shows: { target: '/output_config/format' } },
+  ),
   'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
     'response.created',
   ]),
