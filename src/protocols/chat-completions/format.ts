@@ -1,4 +1,4 @@
-import type { OutputFormat, OutputSpec } from '../../canonical/request.ts'
+import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Writing } from './content.ts'
@@ -26,11 +26,24 @@ export function decodeFormat(wire: ChatRequest['response_format'], put: (key: st
   return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: nulls.includes('strict') ? (null as boolean | null) : strict })
 }
 
-export function encodeOutput(output: OutputSpec | undefined, writing: Writing, form: JsonObject): JsonObject {
+export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writing, form: JsonObject): JsonObject {
   if (!output) return {}
   const { format, verbosity, modalities, audio, ...rest } = output
   writing.report.rest(rest, '', 'output.')
-  return { response_format: format && encodeFormat(format, form['format'], writing), verbosity, modalities, audio }
+  return {
+    response_format: format && encodeFormat(format, form['format'], writing),
+    verbosity,
+    modalities,
+    audio: encodeVoice(audio, stream?.enabled === true, writing),
+  }
+}
+
+function encodeVoice(audio: unknown, streams: boolean, { own, report }: Writing): unknown {
+  if (own || !isObject(audio) || audio['format'] !== undefined) return audio
+  report.add('output.voice', '', 'output.audio')
+  report.add('output.sound-format', '/audio/format')
+  // Streams have no other format.
+  return { ...audio, format: streams ? 'pcm16' : 'wav' }
 }
 
 function encodeFormat(format: OutputFormat, came: unknown, writing: Writing): unknown {

@@ -62,6 +62,8 @@ export const notes = {
   'reasoning.signature-dropped': { kind: 'dropped', reason: 'signatures are not written', source: '2.8 rule 3' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget became the nearest effort', source: '2.8' },
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'the mode of thinking became the nearest effort', source: '2.8' },
+  'output.voice': { kind: 'approximated', reason: 'voices have other names at each provider', source: '2.9' },
+  'output.sound-format': { kind: 'synthesized', reason: 'the format of the sound has to be told here', source: '2.9' },
   'schema.name': { kind: 'synthesized', reason: 'a schema needs a name here', source: '2.9' },
   'stop.too-many': { kind: 'approximated', reason: 'only the first four stop sequences', source: '2.10' },
   'limit.raised': { kind: 'approximated', reason: 'at least one token has to be asked for', source: '2.10' },

@@ -98,6 +98,7 @@ export const fieldNames: FieldNames = {
   'output.format': 'generationConfig/responseMimeType',
   'output.format.strict': 'generationConfig/responseMimeType',
   'output.modalities': 'generationConfig/responseModalities',
+  'output.audio': 'generationConfig/speechConfig/voiceConfig/prebuiltVoiceConfig/voiceName',
   'reasoning.effort': 'generationConfig/thinkingConfig/thinkingLevel',
   'reasoning.budgetTokens': 'generationConfig/thinkingConfig/thinkingBudget',
   'reasoning.display': 'generationConfig/thinkingConfig/includeThoughts',
@@ -141,6 +142,9 @@ export const fieldNames: FieldNames = {
   // Objects of which what nobody modelled is kept under their own name.
   'generationConfig/*': '',
   'thinkingConfig/*': '',
+  'speechConfig/*': '',
+  'voiceConfig/*': '',
+  'prebuiltVoiceConfig/*': '',
   'toolConfig/*': '',
   'functionCallingConfig/*': '',
   'inlineData/*': '',

@@ -11,7 +11,7 @@ import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
-import { decodeFormat, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
+import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
@@ -132,9 +132,11 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
     responseFormat,
     responseModalities,
     thinkingConfig,
+    speechConfig: _speech,
     ...fields
   } = config
   const format = decodeFormat(config)
+  const voice = decodeVoice(config)
   const thinking = thinkingConfig ? decodeThinking(thinkingConfig) : undefined
   const modalities = responseModalities?.map(modalityOf)
   const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
@@ -152,7 +154,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
     known: defined({
       sampling: some(sampling),
       reasoning: some(reasoning),
-      output: some(defined({ format: format.format, modalities: modalities?.length ? modalities : undefined })),
+      output: some(defined({ format: format.format, modalities: modalities?.length ? modalities : undefined, audio: voice.audio })),
       candidateCount: told(candidateCount),
       maxOutputTokens: told(maxOutputTokens),
       stop: stopSequences?.length ? stopSequences : undefined,
@@ -161,6 +163,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
     fields: {
       ...fields,
       ...format.fields,
+      ...voice.fields,
       ...under('thinkingConfig', thinking?.fields),
       ...(responseLogprobs == null && logprobs != null && { logprobs }),
     },

@@ -77,14 +77,33 @@ export function encodeOutput(output: OutputSpec | undefined, request: CanonicalR
   const spoken = modalities?.map(kind => modality.toWire(kind) ?? kind)
   const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => modalityOf(String(word)))) === JSON.stringify(modalities) ? spelled : undefined
   const asked = came ?? (spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined)
-  return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, report) }
+  return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, request, native, report) }
 }
 
-function encodeVoice(audio: unknown, report: GeminiReport): JsonObject {
+const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
+
+/** The one voice of an answer; `fields`: what else is said of its speech. */
+export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?: { voice: string }; fields: JsonObject } {
+  const { voiceConfig: _, ...speech } = speechConfig ?? {}
+  const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
+  const { voiceName: voice, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
+  if (typeof voice !== 'string' || !voice) return { fields: speechConfig === undefined ? {} : { speechConfig } }
+  const under = (key: string, value: JsonObject) => (Object.keys(value).length > 0 ? { [key]: value } : {})
+  const voiceConfig = { ...config, ...under('prebuiltVoiceConfig', prebuilt) }
+  return { audio: { voice }, fields: under('speechConfig', { ...speech, ...under('voiceConfig', voiceConfig) }) }
+}
+
+function encodeVoice(audio: unknown, request: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
   if (audio === undefined) return {}
   const voiceName = isObject(audio) ? audio['voice'] : undefined
-  report.add(typeof voiceName === 'string' ? 'output.voice' : 'field.unsupported', undefined, 'output.audio')
-  return typeof voiceName === 'string' ? { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName } } } } : {}
+  if (typeof voiceName !== 'string') {
+    report.add('field.unsupported', undefined, 'output.audio')
+    return {}
+  }
+  if (!native) report.add('output.voice', undefined, 'output.audio')
+  const speech = inside(ownUnder(request, 'generationConfig'), 'speechConfig')
+  const config = inside(speech, 'voiceConfig')
+  return { speechConfig: { ...speech, voiceConfig: { ...config, prebuiltVoiceConfig: { ...inside(config, 'prebuiltVoiceConfig'), voiceName } } } }
 }
 
 // ---- sampling and limits

@@ -244,3 +244,66 @@ describe('an answer that is one of some words (2.9)', () => {
     ],
   ])('%s', (...row) => holds(row))
 })
+
+describe('the voice of an answer (2.9)', () => {
+  const inVoice = (more: object = {}) => ({
+    ...contents({ text: 'hi' }),
+    generationConfig: {
+      responseModalities: ['AUDIO'],
+      speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } }, ...more },
+    },
+  })
+  const voice = '/generationConfig/speechConfig/voiceConfig/prebuiltVoiceConfig/voiceName'
+  const named = { modalities: ['audio'], audio: { voice: 'Kore', format: 'wav' } }
+  const two = { multiSpeakerVoiceConfig: { speakerVoiceConfigs: [] } }
+  test.each<Row>([
+    ['is named there', 'generate-content → chat-completions', inVoice(), named, [`output.voice ${voice}`]],
+    [
+      'without the language of it',
+      'generate-content → chat-completions',
+      inVoice({ languageCode: 'de' }),
+      named,
+      ['field.unknown /generationConfig/speechConfig/languageCode', `output.voice ${voice}`],
+    ],
+    [
+      'also in the other spelling',
+      'generate-content → chat-completions',
+      { ...contents({ text: 'hi' }), generation_config: { speech_config: { voice_config: { prebuilt_voice_config: { voice_name: 'Kore' } } } } },
+      { audio: named.audio },
+      ['output.voice /generation_config/speech_config/voice_config/prebuilt_voice_config/voice_name'],
+    ],
+    [
+      'of several speakers is nothing that others know',
+      'generate-content → chat-completions',
+      { ...contents({ text: 'hi' }), generationConfig: { speechConfig: two } },
+      absent('audio'),
+      ['field.unknown /generationConfig/speechConfig/multiSpeakerVoiceConfig'],
+    ],
+    [
+      'and comes from there',
+      'chat-completions → generate-content',
+      { model: 'm', messages: [], modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+      { generationConfig: { responseModalities: ['TEXT', 'AUDIO'], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'alloy' } } } } },
+      ['output.voice /audio'],
+    ],
+    [
+      'is lost among items',
+      'generate-content → responses',
+      inVoice(),
+      {},
+      ['field.unsupported /generationConfig/responseModalities', `field.unsupported ${voice}`],
+    ],
+    [
+      'and among blocks',
+      'generate-content → messages',
+      inVoice(),
+      {},
+      [`field.unsupported ${voice}`, 'field.unsupported /generationConfig/responseModalities'],
+    ],
+  ])('%s', (...row) => holds(row))
+
+  test('streams have it in the one format that is streamed', () => {
+    const { written } = told('generate-content → chat-completions', inVoice(), { path: '/v1beta/models/m:streamGenerateContent' })
+    expect(written).toMatchObject({ audio: { voice: 'Kore', format: 'pcm16' }, stream: true })
+  })
+})

@@ -49,6 +49,19 @@ describe('the same body is written back', () => {
       'with an answer that is one of some words',
       { contents: [], generationConfig: { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a'] } } },
     ],
+    [
+      'with a voice, its language and what nobody knows of it',
+      {
+        contents: [],
+        generationConfig: { speechConfig: { languageCode: 'de', voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore', x: 1 }, y: null }, z: null } },
+      },
+    ],
+    [
+      'with a voice in the other spelling',
+      { contents: [], generation_config: { speech_config: { voice_config: { prebuilt_voice_config: { voice_name: 'Kore' } } } } },
+    ],
+    ['with no voice', { contents: [], generationConfig: { speechConfig: null } }],
+    ['with an empty voice', { contents: [], generationConfig: { speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: '' } } } } }],
     ['that counts tokens', { generateContentRequest: { model: 'models/m', contents: [user({ text: 'x' })] } }],
     ['that counts tokens, in the other spelling', { generate_content_request: { contents: [user({ text: 'x' })] }, note: 1 }],
     ['with a lone entry of tools', { contents: [], tools: { functionDeclarations: [{ name: 'a' }] } }],

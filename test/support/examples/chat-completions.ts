@@ -133,6 +133,17 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'reasoning.signature-dropped': blocksReply(blocks.reply([thought, text]), { ccSignature: 'none' }, ['reasoning.dialect-field', ...timeless]),
   'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } })),
   'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } })),
+  'output.voice': makers('chat-completions').request('generate-content')(
+    gemini.request({ generationConfig: { maxOutputTokens: 50, speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } }),
+    {},
+    ['output.sound-format'],
+    { shows: { target: '/audio/voice' } },
+  ),
+  'output.sound-format': makers('chat-completions').request('generate-content')(
+    gemini.request({ generationConfig: { maxOutputTokens: 50, speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } }),
+    {},
+    ['output.voice'],
+  ),
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } })),
   'stop.too-many': fromBlocks(blocks.request({ stop_sequences: ['a', 'b', 'c', 'd', 'e'] })),
   'limit.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
