@@ -12,8 +12,6 @@ export const commonNotes = {
   'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
   'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
   'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
-  'tool_choice.strict-tools': { kind: 'approximated', reason: 'each function says of itself that arguments are held to its schema', source: '2.6' },
-  'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'event.unknown': { kind: 'dropped', reason: 'a stream event of a type this library does not know', source: '3.2' },
 } as const satisfies NoteTable
 

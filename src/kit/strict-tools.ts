@@ -1,11 +1,10 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { PlainToolChoice } from '../canonical/tool.ts'
-import type { commonNotes, Report } from './report.ts'
 
 export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
 
 /** Where no choice of tools holds arguments to their schemas, each function says so itself. */
-export function withStrictTools(request: CanonicalRequest, report: Pick<Report<typeof commonNotes>, 'add'>): PlainRequest {
+export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: string, field: string): void }): PlainRequest {
   const { toolChoice: choice, ...others } = request
   if (choice?.mode !== 'validated') return request as PlainRequest
   report.add('tool_choice.strict-tools', '', 'toolChoice')

@@ -144,6 +144,10 @@ export const chatCompletionsExamples: Record<string, Example> = {
     {},
     ['output.voice'],
   ),
+  'tool_choice.strict-tools': makers('chat-completions').request('generate-content')(gemini.heldToSchemas(), {}, [], {
+    shows: { target: '/tools/0/function/strict' },
+  }),
+  'output.enum': makers('chat-completions').request('generate-content')(gemini.oneWord(), {}, ['schema.name'], { shows: { target: '/response_format' } }),
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } })),
   'stop.too-many': fromBlocks(blocks.request({ stop_sequences: ['a', 'b', 'c', 'd', 'e'] })),
   'limit.raised': fromBlocks(blocks.request({ max_tokens: 0 })),

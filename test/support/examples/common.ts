@@ -1,5 +1,5 @@
 import { type Example, makers } from './example.ts'
-import { blocks, chat, gemini } from './wires.ts'
+import { blocks, chat } from './wires.ts'
 
 const asks = makers('messages')
 
@@ -18,20 +18,6 @@ export const commonExamples: Record<string, Example> = {
   ),
   'part.unknown': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'novelty' }] })),
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
-  'tool_choice.strict-tools': makers('chat-completions').request('generate-content')(
-    gemini.request({ tools: [{ functionDeclarations: [{ name: 'look' }] }], toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } }),
-    {},
-    [],
-    { shows: { target: '/tools/0/function/strict' } },
-  ),
-  'output.enum': asks.request('generate-content')(
-    gemini.request({
-      generationConfig: { maxOutputTokens: 50, responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['yes', 'no'] } },
-    }),
-    {},
-    [],
-    { shows: { target: '/output_config/format' } },
-  ),
   'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
     'response.created',
   ]),

@@ -118,6 +118,8 @@ export const messagesExamples: Record<string, Example> = {
     { amAllowedTools: 'keep' },
   ),
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
+  'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
+  'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
   'output.strict': fromChat(chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: parameters, strict: false } } })),
   'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { amJsonMode: 'instruct' }),
   'sampling.temperature-clamped': fromChat(chat.request({ temperature: 1.5 })),

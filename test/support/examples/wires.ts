@@ -105,6 +105,9 @@ export const gemini = {
   }),
   request: (body: object) => ({ model: 'm', contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 50 }, ...body }),
   says: (...contents: object[]) => ({ model: 'm', contents, generationConfig: { maxOutputTokens: 50 } }),
+  heldToSchemas: () => gemini.request({ tools: [{ functionDeclarations: [{ name: 'look' }] }], toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } }),
+  oneWord: () =>
+    gemini.request({ generationConfig: { maxOutputTokens: 50, responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['yes', 'no'] } } }),
 }
 
 /** What no wire of the registry says, but the model can hold. */
