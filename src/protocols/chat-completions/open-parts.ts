@@ -1,6 +1,7 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart } from '../../canonical/message.ts'
+import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import type { Told } from './layout.ts'
 import type { Choice } from './stream-decoder.ts'
@@ -44,6 +45,14 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
   if (thought) choice.thoughts.push({ part, said: thought, detail: undefined })
   choice.open = { kind, part, before: choice.points, ...(thought && { thought }) }
   return part
+}
+
+/** Citations and layouts are of texts by their length. */
+export function count(choice: Choice, part: number, { kind, text }: { kind: 'text' | 'refusal'; text: string }): void {
+  if (kind === 'refusal') return
+  choice.points += lengthOf(text)
+  const told = choice.told.find(one => one.part === part)
+  if (told) told.length += text.length
 }
 
 export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: Emit<CanonicalEvent> }): void {

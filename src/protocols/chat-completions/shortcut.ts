@@ -1,8 +1,8 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import { advanceJson } from '../../kit/json.ts'
-import { lengthOf } from '../../kit/text.ts'
 import type { Shortcut } from '../../protocol.ts'
+import { count } from './open-parts.ts'
 import type { State as DecoderState } from './stream-decoder.ts'
 import { type Choice, type State as EncoderState, type PartOut, reasoningField } from './stream-state.ts'
 
@@ -21,7 +21,7 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
   switch (delta.kind) {
     case 'text':
       if (open?.part !== part || choice.logprobs.text.length + choice.logprobs.refusal.length > 0) return false
-      if (open.kind === 'text') choice.points += lengthOf(delta.text)
+      if (open.kind !== 'reasoning') count(choice, part, { kind: open.kind, text: delta.text })
       return true
     case 'reasoning':
       if (open?.part !== part || !open.thought) return false

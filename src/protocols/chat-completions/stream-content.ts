@@ -1,10 +1,9 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
 import { decodeImages } from './images.ts'
-import { add, closePart, opened, openPart, placeOf } from './open-parts.ts'
+import { add, closePart, count, opened, openPart, placeOf } from './open-parts.ts'
 import { kept, merge, protocolName } from './own.ts'
 import { decodeLogprobs } from './response.ts'
 import type { Choice } from './stream-decoder.ts'
@@ -14,9 +13,7 @@ import { appendReasoning } from './stream-reasoning.ts'
 
 export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
   const part = opened(choice, kind, emit)
-  if (kind === 'text') choice.points += lengthOf(text)
-  const told = choice.told.find(one => one.part === part)
-  if (told) told.length += text.length
+  count(choice, part, { kind, text })
   add(choice, part, { delta: { kind: 'text', text }, emit })
   const logprobs = choice.logprobs[kind]
   if (logprobs.length === 0) return
