@@ -1,9 +1,13 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { PlainToolChoice } from '../canonical/tool.ts'
+import { isObject } from './json.ts'
 
 export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
 
-/** Where no choice of tools holds arguments to their schemas, each function says so itself. */
+/**
+ * Where no choice of tools holds arguments to their schemas, each function says so itself: those whose schema is closed, for
+ * providers refuse a whole request over one that is not.
+ */
 export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: string, field: string): void }): PlainRequest {
   const { toolChoice: choice, ...others } = request
   if (choice?.mode !== 'validated') return request as PlainRequest
@@ -11,6 +15,19 @@ export function withStrictTools(request: CanonicalRequest, report: { add(code: '
   const plain: PlainToolChoice = choice.tools
     ? { mode: 'allowed', require: false, tools: choice.tools.map(name => ({ kind: 'function', name })) }
     : { mode: 'auto' }
-  const tools = others.tools?.map(tool => (tool.type === 'function' ? { ...tool, strict: true } : tool))
+  const tools = others.tools?.map(tool =>
+    tool.type === 'function' && isObject(tool.parameters) && isClosed(tool.parameters) ? { ...tool, strict: true } : tool,
+  )
   return { ...others, ...(tools && { tools }), toolChoice: plain }
+}
+
+/** Nothing is optional and nothing more is allowed, all the way down. */
+function isClosed(schema: unknown): boolean {
+  if (!isObject(schema)) return true
+  const { type, properties, required, additionalProperties, items, anyOf } = schema
+  const parts = [items, ...(Array.isArray(anyOf) ? anyOf : [])]
+  if (!parts.every(isClosed)) return false
+  if (type !== 'object' && !isObject(properties)) return true
+  const all = Object.entries(isObject(properties) ? properties : {})
+  return additionalProperties === false && all.every(([key, value]) => Array.isArray(required) && required.includes(key) && isClosed(value))
 }

@@ -134,41 +134,41 @@ describe('how much to think (2.8)', () => {
 describe('functions held to their schemas (2.6)', () => {
   const look = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
   const held = (...allowedFunctionNames: string[]) => ({
-    ...declares({ name: 'a', parametersJsonSchema: look }, { name: 'b' }),
+    ...declares(
+      { name: 'a', parametersJsonSchema: look },
+      { name: 'b', parametersJsonSchema: { ...look, properties: { q: { type: 'object', properties: {} } } } },
+    ),
     toolConfig: { functionCallingConfig: { mode: 'VALIDATED', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) } },
   })
   const asStrict = 'tool_choice.strict-tools /toolConfig/functionCallingConfig'
   const fn = (name: string) => ({ type: 'function', function: { name } })
   test.each<Row>([
     [
-      'each tool says it',
+      'each tool with a closed schema says it',
       'generate-content → chat-completions',
       held(),
-      { tools: [{ function: { name: 'a', strict: true } }, { function: { name: 'b', strict: true } }], tool_choice: 'auto' },
+      { tools: [{ function: { name: 'a', strict: true } }, { function: { name: 'b' } }], tool_choice: 'auto' },
       [asStrict],
     ],
     [
-      'each flat tool says it',
+      'each such flat tool says it',
       'generate-content → responses',
       held(),
       {
         tools: [
           { name: 'a', strict: true },
-          { name: 'b', strict: true },
+          { name: 'b', strict: false },
         ],
         tool_choice: 'auto',
       },
       [asStrict],
     ],
     [
-      'each tool of messages says it',
+      'each such tool of messages says it',
       'generate-content → messages',
       held(),
       {
-        tools: [
-          { name: 'a', strict: true },
-          { name: 'b', strict: true },
-        ],
+        tools: [{ name: 'a', strict: true }, { name: 'b' }],
         tool_choice: { type: 'auto' },
       },
       [asStrict],

@@ -94,6 +94,9 @@ export const blocks = {
   ],
 }
 
+/** Functions with such a schema can be strict. */
+const closed = { type: 'object', properties: {}, additionalProperties: false }
+
 export const gemini = {
   reply: (parts: object[], body: object = {}, candidate: object = {}) => ({
     candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP', ...candidate }],
@@ -105,7 +108,11 @@ export const gemini = {
   }),
   request: (body: object) => ({ model: 'm', contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { maxOutputTokens: 50 }, ...body }),
   says: (...contents: object[]) => ({ model: 'm', contents, generationConfig: { maxOutputTokens: 50 } }),
-  heldToSchemas: () => gemini.request({ tools: [{ functionDeclarations: [{ name: 'look' }] }], toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } } }),
+  heldToSchemas: () =>
+    gemini.request({
+      tools: [{ functionDeclarations: [{ name: 'look', parametersJsonSchema: closed }] }],
+      toolConfig: { functionCallingConfig: { mode: 'VALIDATED' } },
+    }),
   oneWord: () =>
     gemini.request({ generationConfig: { maxOutputTokens: 50, responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['yes', 'no'] } } }),
 }
