@@ -80,7 +80,6 @@ const neutral: Record<ProtocolName, Wire[]> = {
     { service_tier: 'auto' },
     { speed: 'standard' },
     { output_config: {} },
-    { thinking: { type: 'disabled' } },
     { context_management: {} },
     { context_management: { edits: [] } },
     { system: [] },
@@ -135,4 +134,13 @@ describe.each(protocolNames)('%s', from => {
   test.each(said)('%s loses nothing, so nothing is told of it', (_, more) => {
     for (const to of others(from)) expect({ to, notes: told(from, to, { ...asks[from], ...more }).notes }).toEqual({ to, notes: [] })
   })
+})
+
+test.each<[to: ProtocolName, model: string, notes: string[]]>([
+  ['chat-completions', 'm-1', []],
+  ['responses', 'm-1', []],
+  ['generate-content', 'gemini-2.5-flash', []],
+  ['generate-content', 'm-1', ['approximated /thinking/type reasoning.effort']],
+])('thinking that is off stays off, and what always thinks is told to think least: %s with %s', (to, model, notes) => {
+  expect(told('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes).toEqual(notes)
 })

@@ -78,7 +78,7 @@ describe.each(all)('$name: the stream encoder', protocol => {
     fc.assert(
       fc.property(cleanEvents, events => {
         const { text } = encodeStream(protocol, events)
-        expect(text.endsWith('\n\n')).toBe(true)
+        expect(text).toMatch(/\r?\n\r?\n$/)
         for (const { event, wire } of framesOf(text)) {
           const type = typeof wire === 'object' && wire !== null && 'type' in wire ? wire.type : undefined
           expect(event).toBe(protocol.frames.named && type !== undefined ? type : undefined)
