@@ -30,7 +30,7 @@ async function failures({ mutant, folders, runs }: Question): Promise<string[]> 
   const failed = testModules.filter(module => !module.ok())
   return [
     ...failed.flatMap(module => [...module.children.allTests('failed')].map(({ fullName }) => `${module.relativeModuleId} > ${fullName}`)),
-    ...[...failed.flatMap(module => module.errors()), ...unhandledErrors].map(String),
+    ...[...failed.flatMap(module => module.errors()), ...unhandledErrors].map(error => JSON.stringify(error)),
   ]
 }
 

@@ -8,10 +8,10 @@ import { type Mutant, mutants } from './mutants.ts'
 /**
  * Plants every fault of the list alone and looks whether a table notices, and if none does, whether a law does.
  * Prints a line for each, and writes the score into docs/architecture.md. Words on the command line choose faults by their text;
- * `--lanes N` asks with N processes at once (2 if absent).
+ * `--lanes N` asks with N processes at once (2 if absent); `--after FILE` goes on from what a run that was stopped had printed.
  * Exit code 1: a fault lived.
  */
-const { positionals: words, values } = parseArgs({ allowPositionals: true, options: { lanes: { type: 'string', default: '2' } } })
+const { positionals: words, values } = parseArgs({ allowPositionals: true, options: { lanes: { type: 'string', default: '2' }, after: { type: 'string' } } })
 const chosen = mutants.filter(({ fault, room }) => words.every(word => fault.includes(word) || room.includes(word)))
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -55,6 +55,10 @@ async function judge(mutant: Mutant, { ask }: Lane): Promise<Verdict> {
   return { ...mutant, killedBy: undefined }
 }
 
+function lineOf({ killedBy, fault, room }: Verdict): string {
+  return `${killedBy ? `killed by ${killedBy}` : 'LIVED'}: ${fault} (${room})`
+}
+
 const lanes = await Promise.all(Array.from({ length: Number(values.lanes) }, openLane))
 // A suite that fails anyway would notice everything.
 const [first] = lanes
@@ -63,14 +67,18 @@ for (const folders of [tables, ['test/laws']]) {
   if (failed.length > 0) throw new Error(`with no fault planted this fails already:\n${failed.join('\n')}`)
 }
 
-const verdicts: Verdict[] = []
-const waiting = [...chosen]
+const before = values.after === undefined ? [] : readFileSync(values.after, 'utf8').split('\n')
+const verdicts: Verdict[] = chosen.flatMap(mutant => {
+  const [by] = (['a law', 'a table'] as const).filter(one => before.includes(lineOf({ ...mutant, killedBy: one })))
+  return by ? [{ ...mutant, killedBy: by }] : []
+})
+const waiting = chosen.filter(({ fault }) => !verdicts.some(verdict => verdict.fault === fault))
 await Promise.all(
   lanes.map(async lane => {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
       const verdict = await judge(mutant, lane)
       verdicts.push(verdict)
-      console.log(`${verdict.killedBy ? `killed by ${verdict.killedBy}` : 'LIVED'}: ${verdict.fault} (${verdict.room})`)
+      console.log(lineOf(verdict))
     }
     lane.close()
   }),
