@@ -64,7 +64,11 @@ export const notes = {
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'the mode of thinking became the nearest effort', source: '2.8' },
   'output.voice': { kind: 'approximated', reason: 'voices have other names at each provider', source: '2.9' },
   'output.sound-format': { kind: 'synthesized', reason: 'the format of the sound has to be told here', source: '2.9' },
-  'tool_choice.strict-tools': { kind: 'approximated', reason: 'each function with a closed schema says of itself that arguments are held to it', source: '2.6' },
+  'tool_choice.strict-tools': {
+    kind: 'approximated',
+    reason: 'each function with a closed schema says of itself that arguments are held to it',
+    source: '2.6',
+  },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'schema.name': { kind: 'synthesized', reason: 'a schema needs a name here', source: '2.9' },
   'stop.too-many': { kind: 'approximated', reason: 'only the first four stop sequences', source: '2.10' },

@@ -74,7 +74,11 @@ export const notes = {
   'tool_choice.subset-not-enforced': { kind: 'approximated', reason: 'all tools are sent, although only some may be called', source: '2.6' },
   'tool_choice.not-allowed': { kind: 'approximated', reason: 'the model called a tool that was not among the allowed ones', source: '2.6' },
   'tool_choice.without-tools': { kind: 'dropped', reason: 'a choice of tools needs tools', source: '2.6' },
-  'tool_choice.strict-tools': { kind: 'approximated', reason: 'each function with a closed schema says of itself that arguments are held to it', source: '2.6' },
+  'tool_choice.strict-tools': {
+    kind: 'approximated',
+    reason: 'each function with a closed schema says of itself that arguments are held to it',
+    source: '2.6',
+  },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'output.strict': { kind: 'approximated', reason: 'the target always holds the answer to the schema', source: '2.9' },
   'output.json-instructed': { kind: 'synthesized', reason: 'JSON without a schema is asked for in words', source: '2.9' },

@@ -66,7 +66,11 @@ export const responsesNotes = {
   'citation.unsupported': { kind: 'dropped', reason: 'a citation of this kind has no place here', source: '2.15' },
   'citation.approximated': { kind: 'approximated', reason: 'only place, title and address of a citation can be said', source: '2.15' },
   'limit.raised': { kind: 'approximated', reason: 'fewer than 16 output tokens cannot be asked for', source: '2.10' },
-  'tool_choice.strict-tools': { kind: 'approximated', reason: 'each function with a closed schema says of itself that arguments are held to it', source: '2.6' },
+  'tool_choice.strict-tools': {
+    kind: 'approximated',
+    reason: 'each function with a closed schema says of itself that arguments are held to it',
+    source: '2.6',
+  },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'schema.name': { kind: 'synthesized', reason: 'an output schema must have a name', source: '2.9' },
   'user.hashed': { kind: 'approximated', reason: 'the safety identifier has at most 64 characters here, so its hash is sent', source: '2.12' },
