@@ -92,7 +92,7 @@ function streams(from: Protocol, to: Protocol): Target {
       }
       const came = wiresOf(new TextDecoder().decode(text))
       // Who leaves out the number of a candidate is taken at its place.
-      const isPlain = from.name !== 'generate-content' || !/"index":1/.test(new TextDecoder().decode(text))
+      const isPlain = !unnumbered.get(from.name)?.test(new TextDecoder().decode(text))
       if (came && isPlain && translator.finished) must(source.outcome(came) !== 'cut', 'a stream that was cut counts as whole:', new TextDecoder().decode(text))
     },
   }
@@ -258,6 +258,12 @@ function answersByHttp(served: Protocol): Target {
     },
   }
 }
+
+/** Streams in which a candidate may be one without a number. */
+const unnumbered = new Map<string, RegExp>([
+  ['generate-content', /"index":1/],
+  ['chat-completions', /"choices":\[\{(?!"index":)/],
+])
 
 /** Decoders refuse objects with such a key, also among arguments that were a text on the wire they came from. */
 const hasBadKey = (text: string) => text.includes('"__proto__"')
