@@ -8,7 +8,7 @@ import { targets } from './targets.ts'
 /**
  * Random bodies, streams and HTTP messages that are nearly right, for every decoder, every pair of stream machines, the
  * frames of text/event-stream and the gateway: `npm run fuzz -- --seconds 120`. Prints the number of its first case before
- * anything else; `--from N` starts there, `--case N` runs that one alone. What it finds is kept in seeds.json, which every
+ * anything else; `--from N` starts there, `--to N` ends before it if time is left, `--case N` runs that one alone. What it finds is kept in seeds.json, which every
  * run of the tests tries again. `--record` adds what was spent to docs/reliability.md.
  */
 const option = (name: string) => {
@@ -30,20 +30,20 @@ const read = <T>(file: URL) => JSON.parse(readFileSync(file, 'utf8')) as T
 const hangMs = 60_000
 
 const only = option('case')
-if (only === undefined) await fuzz(option('seconds') ?? 60, option('from') ?? randomInt(2 ** 40))
+if (only === undefined) await fuzz(option('seconds') ?? 60, option('from') ?? randomInt(2 ** 40), option('to') ?? Number.MAX_SAFE_INTEGER)
 else {
   const finding = await found(only)
   console.log(finding ?? `${targetOf(only).name}: nothing found`)
   process.exit(finding === undefined ? 0 : 1)
 }
 
-async function fuzz(seconds: number, from: number): Promise<void> {
+async function fuzz(seconds: number, from: number, to: number): Promise<void> {
   console.log(`fuzzing ${targets.length} targets for ${seconds} s: npm run fuzz -- --seconds ${seconds} --from ${from}`)
   const started = Date.now()
   const until = started + seconds * 1000
   const findings = new Map<number, string>()
   let next = from
-  while (Date.now() < until && findings.size < enough) next = await work(next, until, findings)
+  while (Date.now() < until && next < to && findings.size < enough) next = await work({ from: next, to, until }, findings)
   for (const [number, finding] of findings) console.log(`\ncase ${number} (npm run fuzz -- --case ${number}): ${finding}`)
   const spent: Spent = { cases: next - from, seconds: Math.round((Date.now() - started) / 1000), runs: 1, findings: findings.size }
   console.log(`\n${spent.cases} cases in ${spent.seconds} s, ${findings.size} findings`)
@@ -55,14 +55,14 @@ async function fuzz(seconds: number, from: number): Promise<void> {
   if (process.argv.includes('--record')) record(spent)
 }
 
-/** One worker until the time is over, or until it hangs. Gives the number of the first case that was not run. */
-function work(from: number, until: number, findings: Map<number, string>): Promise<number> {
+/** One worker until the time or the cases are over, or until it hangs. Gives the number of the first case that was not run. */
+function work({ from, to, until }: { from: number; to: number; until: number }, findings: Map<number, string>): Promise<number> {
   const place = new SharedArrayBuffer(8)
   const present = new Float64Array(place)
   present[0] = from
   return new Promise(resolve => {
     const file = new URL('./worker.ts', import.meta.url).href
-    const worker = new Worker(bootstrap, { eval: true, workerData: { from, until, place, file } })
+    const worker = new Worker(bootstrap, { eval: true, workerData: { from, to, until, place, file } })
     let before = from
     let since = Date.now()
     const end = (next: number) => {

@@ -2,10 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { found } from './case.ts'
 
 /** Runs case after case; whoever started it reads the number of the present one, so that a hang has a name. */
-const { from, until, place } = workerData as { from: number; until: number; place: SharedArrayBuffer }
+const { from, to, until, place } = workerData as { from: number; to: number; until: number; place: SharedArrayBuffer }
 const present = new Float64Array(place)
 let number = from
-for (; Date.now() < until; number++) {
+for (; number < to && Date.now() < until; number++) {
   present[0] = number
   const finding = await found(number)
   if (finding !== undefined) parentPort?.postMessage({ number, finding })
