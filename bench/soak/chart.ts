@@ -32,6 +32,7 @@ function panel({ title, lines }: Panel, top: number, minutes: number): string {
 export function chart(panels: readonly Panel[], minutes: number): string {
   const height = panels.length * panelHeight
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#333">
+<title>${panels.map(({ title }) => title).join('; ')}</title>
 <rect width="${width}" height="${height}" fill="#fff"/>
 ${panels.map((one, i) => panel(one, i * panelHeight, minutes)).join('\n')}
 </svg>
