@@ -5,7 +5,7 @@ import { createStreamTranslator, translateError, translateRequest, translateResp
 import type { Note } from '../../src/canonical/note.ts'
 import type { WireError } from '../../src/protocol.ts'
 import { isProtocolName, type ProtocolName, protocols } from '../../src/protocols/index.ts'
-import { framesOf } from '../support/run.ts'
+import { framesOf } from '../../src/testing/streams.ts'
 import { shared, skipReason } from './data.ts'
 
 type Pair = { from: ProtocolName; to: ProtocolName }

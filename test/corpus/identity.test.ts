@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
-import { canonicalJson } from '../support/json.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
 import { corpusFiles, recordedStreams, shared, skipReason } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 

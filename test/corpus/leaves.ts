@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Note } from '../../src/canonical/note.ts'
+import { leaves } from '../../src/testing/json.ts'
 import { covers, valueAt } from '../support/cross.ts'
-import { leaves } from '../support/json.ts'
 
 type Translated = { body: unknown; notes: Note[] }
 

@@ -3,7 +3,7 @@ import { createStreamTranslator, translateResponse } from '../../src/api.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
-import { encodeStream } from '../support/run.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 import { corpusFiles, recordedReplies, shared, skipReason } from './data.ts'
 
 /** Why a fact may be noted of a reply in one form and not in the other. `only`: the form that notes it. */

@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, reasoningOf, textOf, toolCallsOf } from '../../src/index.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Exchange, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
 import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /**

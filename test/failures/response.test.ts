@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest, translateResponse } from '../../src/api.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import type { ProtocolName } from './protocols.ts'
 import {
   begun,

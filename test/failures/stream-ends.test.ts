@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { type ProtocolName, protocolNames } from './protocols.ts'
 import {
   begun,

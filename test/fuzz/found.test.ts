@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { cross } from '../support/cross.ts'
-import { canonicalJson } from '../support/json.ts'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
 
 /** What `npm run fuzz` found once, made small. */
 

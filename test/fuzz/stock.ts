@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import type { Protocol } from '../../src/protocol.ts'
+import { all, wiresOf } from '../../src/testing/bodies.ts'
+import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 import { recordedReplies, recordedRequests, recordedStreams } from '../corpus/data.ts'
-import { cleanEvents, cutEvents } from '../support/events.ts'
-import { encodeStream } from '../support/run.ts'
 import { type Script, wireOf } from '../support/upstreams/index.ts'
-import { all, wiresOf } from '../support/wires.ts'
 
 /** What one protocol's cases are made from: bodies and streams of every shape, the captured ones among them where there are any. */
 export type Stock = { requests: unknown[]; replies: unknown[]; streams: Uint8Array[]; errors: unknown[] }

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, type hosts, isStreaming, one, type Protocol, paths, replies, said, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
 
 export const all = Object.keys(paths) as Protocol[]

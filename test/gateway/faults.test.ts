@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, half, hosts, one, type Protocol, pairs, post, replies, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 /** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never a reply that is none. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { createFrameParser } from '../../src/sse/parse.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import {
   after,
   asking,

@@ -5,7 +5,7 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { createKeyRing } from '../../src/gateway/keys.ts'
 import { gateway } from '../../src/hosts/connect.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { after, hosts, listen, one, post, sendJson, until, upstream, wait } from './support.ts'
 

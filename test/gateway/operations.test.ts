@@ -2,8 +2,8 @@ import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { gateway } from '../../src/hosts/connect.ts'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import {
   after,
   asking,

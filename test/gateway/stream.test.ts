@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { strictOf } from '../support/strict/index.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, dataOf, failures, half, hosts, isStreaming, one, type Protocol, pairs, paths, said, sendStream, streams, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]

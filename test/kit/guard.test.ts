@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { check } from '../../src/kit/check.ts'
 import { guardOf } from '../../src/kit/guard.ts'
-import { fromSchema, json, runs } from '../support/arbitrary.ts'
-import { all } from '../support/wires.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { fromSchema, json } from '../../src/testing/from-schema.ts'
+import { runs } from '../support/runs.ts'
 
 const schemas = await Promise.all(
   all.map(async ({ name }) => {

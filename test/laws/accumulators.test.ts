@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import type { Part, ReasoningSegment } from '../../src/canonical/message.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
-import { runs } from '../support/arbitrary.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { serialEvents } from '../../src/testing/events.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 import { clientOf } from '../support/clients/index.ts'
-import { serialEvents } from '../support/events.ts'
-import { encodeStream } from '../support/run.ts'
-import { all } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 const options = { now: 1_750_000_000, ccAlwaysUsage: true }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { all, pairs } from '../../src/testing/bodies.ts'
+import { cleanEvents } from '../../src/testing/events.ts'
+import { encodeStream, framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
-import { runs } from '../support/arbitrary.ts'
-import { cleanEvents } from '../support/events.ts'
-import { encodeStream, framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all, pairs } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 /** A clean stream as bytes, and a byte of it after which nothing comes. */
 const cutBytes = fc.tuple(cleanEvents, fc.nat(1_000_000))

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
-import { runs } from '../support/arbitrary.ts'
-import { changed } from '../support/change.ts'
+import { pairs } from '../../src/testing/bodies.ts'
+import { changed } from '../../src/testing/change.ts'
+import { leaves } from '../../src/testing/json.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
-import { leaves } from '../support/json.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { pairs } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 

@@ -6,11 +6,11 @@ import type { Message, Part } from '../../src/canonical/message.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { Candidate, CanonicalResponse } from '../../src/canonical/response.ts'
 import { parseObject } from '../../src/kit/json.ts'
-import { runs } from '../support/arbitrary.ts'
+import { attempt, pairs, wiresOf } from '../../src/testing/bodies.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { everyIndex } from '../support/cross.ts'
-import { canonicalJson } from '../support/json.ts'
-import { decodeStream, encodeStream } from '../support/run.ts'
-import { attempt, pairs, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', ({ from, to }) => {
   const reply = wiresOf(from).response.map(wire => attempt(() => from.decodeResponse(wire).value))

@@ -6,12 +6,12 @@ import { checkGrammar } from '../../src/canonical/grammar.ts'
 import type { Part } from '../../src/canonical/message.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import { parseObject } from '../../src/kit/json.ts'
+import { all, attempt, canonicalResponse, wiresOf } from '../../src/testing/bodies.ts'
+import { cleanEvents } from '../../src/testing/events.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { collectStream, explodeResponse } from '../../src/translate/whole.ts'
-import { runs } from '../support/arbitrary.ts'
-import { cleanEvents } from '../support/events.ts'
-import { decodeStream, encodeStream } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all, attempt, canonicalResponse, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 test('collect gives back what explode took apart', () => {
   fc.assert(

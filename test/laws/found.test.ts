@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Protocol } from '../../src/protocol.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
 import { cross, type Kind } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
-import { canonicalJson } from '../support/json.ts'
 import { lossOf } from '../support/loss.ts'
 
 /** What new dice of the laws found once, kept so that every run looks at it. */

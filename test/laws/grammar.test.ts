@@ -6,13 +6,13 @@ import { checkGrammar } from '../../src/canonical/grammar.ts'
 import type { Part } from '../../src/canonical/message.ts'
 import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { Protocol } from '../../src/protocol.ts'
+import { all, pairs } from '../../src/testing/bodies.ts'
+import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
+import { brokenStream, encodeStream, framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamReader, createStreamTranslator } from '../../src/translate/stream.ts'
-import { runs } from '../support/arbitrary.ts'
 import { clientOf } from '../support/clients/index.ts'
-import { cleanEvents, cutEvents } from '../support/events.ts'
-import { brokenStream, encodeStream, framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all, pairs } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 test('the random streams obey the grammar themselves', () => {
   fc.assert(

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
-import { runs } from '../support/arbitrary.ts'
-import { conversation } from '../support/conversations.ts'
+import { all, pairs } from '../../src/testing/bodies.ts'
+import { conversation } from '../../src/testing/conversations.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { pathOf } from '../support/cross.ts'
-import { canonicalJson } from '../support/json.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all, pairs } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 /** Mapping options under which histories are not pruned: older reasoning is dropped by default where servers refuse it. */
 const keepAll = { ccReasoningInHistory: 'always' } as object

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../support/arbitrary.ts'
-import { canonicalJson } from '../support/json.ts'
-import { all, attempt, wiresOf } from '../support/wires.ts'
+import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name, read and written again', protocol => {
   const { decodeRequest, encodeRequest, decodeResponse, encodeResponse, decodeError, encodeError } = protocol

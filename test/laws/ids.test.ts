@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Message, Part } from '../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
-import { runs } from '../support/arbitrary.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { pathOf } from '../support/cross.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 /** Calls under ids of any form, some of them nearly alike; each result says which call it is of. */
 const ids = fc.uniqueArray(

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../support/arbitrary.ts'
-import { nonsense } from '../support/events.ts'
-import { encodeStream } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all } from '../support/wires.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { nonsense } from '../../src/testing/events.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name: the stream encoder', protocol => {
   test('writes a legal stream whatever it is given, and a successful one only for what came to a clean end', () => {

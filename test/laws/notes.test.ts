@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { runs } from '../support/arbitrary.ts'
+import { all, pairs, wiresOf } from '../../src/testing/bodies.ts'
 import { cross, kinds } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
-import { all, pairs, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', pair => {
   test.each(kinds)('what a note says of a %s is so', kind => {

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../src/canonical/message.ts'
 import type { Protocol } from '../../src/protocol.ts'
-import { runs } from '../support/arbitrary.ts'
-import { conversation } from '../support/conversations.ts'
+import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
+import { conversation } from '../../src/testing/conversations.ts'
 import { brokenPrefix, continued, cutsOf } from '../support/prefix.ts'
-import { all, attempt, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 

@@ -1,10 +1,11 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { json, runs } from '../support/arbitrary.ts'
-import { cleanEvents, cutEvents } from '../support/events.ts'
-import { deepFreeze } from '../support/json.ts'
-import { decodeStream, encodeStream, run } from '../support/run.ts'
-import { all, attempt, canonicalRequest, canonicalResponse, wiresOf } from '../support/wires.ts'
+import { all, attempt, canonicalRequest, canonicalResponse, wiresOf } from '../../src/testing/bodies.ts'
+import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
+import { json } from '../../src/testing/from-schema.ts'
+import { deepFreeze } from '../../src/testing/json.ts'
+import { decodeStream, encodeStream, run } from '../../src/testing/streams.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name changes nothing that it is given', protocol => {
   const wires = wiresOf(protocol)

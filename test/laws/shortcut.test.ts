@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent, Delta } from '../../src/canonical/event.ts'
 import type { Part } from '../../src/canonical/message.ts'
 import type { Protocol } from '../../src/protocol.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
-import { runs } from '../support/arbitrary.ts'
-import { cleanEvents, cutEvents } from '../support/events.ts'
-import { encodeStream } from '../support/run.ts'
-import { all } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../support/arbitrary.ts'
+import { pairs, wiresOf } from '../../src/testing/bodies.ts'
 import { kinds } from '../support/cross.ts'
 import { lossOf } from '../support/loss.ts'
-import { pairs, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', pair => {
   test.each(kinds)('what is changed in a %s is changed in the other body and comes back, or a note says why not', kind => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { all } from '../../src/testing/bodies.ts'
+import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
-import { runs } from '../support/arbitrary.ts'
-import { cleanEvents, cutEvents } from '../support/events.ts'
-import { encodeStream } from '../support/run.ts'
-import { all } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
-import { runs } from '../support/arbitrary.ts'
-import { serialEvents } from '../support/events.ts'
-import { canonicalJson } from '../support/json.ts'
-import { decodeStream, encodeStream } from '../support/run.ts'
-import { all } from '../support/wires.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { serialEvents } from '../../src/testing/events.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name: a stream in the form that is its own', protocol => {
   test('read and written again has the same events, and nothing is noted', () => {

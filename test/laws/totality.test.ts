@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { json, runs } from '../support/arbitrary.ts'
-import { run } from '../support/run.ts'
-import { all, wiresOf } from '../support/wires.ts'
+import { all, wiresOf } from '../../src/testing/bodies.ts'
+import { json } from '../../src/testing/from-schema.ts'
+import { run } from '../../src/testing/streams.ts'
+import { runs } from '../support/runs.ts'
 
 /** What anything may lead to: a value, or one of our errors with a code. */
 function expectTotal(act: () => unknown): void {

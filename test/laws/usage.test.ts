@@ -4,10 +4,10 @@ import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
+import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { countsOf } from '../../src/translate/response.ts'
-import { runs } from '../support/arbitrary.ts'
-import { decodeStream, encodeStream } from '../support/run.ts'
-import { all, attempt, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 /** Inclusive totals, with parts that fit into them. */
 const usage: fc.Arbitrary<Usage> = fc

@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { TranslationError } from '../../src/errors.ts'
 import type { Protocol } from '../../src/protocol.ts'
-import { wordsOf } from '../support/arbitrary.ts'
-import { type Change, changed, keysOf, mark } from '../support/change.ts'
+import { all, attempt, pairs, wiresOf } from '../../src/testing/bodies.ts'
+import { type Change, changed, keysOf, mark } from '../../src/testing/change.ts'
+import { wordsOf } from '../../src/testing/from-schema.ts'
+import { canonicalJson, leaves } from '../../src/testing/json.ts'
 import { everyIndex, type Kind, kinds } from '../support/cross.ts'
-import { canonicalJson, leaves } from '../support/json.ts'
 import { lossOfChange } from '../support/loss.ts'
-import { all, attempt, pairs, wiresOf } from '../support/wires.ts'
 
 /** A word that no protocol has. */
 const invented = `invented${mark}`

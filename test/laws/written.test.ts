@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runs } from '../support/arbitrary.ts'
+import { pairs, wiresOf } from '../../src/testing/bodies.ts'
 import { cross, kinds, sent } from '../support/cross.ts'
-import { pairs, wiresOf } from '../support/wires.ts'
+import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', ({ from, to }) => {
   test.each(kinds)('what it writes of a %s, its own codecs read and write again alike, without a note', kind => {

@@ -1,8 +1,8 @@
 import type { Note } from '../../src/canonical/note.ts'
 import type { Encoded, Protocol } from '../../src/protocol.ts'
-import { keysOf } from './change.ts'
-import { canonicalJson } from './json.ts'
-import { attempt } from './wires.ts'
+import { attempt } from '../../src/testing/bodies.ts'
+import { keysOf } from '../../src/testing/change.ts'
+import { canonicalJson } from '../../src/testing/json.ts'
 
 export type Kind = 'request' | 'response'
 export const kinds: Kind[] = ['request', 'response']

@@ -1,9 +1,9 @@
 import { unwrapSignature } from '../../src/kit/envelope.ts'
 import type { Protocol } from '../../src/protocol.ts'
-import { wordsOf } from './arbitrary.ts'
-import { type Change, changed, changeOf, keysOf, mark } from './change.ts'
+import { type Change, changed, changeOf, keysOf, mark } from '../../src/testing/change.ts'
+import { wordsOf } from '../../src/testing/from-schema.ts'
+import { canonicalJson, leaves } from '../../src/testing/json.ts'
 import { type Crossed, covers, cross, everyIndex, type Kind, parentOf, sent, valueAt } from './cross.ts'
-import { canonicalJson, leaves } from './json.ts'
 
 /**
  * What is lost in silence when one leaf of a body, chosen by number, is another one. Undefined: nothing, or a note names it.

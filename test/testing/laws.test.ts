@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, type ProtocolName, protocols, translateRequest } from '../../src/index.ts'
 import * as testing from '../../src/testing/index.ts'
-import { runs } from '../support/arbitrary.ts'
+import { runs } from '../support/runs.ts'
 
 const names = Object.keys(protocols) as ProtocolName[]
 const from: ProtocolName = 'messages'

@@ -1,9 +1,9 @@
 import type { Note } from '../../src/canonical/note.ts'
-import { wordsOf } from '../support/arbitrary.ts'
-import { changed, changesOf, without } from '../support/change.ts'
+import { changed, changesOf, without } from '../../src/testing/change.ts'
+import { wordsOf } from '../../src/testing/from-schema.ts'
+import { leaves } from '../../src/testing/json.ts'
 import { at, type Example, outcomeOf, pointedAt } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
-import { leaves } from '../support/json.ts'
 
 /** Every note with what it means and a short example: rows of the README's table. */
 export function noteRows(): string[][] {

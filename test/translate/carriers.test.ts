@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Message, Part, Signature } from '../../src/canonical/message.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { all } from '../../src/testing/bodies.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf, type Echo } from '../support/clients/index.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all } from '../support/wires.ts'
 
 /** A provider that signs calls and texts, which no client of the wires here takes for its own. */
 const proof = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'elsewhere', model: 'gemini-3-pro', form: 'thought' } })

@@ -4,7 +4,7 @@ import { explode } from '../../src/canonical/explode.ts'
 import type { Part } from '../../src/canonical/message.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { decodeStream, encodeStream } from '../support/run.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 
 const replyWith = (...parts: Part[]) =>
   explode({

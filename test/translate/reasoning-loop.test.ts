@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
+import { all, pairs } from '../../src/testing/bodies.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Body, clientOf, type Echo } from '../support/clients/index.ts'
 import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
-import { strictOf } from '../support/strict/index.ts'
-import { all, pairs } from '../support/wires.ts'
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 

@@ -9,8 +9,8 @@ import {
   translateRequest,
   translateResponse,
 } from '../../src/index.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
-import { strictOf } from '../support/strict/index.ts'
 
 const others = ['chat-completions', 'messages'] as const
 const from = 'responses'

@@ -3,7 +3,7 @@ import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { decodeStream, encodeStream } from '../support/run.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 
 /** What a streamed reply and a whole one of the same answer have in common, where they once had not. */
 

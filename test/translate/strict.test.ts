@@ -10,11 +10,11 @@ import {
   translateResponse,
 } from '../../src/index.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Example, outcomeOf } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
 import { blocks, chat, items } from '../support/examples/wires.ts'
-import { framesOf } from '../support/run.ts'
-import { strictOf } from '../support/strict/index.ts'
 
 const thrownBy = (act: () => unknown): TranslationError => {
   try {

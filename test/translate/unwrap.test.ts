@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
+import { framesOf } from '../../src/testing/streams.ts'
 import { startUnwrapping, unwrapText } from '../../src/translate/unwrap.ts'
-import { framesOf } from '../support/run.ts'
 
 function unwrap(pieces: string[]) {
   const state = startUnwrapping()

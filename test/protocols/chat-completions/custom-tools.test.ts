@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { framesOf } from '../../../src/testing/streams.ts'
 import { chat as bodies, items } from '../../support/examples/wires.ts'
-import { framesOf } from '../../support/run.ts'
 import { chunk } from './run.ts'
 
 /** Tools that take free text, towards servers of this wire: some know them, some call them as functions, some know only functions. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, protocols, translateRequest, translateResponse } from '../../../src/index.ts'
-import { framesOf } from '../../support/run.ts'
+import { framesOf } from '../../../src/testing/streams.ts'
 
 /** Clients that declare `functions` know `function_call` alone, in which an answer has one call. */
 

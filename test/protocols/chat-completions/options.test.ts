@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
+import { framesOf } from '../../../src/testing/streams.ts'
 import { blocks, chat as bodies, png } from '../../support/examples/wires.ts'
-import { framesOf } from '../../support/run.ts'
 import { chunk, decodeStream } from './run.ts'
 
 /** What a caller may choose, and what happens without a choice. */

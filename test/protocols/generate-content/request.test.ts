@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiLevel } from '../../../src/protocols/generate-content/options.ts'
-import { strictOf } from '../../support/strict/index.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
 
 type Body = Record<string, unknown>
 

@@ -4,8 +4,8 @@ import { explode } from '../../../src/canonical/explode.ts'
 import type { Part } from '../../../src/canonical/message.ts'
 import type { Finish } from '../../../src/canonical/response.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
 import { answering } from '../../support/answering.ts'
-import { decodeStream, encodeStream } from '../../support/run.ts'
 
 /** The official client reads what the stream encoder writes. */
 

@@ -5,9 +5,9 @@ import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Citation, Part } from '../../../src/canonical/message.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+import { encodeStream, run } from '../../../src/testing/streams.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
 import { collectStream, explodeResponse } from '../../../src/translate/whole.ts'
-import { encodeStream, run } from '../../support/run.ts'
-import { strictOf } from '../../support/strict/index.ts'
 
 const strict = strictOf('generate-content')
 const event = (parts: object[], more: object = {}, beside: object = {}) => ({

@@ -8,7 +8,7 @@ import { isObject } from '../../../src/kit/json.ts'
 import type { Protocol } from '../../../src/protocol.ts'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
-import { leaves } from '../../support/json.ts'
+import { leaves } from '../../../src/testing/json.ts'
 import { everyEvent, everyRequest, everyResponse } from './everything.ts'
 
 const targets = Object.values(protocols).filter(({ name }) => name !== 'messages') as Protocol[]

@@ -6,8 +6,8 @@ import type { Part } from '../../../src/canonical/message.ts'
 import type { FinishReason } from '../../../src/canonical/response.ts'
 import { isObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
-import { encodeStream } from '../../support/run.ts'
-import { strictOf } from '../../support/strict/index.ts'
+import { encodeStream } from '../../../src/testing/streams.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
 import { accumulate, encode, faultsOf, lastResponse, typesOf } from './support.ts'
 
 const start: CanonicalEvent = { type: 'start', id: 'x1', model: 'm-1', createdAt: 7 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { explode } from '../../../src/canonical/explode.ts'
 import { protocols } from '../../../src/protocols/index.ts'
-import { encodeStream } from '../../support/run.ts'
+import { encodeStream } from '../../../src/testing/streams.ts'
 
 const { responses, messages, 'chat-completions': chat, 'generate-content': generate } = protocols
 

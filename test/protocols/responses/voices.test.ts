@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
-import { decodeStream, encodeStream } from '../../support/run.ts'
+import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
 import { accumulate, faultsOf, lastResponse } from './support.ts'
 
 const { responses } = protocols

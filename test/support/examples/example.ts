@@ -5,7 +5,7 @@ import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import type { CanonicalResponse } from '../../../src/canonical/response.ts'
 import { createStreamTranslator, type ProtocolName, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
 import type { Protocol } from '../../../src/protocol.ts'
-import { encodeStream, framesOf } from '../run.ts'
+import { encodeStream, framesOf } from '../../../src/testing/streams.ts'
 
 type Options = Omit<Parameters<typeof translateRequest>[1], 'from' | 'to'>
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { strictOf } from '../strict/index.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
 
 /** What an upstream is going to say, in nobody's dialect. */
 export type Script = {

@@ -1,5 +1,3 @@
-export * from '../../src/testing/from-schema.ts'
-
 /** How many runs a law gets: `WIREGLOT_LAW_RUNS`, else the given number. */
 export function runs(usual: number): { numRuns: number } {
   const wanted = Number(process.env['WIREGLOT_LAW_RUNS'])

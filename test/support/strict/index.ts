@@ -1,1 +1,0 @@
-export { strictOf } from '../../../src/testing/strict/index.ts'
