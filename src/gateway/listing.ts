@@ -1,5 +1,5 @@
+import { idsIn } from '../address/listed.ts'
 import { urlOf } from '../address/paths.ts'
-import { isObject } from '../kit/json.ts'
 import type { ModelInfo } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Service } from './ask.ts'
@@ -10,11 +10,6 @@ const freshMs = 60_000
 const patienceMs = 5_000
 
 export type Listing = (identity: Identity) => Promise<ModelInfo[]>
-
-function usualIds(listed: unknown): string[] {
-  const data = isObject(listed) && Array.isArray(listed['data']) ? (listed['data'] as unknown[]) : []
-  return data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
-}
 
 /** The configured models and, where any name that begins so is served, what the upstream says it has. */
 export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
@@ -45,8 +40,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     let text = ''
     for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
     const listed: unknown = status === 200 ? JSON.parse(text) : undefined
-    const { listed: idsIn = usualIds } = protocols[name].address
-    return idsIn(listed)
+    return idsIn(protocols[name], listed)
   }
 
   return async identity => {

@@ -49,7 +49,7 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
   const ask = createAsker(send, timeoutMs)
   const service = checkBase(base, tellOf('address'))
   if (service !== undefined) {
-    await checkListing(ask, service, { model, ...(key !== undefined && { key }) }, tellOf('service'))
+    await checkListing({ ask, service, model, key }, tellOf('service'))
     let offered = 0
     for (const name of only === undefined ? protocolNames : [only]) {
       const probe = { ask, service, protocol: protocols[name], model, key, wanted: only !== undefined, tell: tellOf(name) }
@@ -70,7 +70,7 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
 export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
   if (service === undefined) return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
-  return listed(createAsker(send, timeoutMs), service, key)
+  return listed({ ask: createAsker(send, timeoutMs), service, key })
 }
 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }

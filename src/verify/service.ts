@@ -1,10 +1,35 @@
 import { checkAddress } from '../address/check.ts'
+import { idsInAny } from '../address/listed.ts'
 import { urlOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
+import type { Protocol } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
 import { type Asker, gist, type Heard, isHtml, mendOf, parsed } from './ask.ts'
 import type { Point, Tell } from './point.ts'
 
-const bearer = (key: string | undefined): Record<string, string> => (key === undefined ? {} : { authorization: `Bearer ${key}` })
+type Offer = {
+  ask: Asker
+  service: string
+  key: string | undefined /** How it is shown. Absent: as every protocol does, until one way is accepted. */
+  protocol?: Protocol
+}
+
+/** What the listing answers, and which protocol's way of showing the key it was shown. */
+async function askListing({ ask, service, key, protocol }: Offer): Promise<{ heard: Heard; shownAs: Protocol }> {
+  const url = urlOf(service, '/v1/models')
+  const askAs = async (shownAs: Protocol) => ({ heard: await ask(url, { headers: shownAs.address.upstreamHeaders(key, undefined) }), shownAs })
+  const [first, ...others] = protocol ? [protocol] : Object.values(protocols)
+  const answer = await askAs(first as Protocol)
+  for (const other of others) {
+    // A provider that reads its key elsewhere says of ours that there is none.
+    if (!isRefused(answer.heard)) break
+    const again = await askAs(other)
+    if (!isRefused(again.heard)) return again
+  }
+  return answer
+}
+
+const isRefused = ({ status }: Heard) => status === 401 || status === 403
 
 /** The address that requests are composed with: as it was given, where it may have a version of the service's own. */
 export function checkBase(base: string, tell: Tell): string | undefined {
@@ -17,9 +42,9 @@ export function checkBase(base: string, tell: Tell): string | undefined {
 }
 
 /** GET /v1/models: is it the API, does it know the key, does it list the model? */
-export async function checkListing(ask: Asker, service: string, { key, model }: { key?: string; model: string }, tell: Tell): Promise<Point | undefined> {
-  const url = urlOf(service, '/v1/models')
-  const heard = await ask(url, { headers: bearer(key) })
+export async function checkListing({ model, ...offer }: Offer & { model: string }, tell: Tell): Promise<Point | undefined> {
+  const { heard, shownAs } = await askListing(offer)
+  const url = heard.asked
   const ms = heard.totalMs
   const failed = (name: string, told: string) => tell(name, 'failed', told, { mend: mendOf(heard), ms })
   if (heard.failure !== undefined) return failed('the service answers', `${url}: ${heard.failure}`)
@@ -47,41 +72,31 @@ export async function checkListing(ask: Asker, service: string, { key, model }: 
   else tell('status and body agree', 'passed', told ? `status ${heard.status}, and the body says why` : `status ${heard.status}`)
   if (heard.status === 404)
     return tell('the listing', 'warned', gist(heard), { mend: 'This service lists no models: clients that offer a choice of models will have none.' })
-  if (heard.status !== 200) return failed(heard.status === 401 || heard.status === 403 ? 'the key' : 'the listing', gist(heard))
-  tell('the key', 'passed', key === undefined ? 'none was asked for' : 'accepted')
-  const ids = idsIn(body)
+  if (heard.status !== 200) return failed(isRefused(heard) ? 'the key' : 'the listing', gist(heard))
+  tell('the key', 'passed', offer.key === undefined ? 'none was asked for' : 'accepted')
+  const ids = idsInAny(body)
   if (ids.includes(model)) tell('the model is listed', 'passed', model)
   else
     tell('the model is listed', 'warned', `«${model}» is not among ${ids.length}: ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' …' : ''}`, {
       mend: 'Copy the id from the listing; where names are patterns or aliases, the requests below decide.',
     })
-  return key === undefined ? undefined : checkWrongKey(ask, url, tell)
+  return offer.key === undefined ? undefined : checkWrongKey({ ...offer, protocol: shownAs }, tell)
 }
 
-async function checkWrongKey(ask: Asker, url: string, tell: Tell): Promise<Point> {
+async function checkWrongKey(offer: Offer, tell: Tell): Promise<Point> {
   const name = 'a wrong key is refused'
-  const heard: Heard = await ask(url, { headers: bearer('wireglot-verify-is-not-a-key') })
-  if (heard.status === 401 || heard.status === 403) return tell(name, 'passed', `status ${heard.status}`, { ms: heard.totalMs })
+  const { heard } = await askListing({ ...offer, key: 'wireglot-verify-is-not-a-key' })
+  if (isRefused(heard)) return tell(name, 'passed', `status ${heard.status}`, { ms: heard.totalMs })
   return tell(name, 'warned', gist({ ...heard, text: '' }), {
     ms: heard.totalMs,
     mend: 'Whoever finds the address is told the models: give the service keys, or let it listen on this machine alone.',
   })
 }
 
-/** The ids in a listing, in whatever dialect. */
-export function idsIn(body: unknown): string[] {
-  if (!isObject(body)) return []
-  const list = [body['data'], body['models']].find(Array.isArray) as unknown[] | undefined
-  return (list ?? []).flatMap(model => {
-    const id = isObject(model) ? (model['id'] ?? model['name']) : undefined
-    return typeof id === 'string' ? [id.replace(/^models\//, '')] : []
-  })
-}
-
 /** The ids of the models that a service lists. @throws Error that says what to change */
-export async function listed(ask: Asker, service: string, key: string | undefined): Promise<string[]> {
-  const heard = await ask(urlOf(service, '/v1/models'), { headers: bearer(key) })
+export async function listed(offer: Offer): Promise<string[]> {
+  const { heard } = await askListing(offer)
   const body = parsed(heard.text)
   if (heard.status !== 200 || !isObject(body)) throw new Error(`${heard.asked}: ${gist({ ...heard, text: isHtml(heard) ? '' : heard.text })}. ${mendOf(heard)}`)
-  return idsIn(body)
+  return idsInAny(body)
 }

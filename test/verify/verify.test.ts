@@ -103,6 +103,31 @@ describe('a provider of one protocol', () => {
   })
 })
 
+test.each<[string, string, () => object]>([
+  [
+    'reads its key as the Messages API does',
+    'x-api-key',
+    () => ({ data: [{ type: 'model', id: 'm', display_name: 'M', created_at: '1970-01-01T00:00:00Z' }], has_more: false }),
+  ],
+  ['reads its key as the Gemini API does', 'x-goog-api-key', () => ({ models: [{ name: 'models/m', displayName: 'M' }] })],
+])('a provider that %s is listed and its key accepted, and a wrong one is seen to be refused', async (_, header, listingOf) => {
+  const shown: (string | undefined)[] = []
+  const base = await listen((request, response) => {
+    const key = String(request.headers[header] ?? '')
+    shown.push(request.headers[header] === undefined ? undefined : key)
+    const known = key === 'client-secret'
+    const found = known && request.url === '/v1/models'
+    response.writeHead(found ? 200 : known ? 404 : 401, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(found ? listingOf() : { error: { message: known ? 'Not Found' : 'no key' } }))
+  })
+  const result = await run(base, { key: 'client-secret' })
+  expect(found(result, 'the key')).toMatchObject({ result: 'passed' })
+  expect(found(result, 'the model is listed')).toMatchObject({ result: 'passed' })
+  expect(found(result, 'a wrong key is refused')).toMatchObject({ result: 'passed' })
+  expect(shown).toContain('wireglot-verify-is-not-a-key')
+  expect(await listModels({ base, key: 'client-secret' })).toEqual(['m'])
+})
+
 const html = '<!doctype html><title>Console</title>'
 const whole = replies['chat-completions']
 const callOf = (args: string) => ({

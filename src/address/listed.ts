@@ -1,0 +1,19 @@
+import { isObject } from '../kit/json.ts'
+import type { Protocol } from '../protocol.ts'
+import { protocols } from '../protocols/index.ts'
+
+/** The ids of the models in a listing as this protocol writes it; none where the body is no such listing. */
+export function idsIn({ address }: Protocol, listing: unknown): string[] {
+  if (address.listed) return address.listed(listing)
+  const data = isObject(listing) && Array.isArray(listing['data']) ? (listing['data'] as unknown[]) : []
+  return data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
+}
+
+/** The ids in a listing of whatever protocol. */
+export function idsInAny(listing: unknown): string[] {
+  return (
+    Object.values(protocols)
+      .map(protocol => idsIn(protocol, listing))
+      .find(({ length }) => length > 0) ?? []
+  )
+}
