@@ -42,6 +42,9 @@ export function isClientName(name: string): name is ClientName {
 /** The environment variable that settings read the key from, when nobody says another. */
 export const usualKeyEnv = 'WIREGLOT_KEY'
 
+/** May an environment variable be called so? */
+export const isEnvName = (name: string): boolean => /^[A-Za-z_]\w{0,63}$/.test(name)
+
 export type ClientConfigOptions = {
   /** Address of the gateway, in whatever form. */
   base: string
@@ -69,7 +72,7 @@ export type ClientConfig = {
  */
 export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = usualKeyEnv }: ClientConfigOptions): ClientConfig {
   if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
-  if (!/^[A-Za-z_]\w*$/.test(keyEnv)) throw new RangeError('the key is told by the name of an environment variable, like WIREGLOT_KEY: letters, digits and _')
+  if (!isEnvName(keyEnv)) throw new RangeError('the key is told by the name of an environment variable, like WIREGLOT_KEY: letters, digits and _')
   const { title, remarks = [], snippets }: Client = clients[client]
   const told = { model, models: models.includes(model) ? models : [model, ...models], keyEnv }
   return { client, title, model, keyEnv, snippets: snippets({ ...told, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }

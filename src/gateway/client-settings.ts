@@ -1,4 +1,4 @@
-import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, usualKeyEnv } from '../clients/index.ts'
+import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, usualKeyEnv } from '../clients/index.ts'
 import type { ModelInfo } from '../protocol.ts'
 import { refuse } from './error.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
@@ -8,7 +8,7 @@ import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.t
  * `accept: text/plain` they come ready to paste. The key is nowhere in them.
  * @throws Refusal 400 for what there is not, 404 for a model that the key does not see
  */
-export function clientSettings({ base, query, headers }: GatewayRequest, models: readonly ModelInfo[]): GatewayAnswer {
+export function clientSettings({ base = '', query, headers }: GatewayRequest, models: readonly ModelInfo[]): GatewayAnswer {
   const asked = query.get('client')
   const model = query.get('model')
   const keyEnv = query.get('key-env') ?? usualKeyEnv
@@ -16,8 +16,9 @@ export function clientSettings({ base, query, headers }: GatewayRequest, models:
   if (asked !== null && !isClientName(asked)) throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
   if (model !== null && !ids.includes(model))
     throw refuse(404, 'not_found', 'there is no such model here; GET /v1/models lists those there are', { param: 'model' })
-  if (!/^[A-Za-z_]\w{0,63}$/.test(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
-  const address = base || 'http://localhost'
+  if (!isEnvName(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
+  // A request that says no host leaves the path alone, under which we are mounted.
+  const address = URL.canParse(base) ? base : `http://localhost${base}`
   const options = { base: address, models: ids, keyEnv, ...(model !== null && { model }) }
   const configs: ClientConfig[] = (asked === null ? clientNames : [asked]).map(client => clientConfig(client, options))
   if (/^text\/plain\b/.test(headers['accept'] ?? ''))

@@ -49,7 +49,10 @@ const markup = /* html */ `<!doctype html>
       <h3 class="rule" id="read-title" hidden>As it was read</h3>
       <div class="code" id="read" tabindex="0" role="region" aria-labelledby="read-title" hidden></div>
     </section>
-    ${[1, 2, 3].map(() => '<section class="panel target"><p class="empty">What another protocol makes of it.</p></section>').join('\n    ')}
+    ${protocolNames
+      .slice(1)
+      .map(() => '<section class="panel target"><p class="empty">What another protocol makes of it.</p></section>')
+      .join('\n    ')}
   </div>
   <div id="more">
     <section class="panel" id="models" aria-labelledby="models-title"><div class="head"><h2 id="models-title">Models</h2></div><div class="scroll" id="models-list"></div></section>

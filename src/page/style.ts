@@ -43,7 +43,7 @@ main { padding: .75rem 1rem 2rem; }
 #keys:not([hidden]) + #bench { height: max(34rem, calc(100vh - 11rem)); }
 #key { width: 18rem; max-width: 100%; }
 
-#bench { display: grid; grid-template-columns: minmax(20rem, 1.15fr) repeat(3, minmax(0, 1fr)); gap: .75rem; height: max(34rem, calc(100vh - 5.2rem)); }
+#bench { display: grid; grid-template-columns: minmax(20rem, 1.15fr); grid-auto-columns: minmax(0, 1fr); grid-auto-flow: column; gap: .75rem; height: max(34rem, calc(100vh - 5.2rem)); }
 .panel { display: flex; flex-direction: column; min-width: 0; min-height: 0; border: 1px solid var(--line); border-radius: 8px; background: var(--panel); overflow: hidden; }
 .head { display: flex; flex-wrap: wrap; align-items: center; gap: .3rem .5rem; padding: .5rem .7rem; border-bottom: 1px solid var(--line); min-height: 2.75rem; }
 h2 { font-size: .95rem; }
@@ -112,7 +112,7 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .remarks { padding: .5rem .7rem .6rem 1.7rem; color: var(--muted); font-size: .85rem; }
 
 @media (max-width: 1100px) {
-  #bench { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); }
+  #bench { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); grid-auto-flow: row; }
   #bench, #keys:not([hidden]) + #bench { height: auto; }
   #bench > .panel { max-height: 44rem; }
 }

@@ -108,6 +108,19 @@ test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refus
   expect(answer).toMatch(/^HTTP\/1.1 426 /)
 })
 
+test('mounted, settings are told to a request that names no host', async () => {
+  const app = connect()
+  app.use('/ai', demo())
+  const url = new URL(await listen(app))
+  const socket = createConnection(Number(url.port), url.hostname)
+  after(() => socket.destroy())
+  socket.write('GET /ai/client-config?client=curl HTTP/1.0\r\n\r\n')
+  let answer = ''
+  for await (const data of socket) answer += String(data)
+  expect(answer).toMatch(/^HTTP\/1.1 200 /)
+  expect(answer).toContain('http://localhost/ai/v1')
+})
+
 test('closing waits for what is under way and takes nothing new', async () => {
   const { url } = await upstream(async response => {
     await new Promise(resolve => setTimeout(resolve, 150))
