@@ -17,7 +17,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts'], packages: ['zod'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
   translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
-  address: { rooms: ['protocol.ts', 'protocols/index.ts'], packages: [] },
+  address: { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   'api.ts': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   'index.ts': { rooms: ['address', 'clients', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'keyv', 'rate-limiter-flexible'] },
