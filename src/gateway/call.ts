@@ -4,6 +4,7 @@ import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
+import { blotted, withoutSecrets } from './blot.ts'
 import { join } from './body.ts'
 import { isKeyParameter } from './credential.ts'
 import { demoUpstream } from './demo.ts'
@@ -67,13 +68,14 @@ export async function call(
     ? setTimeout(() => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), timeouts.firstByteMs)
     : undefined
   try {
-    const answer = await service.transport.send({
+    const said = await service.transport.send({
       ...target(ask, trace, prepared),
       body: prepared.bytes,
       method: 'POST',
       signal: own.signal,
       connectMs: timeouts.connectMs,
     })
+    const answer = withoutSecrets(said, channel)
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (answer.status >= 200 && answer.status < 300) {
@@ -130,10 +132,9 @@ export function failureOf(
   { status, headers }: TransportAnswer,
   { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
 ): Failure {
-  const { apiKey: secret, returnHeaders } = channel
-  const shown = secret ? text.replaceAll(secret, '***') : text
+  const shown = blotted(text, channel)
   const body = parse(shown)
-  const kept = keptHeaders(headers, returnHeaders)
+  const kept = keptHeaders(headers, channel.returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
   const hint = Number(headers['retry-after-ms'] ?? Number(headers['retry-after']) * 1000)
   const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined

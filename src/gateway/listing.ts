@@ -3,6 +3,7 @@ import { urlOf } from '../address/paths.ts'
 import type { ModelInfo } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Service } from './ask.ts'
+import { withoutSecrets } from './blot.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry } from './options.ts'
 
@@ -25,10 +26,11 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     return ids
   }
 
-  async function ask({ baseUrl, protocols: spoken, apiKey, headers, timeouts }: ChannelEntry): Promise<string[]> {
+  async function ask(channel: ChannelEntry): Promise<string[]> {
+    const { baseUrl, protocols: spoken, apiKey, headers, timeouts } = channel
     const [name] = spoken ?? []
     if (baseUrl === undefined || name === undefined) return []
-    const { body, status } = await transport.send({
+    const answer = await transport.send({
       url: urlOf(baseUrl, '/v1/models'),
       method: 'GET',
       headers: { accept: 'application/json', ...protocols[name].address.upstreamHeaders(apiKey, undefined), ...headers },
@@ -36,6 +38,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
       signal: AbortSignal.timeout(patienceMs),
       connectMs: timeouts.connectMs,
     })
+    const { body, status } = withoutSecrets(answer, channel)
     const decoder = new TextDecoder()
     let text = ''
     for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })

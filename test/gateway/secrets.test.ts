@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { protocols } from '../../src/protocols/index.ts'
 import {
   asking,
+  failures,
+  half,
   hosts,
   one,
   type Protocol,
@@ -35,6 +37,8 @@ const bodies: Record<Protocol, object> = {
   'generate-content': { systemInstruction: { parts: [{ text: prompt, odd: prompt }] }, contents: [{ role: 'user', parts: [{ text: prompt }] }], labels: { planted: prompt }, generationConfig: { topK: 3, odd: prompt } },
 } // biome-ignore format: one body a line
 
+/** Cut between any two letters. */
+const letters = (text: string): string[] => [...text]
 const answered = (text: string) => text.replaceAll('Hel', 'planted-answer ')
 type Script = Parameters<typeof upstream>[number]
 const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
@@ -46,6 +50,16 @@ const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
   ['sends another shape', () => sendJson(200, { odd: 'planted-answer', content: 7, choices: 'planted-answer', output: 'planted-answer' })],
   ['breaks off', (served, stream) => (stream ? sendStream(streams[served].slice(0, 3).map(answered), { cut: true }) : response => response.destroy())],
   ['says its key', () => sendJson(401, { error: { message: 'invalid key upstream-secret' } })],
+  ['says its key in a reply that is none', () => sendJson(200, { error: { message: 'invalid key upstream-secret' } })],
+  [
+    'says its key inside the stream',
+    served => sendStream([...half(served), ...letters(failures[served].replace('Overheated', 'invalid key upstream-secret'))]),
+  ],
+  [
+    'says its key in headers',
+    () =>
+      sendJson(429, { error: { message: 'No' } }, { 'x-ratelimit-key': 'upstream-secret', 'x-request-id': 'upstream-secret', 'request-id': 'upstream-secret' }),
+  ],
 ]
 
 describe.each(hosts)('through %s', (_, start) => {

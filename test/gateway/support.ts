@@ -25,7 +25,8 @@ afterEach(async () => {
 const emitted: unknown[] = []
 
 /** Keys and prompts that the tests plant; `upstream-secret` is the key of every upstream. */
-const planted = /upstream-secret|client-secret|planted/
+const upstreamKey = 'upstream-secret'
+const planted = new RegExp(`${upstreamKey}|client-secret|planted`)
 
 afterEach(() => {
   const said = JSON.stringify(emitted.splice(0))
@@ -55,10 +56,33 @@ function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
 const flat = (details: object): unknown[] =>
   Object.entries(details).map(([key, value]) => [key, value instanceof Error ? [value.message, value.stack, String(value.cause)] : value])
 
+/** A reply may say what it was asked to say, but never the key that its upstream was asked with. */
 async function overhear(response: Response): Promise<Response> {
-  emitted.push([...response.headers])
-  if (response.status >= 400) emitted.push(await response.clone().text())
-  return response
+  const { status, headers } = response
+  emitted.push([...headers])
+  if (status >= 400) emitted.push(await response.clone().text())
+  return response.body && status < 400 ? new Response(listened(response.body), { status, headers }) : response
+}
+
+/** Hears what the test reads, and no sooner than it does. */
+function listened(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder('latin1')
+  let tail = ''
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        const said = tail + decoder.decode(value)
+        if (said.includes(upstreamKey)) emitted.push(upstreamKey)
+        tail = said.slice(1 - upstreamKey.length)
+        controller.enqueue(value)
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 /** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */

@@ -1,0 +1,104 @@
+import type { TransportAnswer } from '../transports/transport.ts'
+import { join } from './body.ts'
+import { isPrivate } from './headers.ts'
+import type { ChannelEntry } from './options.ts'
+
+/** Keys of local servers ("ollama", "EMPTY") are words that a reply may well say. */
+const shortestSecret = 12
+const instead = '***'
+
+type Chunk = Uint8Array | string
+type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
+
+/** All that a channel is to be asked with and nobody else may see. */
+function secretsOf({ apiKey, headers }: Channel): string[] {
+  const own = Object.entries(headers).flatMap(([name, value]) => (isPrivate(name) ? [value.replace(/^\S+\s+/, '')] : []))
+  return apiKey ? [apiKey, ...own] : own
+}
+
+/** What an upstream said of its failure, without the keys that it was asked with. */
+export function blotted(text: string, channel: Channel): string {
+  return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(secret, instead) : shown), text)
+}
+
+/** Some upstreams say the key that they were asked with: in an error, in the middle of a stream, in a header. It ends here. */
+export function withoutSecrets(answer: TransportAnswer, channel: Channel): TransportAnswer {
+  return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), answer)
+}
+
+function without(secret: string, { status, headers, body }: TransportAnswer): TransportAnswer {
+  const clean: TransportAnswer['headers'] = {}
+  for (const name in headers) clean[name] = headers[name]?.replaceAll(secret, instead) ?? ''
+  return { status, headers: clean, body: { [Symbol.asyncIterator]: () => blotting(body[Symbol.asyncIterator](), secret) } }
+}
+
+function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
+  const blot = createBlot(secret)
+  const clean = ({ done, value }: IteratorResult<Chunk>): IteratorResult<Chunk, undefined> => {
+    if (!done) return { value: blot.push(typeof value === 'string' ? new TextEncoder().encode(value) : value), done: false }
+    const rest = blot.end()
+    return rest.length > 0 ? { value: rest, done: false } : { value: undefined, done: true }
+  }
+  return {
+    next: () => chunks.next().then(clean),
+    async return() {
+      await chunks.return?.()
+      return { value: undefined, done: true }
+    },
+  }
+}
+
+/** Bytes in which a secret is no more, however they are cut. Only what may be the beginning of one is held back. */
+export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array } {
+  const wanted = new TextEncoder().encode(secret)
+  const cover = new TextEncoder().encode(instead)
+  const { length } = wanted
+  /** How far the search may leap when this byte stands where the last one should: all the way, for most. */
+  const leaps = new Uint32Array(256).fill(length)
+  for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
+  let held = nothing
+
+  const stands = (bytes: Uint8Array, at: number, upTo = length): boolean => {
+    for (let i = 0; i < upTo; i++) if (bytes[at + i] !== wanted[i]) return false
+    return true
+  }
+  const find = (bytes: Uint8Array, from: number): number => {
+    for (let last = from + length - 1; last < bytes.length; last += leaps[bytes[last] as number] as number)
+      if (stands(bytes, last - length + 1)) return last - length + 1
+    return -1
+  }
+  /** Where the end of it could be the beginning of the secret. */
+  const mayBegin = (bytes: Uint8Array, from: number): number => {
+    if (leaps[bytes.at(-1) as number] === length) return bytes.length
+    for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++) if (stands(bytes, at, bytes.length - at)) return at
+    return bytes.length
+  }
+
+  return {
+    push(chunk) {
+      const bytes = held.length > 0 ? join([held, chunk], held.length + chunk.length) : chunk
+      let from = 0
+      const pieces: Uint8Array[] = []
+      for (let at = find(bytes, 0); at >= 0; at = find(bytes, from)) {
+        pieces.push(bytes.subarray(from, at), cover)
+        from = at + length
+      }
+      const end = mayBegin(bytes, from)
+      held = end === bytes.length ? nothing : bytes.slice(end)
+      const rest = from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end)
+      if (pieces.length === 0) return rest
+      pieces.push(rest)
+      return join(
+        pieces,
+        pieces.reduce((sum, piece) => sum + piece.length, 0),
+      )
+    },
+    end() {
+      const rest = held
+      held = nothing
+      return rest
+    },
+  }
+}
+
+const nothing = new Uint8Array()

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { createBlot, withoutSecrets } from '../../src/gateway/blot.ts'
+import type { TransportAnswer } from '../../src/transports/transport.ts'
+
+const key = 'sk-sk-0123456789'
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+
+function blotted(secret: string, pieces: readonly Uint8Array[]): string {
+  const blot = createBlot(secret)
+  return Buffer.concat([...pieces.map(blot.push), blot.end()]).toString()
+}
+
+/** The text as one piece, letter by letter, and cut in two and in three at every place. */
+function* cuts(text: string): Generator<Uint8Array[]> {
+  const bytes = bytesOf(text)
+  yield [bytes]
+  yield Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
+  for (let a = 0; a <= bytes.length; a++) for (let b = a; b <= bytes.length; b++) yield [bytes.subarray(0, a), bytes.subarray(a, b), bytes.subarray(b)]
+}
+
+describe('a key in a reply', () => {
+  test.each([
+    ['alone', key, '***'],
+    ['between other text', `data: {"error":"invalid key ${key}"}\n\n`, 'data: {"error":"invalid key ***"}\n\n'],
+    ['twice, and then its beginning', `${key}${key} sk-sk-0123`, '****** sk-sk-0123'],
+    ['after its own beginning', `sk-${key}`, 'sk-***'],
+    ['all but its last letter', key.slice(0, -1), key.slice(0, -1)],
+    ['in other letters than ASCII', `Schlüssel «${key}»: 鍵`, 'Schlüssel «***»: 鍵'],
+    ['nowhere', 'Hello, sk-sk and sk-', 'Hello, sk-sk and sk-'],
+  ])('is not told, wherever its bytes are cut: %s', (_, text, expected) => {
+    for (const pieces of cuts(text)) expect(blotted(key, pieces)).toBe(expected)
+  })
+
+  test('may repeat itself', () => {
+    for (const pieces of cuts('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) expect(blotted('aaaaaaaaaaaa', pieces)).toBe('******aaaaa')
+  })
+
+  test('that is not there costs no copy, and what cannot be its beginning is not held back', () => {
+    const { push, end } = createBlot(key)
+    const chunk = bytesOf('data: {"text":"sk-"}\n\n')
+    expect(push(chunk)).toBe(chunk)
+    expect(push(bytesOf('Hello sk-sk-'))).toEqual(bytesOf('Hello '))
+    expect(push(bytesOf('!'))).toEqual(bytesOf('sk-sk-!'))
+    expect(end()).toHaveLength(0)
+  })
+})
+
+describe('an answer', () => {
+  const answer = (chunks: (string | Uint8Array)[], left = () => {}): TransportAnswer => ({
+    status: 200,
+    headers: { 'x-note': `for ${key}` },
+    body: (async function* () {
+      try {
+        yield* chunks
+      } finally {
+        left()
+      }
+    })(),
+  })
+  const read = async ({ body }: TransportAnswer) => {
+    let text = ''
+    for await (const chunk of body) text += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
+    return text
+  }
+
+  test('says none of the keys of its channel, in its body, in its headers, and in chunks of text', async () => {
+    const headers = { authorization: 'Bearer second-secret-key', 'api-key': 'third-secret-key', 'x-title': 'no-secret-at-all' }
+    const clean = withoutSecrets(answer([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']), { apiKey: key, headers })
+    expect(clean.headers).toEqual({ 'x-note': 'for ***' })
+    expect(await read(clean)).toBe('*** ***, ***, no-secret-at-all, sk-')
+  })
+
+  test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is left as it is when the key is %j, as for servers on the same machine', apiKey => {
+    const original = answer([])
+    expect(withoutSecrets(original, { apiKey, headers: {} })).toBe(original)
+  })
+
+  test('that is given up gives its upstream up', async () => {
+    let left = false
+    const original = answer(['a', 'b'], () => {
+      left = true
+    })
+    for await (const _ of withoutSecrets(original, { apiKey: key, headers: {} }).body) break
+    expect(left).toBe(true)
+  })
+})
