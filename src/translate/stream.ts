@@ -176,6 +176,8 @@ export function createStreamReader(
     },
     seen,
     notes: () => [...state.notes, ...report.notes],
+    /** Of frames that nobody could read. */
+    unreadable: () => report.notes,
   }
 }
 
@@ -305,8 +307,9 @@ function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Setti
       return `${rest}\n\n${frames.failure(failure)}`
     },
     ping: () => frames.ping,
+    // What reading would have made of them is not what the bytes say.
     get notes() {
-      return reader.notes()
+      return reader.unreadable()
     },
     signatures: {},
     get usage() {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Part } from '../../src/canonical/message.ts'
+import { createStreamTranslator, translateResponse } from '../../src/index.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
@@ -41,4 +42,16 @@ test('raw reasoning of elsewhere is still raw after a stream of messages', () =>
   const { wires } = encodeStream(protocols.messages, replyWith({ type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }], signature }))
   const parts = collect(decodeStream(protocols.messages, wires)).response.candidates[0]?.messages[0]?.parts
   expect(parts).toMatchObject([{ segments: [{ kind: 'raw', text: 'Hm' }], signature }])
+})
+
+test('bytes that go on as they came are noted no more than a whole reply between equal protocols', () => {
+  const chunk = (delta: object, finish_reason: string | null = null) => ({ id: 'c1', model: 'm', choices: [{ index: 0, delta, finish_reason }] })
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions' })
+  for (const wire of [chunk({ tool_calls: [call] }), chunk({}, 'stop')]) translator.push(`data: ${JSON.stringify(wire)}\n\n`)
+  translator.push('data: [DONE]\n\n')
+  translator.end()
+  expect(translator.notes).toEqual([])
+  const body = { id: 'c1', model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'stop' }] }
+  expect(translateResponse(body, { from: 'chat-completions', to: 'chat-completions' }).notes).toEqual([])
 })

@@ -45,6 +45,12 @@ export type Choice = {
   thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
   /** What details said beside a plain field, by index: by that a proof finds what it is of. */
   detailed: Map<number, ReasoningSegment>
+  /** By which index the open reasoning was proven. */
+  signer: number | undefined
+  /** How many blocks of thinking were proven. */
+  proven: number
+  /** Where proofs stand whose text was told as one with others. */
+  strays: string[]
   finish: string | undefined
   /** Absent: tags in the text mean nothing. */
   tags: Tags | undefined
@@ -231,6 +237,9 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
       layout: undefined,
       thoughts: [],
       detailed: new Map(),
+      signer: undefined,
+      proven: 0,
+      strays: [],
       finish: undefined,
       tags: state.thinkTags ? { inside: false, held: '' } : undefined,
       logprobs: { text: [], refusal: [] },
@@ -356,6 +365,8 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
   const ended = ({ finish, calls }: Choice) =>
     finish !== undefined || (told && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
+  const report = createChatReport(undefined, state.notes)
+  for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${placeOf(choice)}/${place}`)
   if (clean) for (const choice of choices) finishChoice(state, choice, emit)
   emit({ type: 'end', clean })
 }

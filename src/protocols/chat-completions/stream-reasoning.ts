@@ -1,6 +1,6 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Signature } from '../../canonical/message.ts'
+import type { ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
@@ -33,36 +33,56 @@ export function appendReasoning(choice: Choice, { text, of, emit }: { text: stri
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: Emit<CanonicalEvent>): void {
   for (const entry of details) choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
-  for (const entry of details) {
-    if (!isObject(entry)) continue
+  // Whose proof one is can depend on what comes after it.
+  if (choice.plain) for (const entry of details) if (isObject(entry)) recordDetail(choice, entry)
+  details.forEach((entry, nth) => {
+    if (!isObject(entry)) return
     const { kind, text, signature, id, layout, attach } = decodeDetail(entry)
     if (attach && signature) signText(choice, { signature, attach }, emit)
-    if (layout || attach) continue
-    const index = typeof entry['index'] === 'number' ? entry['index'] : 0
+    if (layout || attach) return
+    const index = indexOf(entry)
     if (text && !choice.plain) {
       if (choice.open?.kind === 'reasoning' && choice.detail !== index) closePart(choice, emit)
       choice.detail = index
       appendReasoning(choice, { text, of: kind, emit })
       const told = choice.thoughts.at(-1)
       if (told) told.detail = index
-    } else if (text) choice.detailed.set(index, { kind, text: (choice.detailed.get(index)?.text ?? '') + text })
-    if (signature) sign(choice, { signature, id, index, emit })
-  }
+    }
+    if (signature) sign(choice, { signature, id, index, at: `reasoning_details/${choice.details.length - details.length + nth}`, emit })
+  })
+}
+
+const indexOf = ({ index }: JsonObject): number => (typeof index === 'number' ? index : 0)
+
+/** What a detail says beside a plain field. */
+function recordDetail(choice: Choice, entry: JsonObject): void {
+  const { kind, text, layout, attach } = decodeDetail(entry)
+  if (text && !layout && !attach) record(choice, { index: indexOf(entry), kind, text })
+}
+
+function record({ detailed }: Choice, { index, kind, text }: ReasoningSegment & { index: number }): void {
+  detailed.set(index, { kind, text: (detailed.get(index)?.text ?? '') + text })
 }
 
 /** What proxies put beside plain reasoning: blocks of the messages protocol, or only the signature. */
 export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_signature: value, ...beside }: JsonObject, emit: Emit<CanonicalEvent>): void {
-  const index = choice.detail ?? 0
   const blocks = thinking_blocks ?? blocksOfProxy(beside)
-  for (const block of Array.isArray(blocks) ? blocks : [])
+  const list = Array.isArray(blocks) ? blocks : []
+  list.forEach((block, nth) => {
     for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {
-      for (const { text, kind } of segments) if (!choice.plain) appendReasoning(choice, { text, of: kind, emit })
+      const index = choice.detail ?? choice.proven
+      for (const { text, kind } of segments)
+        if (choice.plain) record(choice, { index, kind, text })
+        else appendReasoning(choice, { text, of: kind, emit })
       if (!signature) continue
-      sign(choice, { signature, id: undefined, index, emit })
+      choice.proven++
+      sign(choice, { signature, id: undefined, index, at: `thinking_blocks/${choice.blocks.length - list.length + nth}`, emit })
       // What comes after a proof is other reasoning.
       closePart(choice, emit)
     }
-  if (typeof value === 'string' && value) sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index, emit })
+  })
+  if (typeof value === 'string' && value)
+    sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index: choice.detail, at: 'reasoning_signature', emit })
 }
 
 /** A signature on the text, as Google's compatible endpoint has it. Gives back what else the delta holds. */
@@ -89,12 +109,14 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
 
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
-type Proof = { signature: Signature; id: string | undefined; index: number; emit: Emit<CanonicalEvent> }
+/** `index`: of what carries it, if it tells one; `at`: where it stands in the message. */
+type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: string; emit: Emit<CanonicalEvent> }
 
-function sign(choice: Choice, { signature, id, index, emit }: Proof): void {
-  if (choice.open?.kind === 'reasoning' && (choice.detail === undefined || choice.detail === index)) {
-    const { part, thought } = choice.open
-    if (thought && id !== undefined) thought.id = id
+function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
+  const { part, thought } = choice.open ?? {}
+  if (part !== undefined && thought && provesOpen(choice, thought, index)) {
+    if (id !== undefined) thought.id = id
+    choice.signer = index
     add(choice, part, { delta: { kind: 'signature', signature }, emit })
     return
   }
@@ -102,27 +124,39 @@ function sign(choice: Choice, { signature, id, index, emit }: Proof): void {
   if (late) {
     // A thinking block shows a summary, whatever the entry that carried it is called.
     const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
-    const kind = isBlock ? 'summary' : choice.detailed.get(index)?.kind
+    const kind = isBlock ? 'summary' : index === undefined ? undefined : choice.detailed.get(index)?.kind
     const kinds = kind && late.said.segments.map(() => kind)
     const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
     addDelta(late.said, delta)
     emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta })
     return
   }
+  if (index !== undefined && choice.detailed.has(index)) choice.strays.push(at)
   // It has no text: only a part of its own can hold it.
   const redacted = signature.form === 'thinking' ? {} : { redacted: true }
   closePart(choice, emit)
-  const part = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
-  emit({ type: 'part.end', candidate: choice.candidate, part })
+  const own = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
+  emit({ type: 'part.end', candidate: choice.candidate, part: own })
+}
+
+/** Is this the proof of the reasoning that is being told? A plain field runs texts together that details tell apart. */
+function provesOpen({ plain, detail, detailed, signer }: Choice, thought: ReasoningPart, index: number | undefined): boolean {
+  if (!plain) return detail === undefined || detail === index
+  const text = index === undefined ? undefined : detailed.get(index)?.text
+  if (thought.signature && signer !== index) return false
+  // The last piece alone may stand beside the proof.
+  return text === undefined || (detailed.size === 1 ? bare(reasoningText([thought])).endsWith(bare(text)) : says(thought, text))
 }
 
 /** The reasoning that has ended and is said by the detail of this index: servers that say it in a plain field tell proofs last. */
-function toldBefore({ thoughts, detailed, plain }: Choice, index: number): Choice['thoughts'][number] | undefined {
+function toldBefore({ thoughts, detailed, plain }: Choice, index: number | undefined): Choice['thoughts'][number] | undefined {
+  if (index === undefined) return thoughts.find(({ said }) => !said.signature)
   if (!plain) return thoughts.findLast(({ detail, said }) => detail === index && !said.signature)
-  const nth = [...detailed.keys()].indexOf(index)
-  const told = nth < 0 ? undefined : thoughts[nth]
-  return told && !told.said.signature && bare(reasoningText([told.said])) === bare(detailed.get(index)?.text ?? '') ? told : undefined
+  const text = detailed.get(index)?.text
+  return text === undefined ? undefined : thoughts.find(({ said }) => !said.signature && says(said, text))
 }
+
+const says = (thought: ReasoningPart, text: string) => bare(reasoningText([thought])) === bare(text)
 
 /** Lines between segments belong to none of them. */
 const bare = (text: string) => text.replaceAll(/\s/g, '')

@@ -319,3 +319,63 @@ describe('what a stream says beside what is known', () => {
     expect(codes(chat.decodeResponse({ choices: [{ ...choices[0], logprobs }] }).notes)).toEqual(['logprobs.unattached'])
   })
 })
+
+describe('a plain field that runs together what proofs tell apart', () => {
+  const details = ['One.', 'Two.'].map((text, index) => ({ type: 'reasoning.text', text, signature: `S${index}`, index }))
+  const blocks = details.map(({ text, signature }) => ({ type: 'thinking', thinking: text, signature }))
+  const plain = [chunk({ reasoning_content: 'One.\n\n' }), chunk({ reasoning_content: 'Two.' })]
+  const said = chunk({ content: 'Yes' })
+  const end = [chunk({}, 'stop'), '[DONE]']
+  const told = (deltas: unknown[]) => {
+    const { events, notes } = decodeStream([...deltas, ...end])
+    const parts = collect(events).response.candidates[0]?.messages[0]?.parts ?? []
+    const thoughts = parts.flatMap(part =>
+      part.type === 'reasoning' ? [[part.segments.map(({ text }) => text).join(), part.signature?.value].filter(Boolean).join(' by ')] : [],
+    )
+    return { thoughts, notes: notes.map(({ code, path }) => `${code} ${path}`) }
+  }
+  const joined = (list: string, ...places: number[]) => places.map(nth => `reasoning.joined /choices/0/message/${list}/${nth}`)
+
+  test.each<[string, unknown[], string[], string[]]>([
+    ['two proofs at the end', [...plain, said, chunk({ reasoning_details: details })], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
+    ['two proofs before the answer', [...plain, chunk({ reasoning_details: details }), said], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
+    [
+      'two proofs, each in a delta of its own',
+      [...plain, said, ...details.map(detail => chunk({ reasoning_details: [detail] }))],
+      ['One.\n\nTwo.', 'S0', 'S1'],
+      joined('reasoning_details', 0, 1),
+    ],
+    ['two proven blocks', [...plain, said, chunk({ thinking_blocks: blocks })], ['One.\n\nTwo.', 'S0', 'S1'], joined('thinking_blocks', 0, 1)],
+    [
+      'two texts with an answer between',
+      [plain[0], chunk({ content: 'Well. ' }), plain[1], said, chunk({ reasoning_details: details })],
+      ['One.\n\n by S0', 'Two. by S1'],
+      [],
+    ],
+    [
+      'three proofs of two texts',
+      [...plain, said, chunk({ reasoning_content: 'Three.' }), chunk({ reasoning_details: [...details, { ...details[0], text: 'Three.', index: 2 }] })],
+      ['One.\n\nTwo.', 'Three. by S0', 'S0', 'S1'],
+      joined('reasoning_details', 0, 1),
+    ],
+    ['one proof', [plain[1], said, chunk({ reasoning_details: details.slice(1) })], ['Two. by S1'], []],
+    ['one block', [plain[1], said, chunk({ thinking_blocks: blocks.slice(1) })], ['Two. by S1'], []],
+    ['a signature alone', [plain[1], said, chunk({ reasoning_signature: 'S1' })], ['Two. by S1'], []],
+    ['the last piece beside the proof', [...plain, chunk({ reasoning_details: details.slice(1) })], ['One.\n\nTwo. by S1'], []],
+    [
+      'proofs of no text',
+      [...plain, said, chunk({ reasoning_details: ['S0', 'S1'].map((data, index) => ({ type: 'reasoning.encrypted', data, index })) })],
+      ['One.\n\nTwo.', 'S0', 'S1'],
+      [],
+    ],
+  ])('%s: no proof is lost, and what can no longer be said is noted', (_, deltas, thoughts, notes) => {
+    const found = told(deltas)
+    expect(found.thoughts.sort()).toEqual(thoughts.sort())
+    expect(found.notes).toEqual(notes)
+  })
+
+  test('a stream that is cut off after them notes it, too', () => {
+    const { notes } = decodeStream([...plain, chunk({ reasoning_details: details })])
+    expect(codes(notes)).toEqual(['reasoning.joined', 'reasoning.joined'])
+  })
+})

@@ -179,6 +179,21 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'usage.repaired': elsewhere.reply('chat-completions')(
     chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
   ),
+  'reasoning.joined': elsewhere.stream('chat-completions')(
+    [
+      chat.chunk({ reasoning_content: 'One. Two.' }),
+      chat.chunk({
+        reasoning_details: [
+          { type: 'reasoning.text', text: 'One.', index: 0 },
+          { type: 'reasoning.text', text: 'Two.', signature: 'c2lnbmF0dXJl', index: 1 },
+        ],
+      }),
+      chat.chunk({ content: 'yes' }),
+      chat.chunk({}, { finish_reason: 'stop' }),
+    ],
+    {},
+    ['reasoning.signature-empty', ...countless],
+  ),
   'logprobs.unattached': elsewhere.stream('chat-completions')(
     [
       chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{}') }] }, { logprobs: { content: [{ token: '{}', logprob: -1 }] } }),
