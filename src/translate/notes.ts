@@ -13,4 +13,5 @@ export const translateNotes = {
     reason: 'the server called a tool that takes text as if it were a function; the text was taken out of the arguments',
     source: '2.4',
   },
+  'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
 } as const satisfies NoteTable

@@ -10,11 +10,15 @@ import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 
 type Tools = TranslationContext['tools']
 
+/** In place of no name at all: whoever knows no such tool tells the model so. */
+const noName = 'unnamed_tool'
+
 /** Gives tools their own names and shapes back, which the request had to change for the upstream. */
 export function restoreResponse(response: CanonicalResponse, tools: Tools, notes: Note[]): CanonicalResponse {
-  if (!tools) return response
   const restore = (part: Part): Part => {
     if (part.type !== 'tool-call') return part
+    noteName(part, notes)
+    if (!tools) return named(part)
     const restored = restoreName(part, tools)
     if (restored.kind === part.kind) return restored
     const input = unwrapInput(part.input)
@@ -34,7 +38,7 @@ type Wrapped = { native: boolean; at: string | undefined }
 /** Which open parts are wrapped freeform calls, by `candidate/part`. Plain data. */
 export type RestoreState = { tools: NonNullable<Tools>; open: Record<string, Wrapped & { text: Unwrapping }>; notes: Note[] }
 
-export function startRestoring(tools: NonNullable<Tools>): RestoreState {
+export function startRestoring(tools: Tools = {}): RestoreState {
   return { tools, open: {}, notes: [] }
 }
 
@@ -46,9 +50,10 @@ export function restoreEvent(state: RestoreState, event: CanonicalEvent, emit: E
   else emit(event)
 }
 
-function restoreStart({ tools, open }: RestoreState, event: PartStart): PartStart {
+function restoreStart({ tools, open, notes }: RestoreState, event: PartStart): PartStart {
   const { head } = event
   if (head.type !== 'tool-call') return event
+  noteName(head, notes)
   const restored = restoreName(head, tools)
   if (restored.kind === head.kind) return { ...event, head: restored }
   const text = startUnwrapping()
@@ -85,8 +90,14 @@ function restoreEnd({ tools, open, notes }: RestoreState, event: PartEnd, emit: 
 
 const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${candidate}/${part}`
 
+const named = (call: ToolCallPart): ToolCallPart => (call.name === '' ? { ...call, name: noName } : call)
+
+function noteName({ name, at }: ToolCallPart, notes: Note[]): void {
+  if (name === '') report(notes).add('tool-call.nameless', at)
+}
+
 function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPart {
-  if (!Object.hasOwn(tools, call.name)) return call
+  if (!Object.hasOwn(tools, call.name)) return named(call)
   const { name, namespace, wrapped, freeform } = tools[call.name] ?? { name: call.name }
   return { ...call, name, ...(namespace !== undefined && { namespace }), ...((wrapped || freeform) && { kind: 'freeform' as const }) }
 }

@@ -31,19 +31,23 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
   if (start === undefined) return undefined
   const form: Form = { pieces: [], holes: [], delta }
   let from = 0
-  let found = 0
+  const texts: string[] = []
+  let found: string | undefined
   const leaveOut = (hole: Hole, begin: number, end: number) => {
     form.pieces.push(frame.slice(from, begin))
     form.holes.push(hole)
     from = end
   }
   for (const { key, depth, begin, end } of scalarsOf(frame, start)) {
+    if (text.has(key)) texts.push(key)
     if (text.has(key) && frame[begin] === '"' && JSON.parse(frame.slice(begin, end)) === delta.delta.text) {
-      found++
+      if (found !== undefined) return undefined
+      found = key
       leaveOut('text', begin, end)
     } else if (depth === 1 && padding.has(key)) leaveOut('padding', begin, end)
   }
-  if (found !== 1) return undefined
+  // A second one, were it empty, may begin something every time it comes.
+  if (found === undefined || texts.filter(key => key === found).length > 1) return undefined
   form.pieces.push(frame.slice(from))
   return form
 }

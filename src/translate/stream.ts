@@ -190,7 +190,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const { streamEncoder, frames } = to
   let encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
   const { tools, request } = options.context ?? {}
-  const restoring = tools && startRestoring(tools)
+  const restoring = startRestoring(tools)
   let out = ''
   const write = (wire: unknown) => {
     out += frames.write(wire)
@@ -201,10 +201,9 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
       const { id, ...start } = event
       const named = model ?? event.model ?? request?.model
       encode({ ...start, ...keptId(id, renewId), ...(named !== undefined && { model: named }) })
-    } else if (restoring) restoreEvent(restoring, event, encode)
-    else encode(event)
+    } else restoreEvent(restoring, event, encode)
   }
-  const notes = () => [...reader.notes(), ...(restoring?.notes ?? []), ...encoding.notes]
+  const notes = () => [...reader.notes(), ...restoring.notes, ...encoding.notes]
   const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)
   const refuse = ({ reason, code, path }: Note) =>
     reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
@@ -227,7 +226,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     refuse(late)
   }
   const takeAgain = (delta: TextDelta, literal: string) => {
-    const text = restoring && delta.delta.kind === 'input' ? undefined : to.shortcut?.write(encoding, delta, literal)
+    const text = tools && delta.delta.kind === 'input' ? undefined : to.shortcut?.write(encoding, delta, literal)
     if (text === undefined) take(copied(delta))
     else out += text
   }

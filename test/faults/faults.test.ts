@@ -2,12 +2,19 @@ import { expect, test } from 'vitest'
 import { behaviours, type Cell, nameOf, pairs, run, startBench } from './cells.ts'
 import { cutAt, faults } from './faults.ts'
 
-/** A share of `npm run test:faults`: every fault meets every pair and every kind of client, but not all at once. */
-const share = faults.flatMap((fault, i): Cell[] =>
-  pairs
-    .filter((_, j) => (i + j) % 8 === 0)
-    .map((pair, j) => ({ fault, ...pair, stream: (i + j) % 3 !== 0, behaviour: behaviours[(i * 2 + j * 3) % 5] ?? 'sdk' })),
-)
+/**
+ * A share of `npm run test:faults`: every fault meets somebody who judges what came, streamed and whole, and a client that
+ * does not wait; every pair and every kind of client come up, but not all at once.
+ */
+const judges = ['sdk', 'strict'] as const
+const hasty = behaviours.filter(behaviour => !/sdk|strict|half/.test(behaviour))
+const share = faults.flatMap((fault, i): Cell[] => {
+  const pairAt = (k: number) => pairs[(i * 3 + k * 5) % pairs.length] as (typeof pairs)[number]
+  return [
+    ...judges.map((behaviour, k): Cell => ({ fault, ...pairAt(k), stream: (i + k) % 2 === 0, behaviour })),
+    { fault, ...pairAt(2), stream: i % 4 < 2, behaviour: hasty[i % hasty.length] ?? 'stalls' },
+  ]
+})
 const halves = pairs.map((pair, i): Cell => ({ fault: faults[0] as Cell['fault'], ...pair, stream: i % 2 === 0, behaviour: behaviours[5 + (i % 2)] ?? 'sdk' }))
 const cuts = pairs.flatMap((pair, i) =>
   [true, false].flatMap(stream => [0, 61, 203, 419, 777].map((at): Cell => ({ fault: cutAt(at + i), ...pair, stream, behaviour: 'strict' }))),
@@ -31,4 +38,12 @@ test.each([
   )
   expect([...wrong, ...(await bench.close())]).toEqual([])
   expect(cells.length).toBeGreaterThan(15)
+})
+
+test('every fault, every pair, every kind of client and both forms are in the share', () => {
+  const judged = share.filter(({ behaviour }) => behaviour === 'sdk' || behaviour === 'strict')
+  expect(judged.filter(({ stream }) => stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
+  expect(judged.filter(({ stream }) => !stream).map(({ fault }) => fault.name)).toEqual(faults.map(({ name }) => name))
+  for (const { client, served } of pairs) expect(judged.filter(cell => cell.client === client && cell.served === served).length).toBeGreaterThan(2)
+  for (const behaviour of behaviours) expect([...share, ...halves].filter(cell => cell.behaviour === behaviour).length).toBeGreaterThan(7)
 })

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { explodeResponse } from '../../src/api.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { translateResponse } from '../../src/translate/response.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { cross } from '../support/cross.ts'
 
@@ -63,6 +65,37 @@ test.each([['data: {"t\r\rype":"message_start"'], ['data: {"a":1}\r\rdata: {"b":
     expect(heard(text)).toBe(heard([text]))
   },
 )
+
+test('every empty thought begins a segment, however the stream is cut', () => {
+  const frameOf = (parts: object[]) => protocols['generate-content'].frames.write({ candidates: [{ index: 0, content: { role: 'model', parts } }] })
+  const segment = frameOf([
+    { text: '', thought: true },
+    { text: 'b', thought: true },
+  ])
+  const frames = [frameOf([{ text: 'a', thought: true }]), segment, segment, segment]
+  const heard = (pieces: string[]) => {
+    const translator = createStreamTranslator(protocols['generate-content'], protocols.responses, {})
+    return pieces.map(piece => translator.push(piece)).join('') + translator.end()
+  }
+  const whole = heard([frames.join('')])
+  expect(whole).toBe(heard([...frames.join('')]))
+  expect(whole.match(/reasoning_summary_part.added"/g)).toHaveLength(4)
+})
+
+describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'))('a call by an empty name, towards $name', to => {
+  const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: '', arguments: '{}', status: 'completed' }
+  const reply = { id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [call] }
+
+  test('is a legal call that is noted, streamed and whole', () => {
+    const whole = translateResponse(reply, protocols.responses, to, {})
+    expect(strictOf(to.name).checkResponse(whole.body)).toEqual([])
+    const translator = createStreamTranslator(protocols.responses, to, {})
+    const wires = framesOf(translator.push(explodeResponse(reply, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
+    expect(strictOf(to.name).checkStream(wires)).toEqual([])
+    for (const notes of [whole.notes, translator.notes])
+      expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.nameless', path: '/output/0' }))
+  })
+})
 
 test('counts of which only some were told make a legal chunk, and a note', () => {
   const told = [

@@ -13,6 +13,7 @@ const rows = readFileSync(new URL('docs/guides/operations.md', root), 'utf8')
   )
 
 test.each(rows)('%s: what holds it is there, or a reason is', (_seen, file = '', title = '') => {
+  expect(title).toMatch(/\w/)
   if (file) expect(readFileSync(new URL(`test/gateway/${file}`, root), 'utf8')).toContain(title)
   else expect(title.length).toBeGreaterThan(20)
 })

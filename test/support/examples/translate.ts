@@ -18,4 +18,10 @@ export const translateExamples: Record<string, Example> = {
       context: { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', freeform: true } } },
     },
   ),
+  'tool-call.nameless': itemsReply('chat-completions')(
+    chat.reply({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+    {},
+    [],
+    { shows: { source: '/choices/0/message/tool_calls/0/function/name', target: '/output/0/name' } },
+  ),
 }
