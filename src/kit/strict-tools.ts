@@ -15,19 +15,29 @@ export function withStrictTools(request: CanonicalRequest, report: { add(code: '
   const plain: PlainToolChoice = choice.tools
     ? { mode: 'allowed', require: false, tools: choice.tools.map(name => ({ kind: 'function', name })) }
     : { mode: 'auto' }
-  const tools = others.tools?.map(tool =>
-    tool.type === 'function' && isObject(tool.parameters) && isClosed(tool.parameters) ? { ...tool, strict: true } : tool,
-  )
+  const tools = others.tools?.map(tool => (tool.type === 'function' && isClosedObject(tool.parameters) ? { ...tool, strict: true } : tool))
   return { ...others, ...(tools && { tools }), toolChoice: plain }
 }
 
+/** Closed, and an object: what a function takes is nothing else. */
+function isClosedObject(schema: unknown): boolean {
+  return isObject(schema) && schema['type'] === 'object' && isClosed(schema)
+}
+
+/** What can open a schema again, whatever it says beside that. */
+const opening = ['allOf', 'oneOf', 'not', 'if', 'patternProperties', 'dependentSchemas', 'unevaluatedProperties'] as const
+
 /** Nothing is optional and nothing more is allowed, all the way down. */
 function isClosed(schema: unknown): boolean {
-  if (!isObject(schema)) return true
-  const { type, properties, required, additionalProperties, items, anyOf } = schema
-  const parts = [items, ...(Array.isArray(anyOf) ? anyOf : [])]
+  if (!isObject(schema)) return schema === undefined || schema === false
+  if (opening.some(key => key in schema)) return false
+  const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
+  const parts = [items, ...(Array.isArray(anyOf) ? anyOf : []), ...valuesOf($defs), ...valuesOf(definitions)]
   if (!parts.every(isClosed)) return false
-  if (type !== 'object' && !isObject(properties)) return true
+  const isOfObjects = type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
+  if (!isOfObjects) return true
   const all = Object.entries(isObject(properties) ? properties : {})
   return additionalProperties === false && all.every(([key, value]) => Array.isArray(required) && required.includes(key) && isClosed(value))
 }
+
+const valuesOf = (value: unknown): unknown[] => (isObject(value) ? Object.values(value) : [])
