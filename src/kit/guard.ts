@@ -26,13 +26,17 @@ function refined(schema: z.core.$ZodType): Guard {
   if (!rules.every(isFunction)) return unsure
   return value => {
     const answer = plain(value)
-    return answer === true ? rules.every(({ _zod: { def } }) => def.fn(value) === true) : answer
+    return answer === true ? rules.every(({ _zod: { def } }) => def.fn(value)) : answer
   }
 }
 
 const unsure: Guard = () => undefined
 
-const isFunction = (rule: z.core.$ZodCheck): rule is z.core.$ZodCustom => rule._zod.def.check === 'custom'
+/** A rule that is one question: others make their own words of a fault, or ask only at times. */
+const isFunction = (rule: z.core.$ZodCheck): rule is z.core.$ZodCustom => {
+  const { def } = rule._zod
+  return def.check === 'custom' && 'fn' in def && typeof def.fn === 'function' && def.when === undefined
+}
 
 function plainGuardOf(schema: z.core.$ZodType): Guard {
   const { def } = (schema as z.core.$ZodTypes)._zod

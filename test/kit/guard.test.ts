@@ -80,3 +80,14 @@ describe('what a guard is not sure of, zod decides', () => {
     if (expected) expect(check('p', schema, wire)).toEqual(expected)
   })
 })
+
+test.each<[string, z.ZodType, unknown, boolean | undefined]>([
+  ['a rule that says yes', z.string().refine(text => text !== ''), 'a', true],
+  ['a rule that says no', z.string().refine(text => text !== ''), '', false],
+  ['a rule that says yes in another word', z.string().refine(text => text.length), 'a', true],
+  ['a rule that says no in another word', z.string().refine(text => text.length), '', false],
+  ['a rule with words of its own', z.string().check(({ issues, value }) => void issues.push({ code: 'custom', input: value })), 'a', undefined],
+  ['a rule that is asked only at times', z.string().refine(() => false, { when: () => false }), 'a', undefined],
+])('%s', (_, schema, value, answer) => {
+  expect(guardOf(schema)(value)).toBe(answer)
+})
