@@ -242,13 +242,13 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
       return [{ type: 'text', text: `${title}\n${source}` }, ...withMark(blocks, encodeMark({ ...defined({ cache, at }) }, writing))]
     }
     case 'opaque':
-      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
+      if (part.protocol === protocolName && isObject(part.raw)) return [{ ...part.raw }]
       report.add('part.unknown', part.at)
       return []
     case 'reasoning': {
       // Some servers have it among the blocks.
       const block = encodeThinkingBlock(part)
-      if (block) return [block]
+      if (block) return [{ ...block }]
       report.add('part.unsupported', part.at)
       return []
     }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Part } from '../../../src/canonical/message.ts'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { chunk, decodeStream, encodeStream } from './run.ts'
@@ -122,4 +123,15 @@ test('of pieces of thinking only what is not text goes, each where it stood', ()
   )
   const unknown = notes.filter(({ code }) => code === 'field.unknown').map(({ path }) => path)
   expect(unknown).toEqual(['/messages/0/content/0/thinking/1/type', '/messages/0/content/0/thinking/1/x'])
+})
+
+test.each<[string, (raw: object) => Part]>([
+  ['a block of a type nobody knows', raw => ({ type: 'opaque', protocol: 'chat-completions', raw })],
+  ['a block of thinking', raw => chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: [raw] }] }).value.messages[0]?.parts[0] as Part],
+])('%s is not changed by a mark on what it stands in', (_, partOf) => {
+  const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })
+  const found: Part = { type: 'search-result', source: 's', title: 't', parts: [partOf(raw)], cache: {} }
+  const written = chatCompletions.encodeRequest({ messages: [{ role: 'user', origin: 'message', parts: [found] }] }).wire
+  expect(written).toMatchObject({ messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }] })
+  expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
 })
