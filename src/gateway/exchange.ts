@@ -107,7 +107,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
     passed === undefined ? translateCounted(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
   if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
   trace.notes.push(...notes)
-  trace.usage = reply.usage ?? usage ?? (from === protocol ? countsOf(reply.value, from) : undefined) ?? {}
+  trace.usage = reply.usage ?? usage ?? (from === protocol ? countsOf(reply.value, from, settings) : undefined) ?? {}
   return {
     status: 200,
     headers: {

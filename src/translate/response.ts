@@ -50,14 +50,15 @@ export function translateCounted(
 }
 
 /** What a reply says of its tokens: beside its lists, which hold what was said and take nearly all the time of reading it. */
-export function countsOf(body: unknown, protocol: Protocol): Usage | undefined {
+export function countsOf(body: unknown, protocol: Protocol, options: CodecOptions): Usage | undefined {
   const bare = isObject(body) ? Object.fromEntries(Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? [] : value])) : body
-  return usageIn(bare, protocol) ?? usageIn(body, protocol)
+  return (read(bare, protocol, options) ?? read(body, protocol, options))?.value.usage
 }
 
-function usageIn(body: unknown, protocol: Protocol): Usage | undefined {
+/** Undefined: it cannot be read. */
+function read(body: unknown, protocol: Protocol, options: CodecOptions): ReturnType<Protocol['decodeResponse']> | undefined {
   try {
-    return protocol.decodeResponse(body).value.usage
+    return protocol.decodeResponse(body, options)
   } catch {
     return undefined
   }

@@ -76,7 +76,7 @@ test.each(all)('$name: the tokens of a reply are told without reading what was s
   fc.assert(
     fc.property(wiresOf(protocol).response, body => {
       const read = attempt(() => protocol.decodeResponse(body).value)
-      if (read) expect(countsOf(body, protocol)).toEqual(read.usage)
+      if (read) expect(countsOf(body, protocol, {})).toEqual(read.usage)
     }),
     runs(500),
   )
