@@ -1,4 +1,3 @@
-import { isObject } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { detect } from './detect.ts'
@@ -12,6 +11,7 @@ import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { name } from './vocabulary.ts'
+import { within } from './wrapper.ts'
 
 export type { GeminiOptions } from './options.ts'
 
@@ -40,12 +40,10 @@ export const generateContent: Protocol<GeminiOptions> = {
 
 /** Requests name their model in the path, and need not do so in the body. */
 function withModel(wire: unknown, model: string): unknown {
-  if (!isObject(wire)) return wire
-  // What is to be counted stands one level deeper, and with some hosts all does.
-  const counted = wire['generateContentRequest']
-  if (isObject(counted)) return { ...wire, generateContentRequest: withModel(counted, model) }
-  if (isObject(wire['request']) && 'contents' in wire['request']) return typeof wire['model'] === 'string' ? { ...wire, model } : wire
-  if (isObject(wire['response']) && 'candidates' in wire['response']) return { ...wire, response: withModel(wire['response'], model) }
-  if ('contents' in wire) return typeof wire['model'] === 'string' ? { ...wire, model: wire['model'].startsWith('models/') ? `models/${model}` : model } : wire
-  return 'modelVersion' in wire || 'candidates' in wire ? { ...wire, modelVersion: model } : wire
+  return within(wire, body => {
+    const version = 'model_version' in body ? 'model_version' : 'modelVersion'
+    if (version in body || 'candidates' in body) return { ...body, [version]: model }
+    const named = body['model']
+    return typeof named === 'string' ? { ...body, model: named.startsWith('models/') ? `models/${model}` : model } : body
+  })
 }

@@ -95,7 +95,8 @@ function take(state: DecoderState, given: unknown, emit: Emitting): void {
   if (state.phase === 'ended') return
   const { body, beside } = unwrapReply(given, state)
   if (!isObject(body)) throw fault('', 'expected an event')
-  const wire = isSnake(body) ? (inCamelCase(body).wire as JsonObject) : body
+  // Some servers between spell their fields in the other way.
+  const wire = inCamelCase(body).wire as JsonObject
   if (isErrorBody(wire)) {
     fail(state, wire, emit)
     return
@@ -109,24 +110,6 @@ function take(state: DecoderState, given: unknown, emit: Emitting): void {
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   tellFields(state, { ...fields, ...beside }, emit)
-}
-
-/** Some servers between spell their fields in the other way. */
-function isSnake(wire: JsonObject): boolean {
-  if (hasSnakeKey(wire)) return true
-  for (const candidate of listOf(wire['candidates'])) {
-    if (hasSnakeKey(candidate)) return true
-    const content = isObject(candidate) ? candidate['content'] : undefined
-    if (isObject(content) && listOf(content['parts']).some(hasSnakeKey)) return true
-  }
-  return false
-}
-
-const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
-
-function hasSnakeKey(wire: unknown): boolean {
-  if (isObject(wire)) for (const key in wire) if (key.includes('_')) return true
-  return false
 }
 
 function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: Emitting): void {

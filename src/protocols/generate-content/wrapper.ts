@@ -7,16 +7,27 @@ import type { GeminiOptions } from './options.ts'
 /** `at`: where the body stands in what was given. `beside`: what stands beside it. */
 export type Held = { body: unknown; at: string; beside: JsonObject }
 
+const counted = ['generateContentRequest', 'generate_content_request']
+
 export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
-  return isObject(given) && 'contents' in given
-    ? alone(given)
-    : held(given, ['generateContentRequest', 'generate_content_request', ...asked('request', options)])
+  return isObject(given) && 'contents' in given ? alone(given) : held(given, [...counted, ...asked('request', options)])
 }
 
 /** A reply, or an event of one. */
 export function unwrapReply(given: unknown, options: GeminiOptions): Held {
   return isObject(given) && 'candidates' in given ? alone(given) : held(given, asked('response', options))
 }
+
+/** The same change to a body and to what it stands in. Whoever passes it on need not ask whether it may be unwrapped. */
+export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
+  if (!isObject(given)) return given
+  if (isBody(given)) return change(given)
+  const key = [...counted, 'request', 'response'].find(one => (counted.includes(one) ? isObject : isBody)(given[one]))
+  const inner = key === undefined ? undefined : given[key]
+  return key !== undefined && isObject(inner) ? { ...change(given), [key]: change(inner) } : change(given)
+}
+
+const isBody = (value: unknown): value is JsonObject => isObject(value) && ('contents' in value || 'candidates' in value)
 
 const asked = (key: string, { gcWrapper }: GeminiOptions) => (gcWrapper === 'unwrap' ? [key] : [])
 const alone = (body: unknown): Held => ({ body, at: '', beside: {} })

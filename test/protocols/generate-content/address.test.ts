@@ -48,6 +48,11 @@ describe('the path says the model and what is asked of it', () => {
     expect(generateContent.decodeRequest(body, { path: '/v1beta/models/asked:generateContent' }).value.model).toBe('asked')
     expect(withModel(body, 'other')).toEqual({ model: 'models/other', contents: [] })
     expect(withModel({ contents: [] }, 'other')).toEqual({ contents: [] })
+    for (const key of ['generateContentRequest', 'generate_content_request'])
+      expect(withModel({ model: 'models/a', [key]: body }, 'other')).toEqual({ model: 'models/other', [key]: { model: 'models/other', contents: [] } })
+    expect(withModel({ model: 'a', request: { contents: [] } }, 'other')).toEqual({ model: 'other', request: { contents: [] } })
+    expect(withModel({ response: { candidates: [], model_version: 'a' } }, 'other')).toEqual({ response: { candidates: [], model_version: 'other' } })
+    expect(withModel({ text: 'a' }, 'other')).toEqual({ text: 'a' })
   })
 })
 

@@ -181,6 +181,11 @@ describe('what servers make of it', () => {
     ])
   })
 
+  test('the other spelling is known however deep it stands', () => {
+    const { response } = read({ ...event([{ text: 'a' }], stop), usageMetadata: { prompt_token_count: 3, candidates_token_count: 2 } })
+    expect(response.usage).toMatchObject({ input: 3, output: 2 })
+  })
+
   test('events inside of another object are read where that is asked for', () => {
     const wires = [{ response: event([{ text: 'He' }]), traceId: 't1' }, { response: event([{ text: 'llo' }], stop) }]
     const { out } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires, { options: { gcWrapper: 'unwrap' } as object })
