@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { createArrayParser } from './array.ts'
+import { createTextReader } from './text.ts'
 
 export type Frame = { event?: string; data: string }
 
@@ -17,7 +18,7 @@ export type FrameParser = {
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
  */
 export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
-  const decoder = new TextDecoder()
+  const reader = createTextReader()
   let pending = 0
   let begun = false
   /** A CR may be the first half of a line's end; the parser forgets to look for the other half when it is cut there. */
@@ -49,13 +50,13 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   }
   return {
     push(chunk) {
-      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      const text = reader.read(chunk)
       if (!text.endsWith('\r')) return feed(text)
       feed(text.slice(0, -1))
       cr = '\r'
     },
     end() {
-      feed(decoder.decode())
+      feed(reader.end())
       feed('\n\n')
     },
   }

@@ -122,6 +122,8 @@ function endOfScalar(text: string, at: number): number | undefined {
 
 const isDigit = (char: number) => char >= 0x30 && char <= 0x39
 
+const isLowHalf = (char: number) => char >= 0xdc00 && char <= 0xdfff
+
 const escapes = new Set([...'"\\/bfnrt'].map(char => char.charCodeAt(0)))
 const fourDigits = /[\da-fA-F]{4}/y
 
@@ -131,7 +133,12 @@ function endOfString(text: string, at: number): number | undefined {
     if (char === 0x22) return i + 1
     // Also where the text is over.
     if (!(char >= 0x20)) return undefined
-    if (char !== 0x5c) continue
+    if (char !== 0x5c) {
+      if (char < 0xd800 || char > 0xdfff) continue
+      // Half of a surrogate pair is written in another way than it was read.
+      if (char > 0xdbff || !isLowHalf(text.charCodeAt(++i))) return undefined
+      continue
+    }
     i++
     if (escapes.has(text.charCodeAt(i))) continue
     fourDigits.lastIndex = i + 1

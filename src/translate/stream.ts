@@ -7,6 +7,7 @@ import { createReport } from '../kit/report.ts'
 import type { Protocol, Signatures, StreamUsage } from '../protocol.ts'
 import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
+import { createTextReader } from '../sse/text.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
@@ -100,7 +101,7 @@ export function createStreamReader(
   }
   const parser = createFrameParser(takeFrame, maxEventLength === undefined ? {} : { maxLength: maxEventLength })
 
-  const decoder = new TextDecoder()
+  const bytes = createTextReader()
   let form: Form | undefined
   let isBetweenFrames = true
   let uses = 0
@@ -155,16 +156,13 @@ export function createStreamReader(
   }
   return {
     push(chunk: Uint8Array | string) {
-      const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-      // Half of a surrogate pair is written in another way than it was read.
-      if (!shortcut || (typeof chunk === 'string' && !chunk.isWellFormed())) {
-        guarded(() => parser.push(text))
-        isBetweenFrames = /\n\n$|\r\n\r\n$/.test(text)
-      } else takeText(text)
+      const text = bytes.read(chunk)
+      if (shortcut) takeText(text)
+      else guarded(() => parser.push(text))
     },
     end() {
       ending = true
-      guarded(() => parser.push(decoder.decode()))
+      guarded(() => parser.push(bytes.end()))
       guarded(() => parser.end())
       guarded(() => streamDecoder.end(state, take))
       if (!seen.ended) take({ type: 'end', clean: false })
@@ -273,7 +271,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
 function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Settings): StreamTranslator {
   const { frames, streamUsage } = protocol
   const reader = createStreamReader(protocol, options, () => {})
-  const text = new TextDecoder()
+  const bytes = createTextReader()
   // Comments fall out with the counts: they are no beginning of an answer.
   const filter = hideUsage && streamUsage ? createFrameFilter(frame => !/^data/m.test(frame) || isCounts(frame, streamUsage)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
@@ -289,7 +287,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Setti
   return {
     push(chunk) {
       reader.push(chunk)
-      if (!renamer) return shown(typeof chunk === 'string' ? chunk : text.decode(chunk, { stream: true }))
+      if (!renamer) return shown(bytes.read(chunk))
       if (reader.seen.ended && !reader.seen.clean) return ''
       renamed = ''
       renamer.push(chunk)
@@ -299,7 +297,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Setti
       reader.end()
       renamed = ''
       renamer?.end()
-      const rest = shown(renamer ? renamed : text.decode()) + (filter?.end() ?? '')
+      const rest = shown(renamer ? renamed : bytes.end()) + (filter?.end() ?? '')
       const { clean, error } = reader.seen
       if (clean || error?.protocol === protocol.name) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }

@@ -3,6 +3,7 @@ import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { Part, TokenLogprob } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import { beginsWith } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import { addCallSignature, addInput } from './call-queue.ts'
 import { protocolName } from './own.ts'
@@ -91,7 +92,7 @@ export function correct(
   emit: Emit<unknown>,
 ): void {
   const rest = (sent: string, whole: string): string => {
-    if (whole.startsWith(sent)) return whole.slice(sent.length)
+    if (beginsWith(whole, sent)) return whole.slice(sent.length)
     reportOf(state).once('stream.final-differs', final.at)
     return ''
   }

@@ -6,6 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import { beginsWith } from '../../kit/text.ts'
 import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
@@ -119,7 +120,7 @@ function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
 function settle(state: EncoderState, pending: Pending, final: Part): void {
   const { part, sent } = pending
   const before = told(part).slice(0, sent)
-  if (final.type === part.type && told(final).startsWith(before)) pending.part = copyOf(final)
+  if (final.type === part.type && beginsWith(told(final), before)) pending.part = copyOf(final)
   else if (sent > 0) report(state).add('stream.final-differs', part.at)
   else pending.part = copyOf(final)
   // What only the beginning and the deltas told.

@@ -2,6 +2,7 @@ import type { Delta } from '../../canonical/event.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { advanceJson, isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { beginsWith } from '../../kit/text.ts'
 import { isNull } from './calls.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
@@ -167,7 +168,7 @@ export function finalize(state: EncoderState, block: Block, final: Part | undefi
   if (block.kind !== 'whole' && block.kind !== 'none') report(state).ext(final.ext, final.at)
   if (final.signature) block.signature = final.signature
   const rest = (whole: string): string | undefined => {
-    if (whole.startsWith(block.text)) return whole.slice(block.text.length)
+    if (beginsWith(whole, block.text)) return whole.slice(block.text.length)
     if (whole.trim() !== block.text.trim()) report(state).add('stream.final-differs', block.head.at)
     return undefined
   }

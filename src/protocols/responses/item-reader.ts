@@ -6,6 +6,7 @@ import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canon
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { beginsWith } from '../../kit/text.ts'
 import { arrived, carry, prove } from './carriers.ts'
 import { decodeItem } from './items.ts'
 import { ownForm, protocol } from './own.ts'
@@ -154,7 +155,7 @@ function complete(open: OpenPart, whole: Part, emit: Tell): void {
 
 /** The end of a text that has not been given yet; empty when what was given is no beginning of it. */
 export function missing(given: string, whole: string): string {
-  return whole.length > given.length && whole.startsWith(given) ? whole.slice(given.length) : ''
+  return whole.length > given.length && beginsWith(whole, given) ? whole.slice(given.length) : ''
 }
 
 export function segmentText({ segments }: OpenItem, { value }: OpenPart, place: string): string {
@@ -185,12 +186,13 @@ export function finishItem(state: State, event: JsonObject, emit: Tell): void {
 
 /** An item has come whole. One that was never announced is announced and ended at once. */
 function completeItem(state: State, index: number, wire: JsonObject, emit: Tell): void {
+  // The last event tells every item again.
+  const there = state.items[index]
+  if (there?.done) return
   const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
   const [only] = message.parts
   const id = only?.type === 'reasoning' ? only.id : undefined
   forgetMadeUpId(message, wire)
-  const there = state.items[index]
-  if (there?.done) return
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     state.items[index] = { ...unopened(wire), carrier: true, done: true }
     if (!prove(state, attach, { signature: only.signature, ...proven }, emit)) carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
