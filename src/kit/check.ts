@@ -1,63 +1,96 @@
-import { z } from 'zod'
 import { TranslationError } from '../errors.ts'
-import { guardOf } from './guard.ts'
+import { isDemanded, kindsOf, lostKey } from './guard.ts'
+import { isObject } from './json.ts'
 import { pointer } from './path.ts'
+import type { AnySchema, Def, Infer } from './schema.ts'
 
 /**
- * A wire value against its schema: itself, or an equal copy.
+ * A wire value that is what its schema says.
  * @throws TranslationError `malformed` with the path of the fault that lies deepest
  */
-export function check<S extends z.ZodType>(protocol: string, schema: S, wire: unknown): z.output<S> {
-  if (guardOf(schema)(wire) === true) return wire as z.output<S>
-  const result = schema.safeParse(wire)
-  const lost = result.success && lostKey(wire, result.data)
-  if (result.success && !lost) return result.data
-  const { path, message } = lost || deepest(result.error?.issues ?? [], [])
+export function check<S extends AnySchema>(protocol: string, schema: S, wire: unknown): Infer<S> {
+  if (schema.accepts(wire)) return wire
+  const { path, message } = faultIn(schema, wire) ?? { path: [], message: 'not what the protocol says' }
   throw new TranslationError({ code: 'malformed', protocol, path: pointer(path) }, message)
 }
 
 /**
- * One of several shapes told apart by their `type`, or anything else that has another `type`: a kind that a vendor added
- * after this was written is read, a known kind with a fault in it is refused.
+ * `rank`: of several faults the highest is told, and of equals the first. The deeper, the higher; above all others are a
+ * shape that says it is not for this value, and a key that no shape may take.
  */
-export function open<S extends readonly [z.core.$ZodTypeDiscriminable, ...z.core.$ZodTypeDiscriminable[]]>(known: S) {
-  const types = new Set<unknown>()
-  for (const shape of known)
-    for (const value of (shape as unknown as { _zod: { propValues?: { type?: Set<unknown> } } })._zod.propValues?.type ?? []) types.add(value)
-  const unknown = z.looseObject({ type: z.string().refine(type => !types.has(type), { abort: true, params: { known: true } }) })
-  return z.union([z.discriminatedUnion('type', known as never) as z.ZodDiscriminatedUnion<S>, unknown])
+type Fault = { path: readonly PropertyKey[]; message: string; rank: number }
+
+type DefOf<Type> = Extract<Def, { type: Type }>
+
+const notMine = 1_000_000
+const forbidden = 2_000_000
+
+const fault = (message: string, rank = 0): Fault => ({ path: [], message, rank })
+
+function at(key: PropertyKey, inner: Fault | undefined): Fault | undefined {
+  return inner && { ...inner, path: [key, ...inner.path], rank: inner.rank + 1 }
 }
 
-/** The branch for unknown kinds has nothing to say of a known one. */
-function isKnownType(issue: z.core.$ZodIssue): boolean {
-  return issue.code === 'custom' && issue.params?.['known'] === true
+function higher(one: Fault | undefined, other: Fault | undefined): Fault | undefined {
+  if (!one || !other) return one ?? other
+  return other.rank > one.rank ? other : one
 }
 
-type Fault = { path: PropertyKey[]; message: string }
+const wordFor = { string: 'text', boolean: 'true or false', number: 'a number', undefined: 'nothing', unknown: 'anything' } as const
 
-/** Of all keys, zod leaves out one in silence: it would set the prototype. What it does not look into is the same value. */
-function lostKey(wire: unknown, read: unknown): Fault | undefined {
-  if (wire === read || typeof wire !== 'object' || wire === null || typeof read !== 'object' || read === null) return undefined
-  if (Object.hasOwn(wire, '__proto__')) return { path: ['__proto__'], message: 'no protocol has a key of this name' }
-  for (const key in wire) {
-    const fault = lostKey(wire[key as never], read[key as never])
-    if (fault) return { ...fault, path: [key, ...fault.path] }
+/** Why a schema does not take a value: slowly, for what its guard has refused. */
+function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
+  const { def } = schema
+  switch (def.type) {
+    case 'unknown':
+    case 'string':
+    case 'boolean':
+    case 'number':
+    case 'undefined':
+      return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`)
+    case 'literal':
+      return schema.guard(value) ? undefined : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`)
+    case 'optional':
+      return value === undefined ? undefined : faultIn(def.innerType, value)
+    case 'nullable':
+      return value === null ? undefined : faultIn(def.innerType, value)
+    case 'refined':
+      return faultIn(def.innerType, value) ?? (def.holds(value) ? undefined : fault('not what the protocol says', def.isForOthers ? notMine : 0))
+    case 'lazy':
+      return faultIn(def.getter(), value)
+    case 'array':
+      if (!Array.isArray(value)) return fault('expected a list')
+      return value.reduce<Fault | undefined>((worst, one, index) => higher(worst, at(index, faultIn(def.element, one))), undefined)
+    case 'record':
+    case 'object':
+      return faultInFields(def, value)
+    case 'union':
+      return faultInUnion(def, value)
+    default:
+      return def satisfies never
   }
-  return undefined
 }
 
-function deepest(issues: readonly z.core.$ZodIssue[], above: PropertyKey[]): Fault {
-  let best: Fault | undefined
-  for (const issue of issues) {
-    const path = [...above, ...issue.path]
-    let fault: Fault = { path, message: issue.message }
-    if (issue.code === 'invalid_union')
-      for (const branch of issue.errors) {
-        if (branch.length === 0 || branch.some(isKnownType)) continue
-        const inner = deepest(branch, path)
-        if (inner.path.length > fault.path.length) fault = inner
-      }
-    if (!best || fault.path.length > best.path.length) best = fault
+function faultInFields(def: DefOf<'record' | 'object'>, value: unknown): Fault | undefined {
+  if (!isObject(value)) return fault('expected an object')
+  if (Object.hasOwn(value, lostKey)) return at(lostKey, fault('no protocol has a key of this name', forbidden))
+  const fields = def.type === 'object' ? Object.entries(def.shape) : Object.keys(value).map(key => [key, def.valueType] as const)
+  return fields
+    .filter(([key, field]) => Object.hasOwn(value, key) || isDemanded(field))
+    .reduce<Fault | undefined>((worst, [key, field]) => higher(worst, at(key, faultIn(field, value[key]))), undefined)
+}
+
+function faultInUnion({ options, discriminator }: DefOf<'union'>, value: unknown): Fault | undefined {
+  if (discriminator !== undefined) {
+    if (!isObject(value)) return fault('expected an object')
+    const option = kindsOf(discriminator, options).get(value[discriminator])
+    return option ? faultIn(option, value) : at(discriminator, fault('not one of the kinds that may stand here'))
   }
-  return best ?? { path: above, message: 'not what the protocol says' }
+  let worst = fault('of none of the shapes that may stand here')
+  for (const option of options) {
+    const inner = faultIn(option, value)
+    if (!inner || inner.rank >= forbidden) return inner
+    if (inner.rank < notMine && inner.rank > worst.rank) worst = inner
+  }
+  return worst
 }

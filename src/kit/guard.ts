@@ -1,47 +1,26 @@
-import type { z } from 'zod'
 import { isObject } from './json.ts'
+import type { AnySchema, Def, Shape } from './schema.ts'
 
-/** True: the schema takes the value and would give back an equal one. False: it refuses it. Undefined: it has to be asked. */
-export type Guard = (value: unknown) => boolean | undefined
+/** Whether a schema takes a value, as a question that copies nothing. */
+export type Guard = (value: unknown) => boolean
 
-/**
- * What a schema says, as a question that copies nothing: zod makes every object anew that it looks into, which was half of
- * the time of a request. What is not understood here is never sure, so a new kind of schema costs time and nothing else.
- */
-export function guardOf(schema: z.core.$ZodType): Guard {
-  const known = guards.get(schema)
-  if (known) return known
-  const made = refined(schema)
-  guards.set(schema, made)
-  return made
-}
+/** Of all keys, the one that must not be read past: written to another object it would set the prototype, and be lost in silence. */
+export const lostKey = '__proto__'
 
-/** What a schema says never changes. */
-const guards = new WeakMap<z.core.$ZodType, Guard>()
+/** @throws this where an object has that key: no other shape may then take the value */
+const lost = new RangeError(`no protocol has a key ${lostKey}`)
 
-function refined(schema: z.core.$ZodType): Guard {
-  const plain = plainGuardOf(schema)
-  const rules = schema._zod.def.checks ?? []
-  if (rules.length === 0) return plain
-  if (!rules.every(isFunction)) return unsure
-  return value => {
-    const answer = plain(value)
-    return answer === true ? rules.every(({ _zod: { def } }) => def.fn(value)) : answer
+/** What a guard says of a whole value. */
+export function asked(guard: Guard, value: unknown): boolean {
+  try {
+    return guard(value)
+  } catch (error) {
+    if (error === lost) return false
+    throw error
   }
 }
 
-const unsure: Guard = () => undefined
-
-/** A rule that is one question: others make their own words of a fault, or ask only at times. */
-const isFunction = (rule: z.core.$ZodCheck): rule is z.core.$ZodCustom => {
-  const { def } = rule._zod
-  return def.check === 'custom' && 'fn' in def && typeof def.fn === 'function' && def.when === undefined
-}
-
-function plainGuardOf(schema: z.core.$ZodType): Guard {
-  const { def } = (schema as z.core.$ZodTypes)._zod
-  // Formats are types with a rule of their own.
-  if ('check' in def || 'coerce' in def) return unsure
+export function guardOf(def: Def): Guard {
   switch (def.type) {
     case 'unknown':
       return () => true
@@ -51,99 +30,116 @@ function plainGuardOf(schema: z.core.$ZodType): Guard {
       return value => typeof value === 'boolean'
     case 'number':
       return value => Number.isFinite(value)
-    case 'null':
-      return value => value === null
     case 'undefined':
       return value => value === undefined
-    case 'literal':
-    case 'enum': {
-      const words = new Set<unknown>(def.type === 'enum' ? Object.values(def.entries) : def.values)
+    case 'literal': {
+      const [only, ...others] = def.values
+      if (others.length === 0) return value => value === only
+      const words = new Set(def.values)
       return value => words.has(value)
     }
     case 'optional': {
-      const inner = guardOf(def.innerType)
+      const inner = def.innerType.guard
       return value => value === undefined || inner(value)
     }
     case 'nullable': {
-      const inner = guardOf(def.innerType)
+      const inner = def.innerType.guard
       return value => value === null || inner(value)
     }
+    case 'refined': {
+      const { holds } = def
+      const inner = def.innerType.guard
+      return value => inner(value) && holds(value)
+    }
     case 'lazy':
-      return value => guardOf(def.getter())(value)
+      return value => def.getter().guard(value)
     case 'array':
-      return listGuard(guardOf(def.element))
-    case 'union':
-      return 'discriminator' in def ? kindGuard(def as z.core.$ZodDiscriminatedUnionDef) : firstOf(def.options.map(guardOf))
+      return listGuard(def.element.guard)
     case 'record':
-      return def.keyType._zod.def.type === 'string' && !def.keyType._zod.def.checks?.length ? recordGuard(guardOf(def.valueType)) : unsure
+      return recordGuard(def.valueType.guard)
     case 'object':
-      return def.catchall?._zod.def.type === 'unknown' ? looseGuard(def.shape) : unsure
+      return looseGuard(def.shape)
+    case 'union':
+      return def.discriminator === undefined ? firstOf(def.options.map(({ guard }) => guard)) : kindGuard(def.discriminator, def.options)
     default:
-      return unsure
+      return def satisfies never
   }
 }
 
 function listGuard(member: Guard): Guard {
   return value => {
     if (!Array.isArray(value)) return false
-    for (const one of value) {
-      const answer = member(one)
-      if (answer !== true) return answer
-    }
+    for (const one of value) if (!member(one)) return false
     return true
   }
 }
 
-/** A branch that is not sure might be the one that takes it. */
 function firstOf(branches: readonly Guard[]): Guard {
   return value => {
-    for (const branch of branches) {
-      const answer = branch(value)
-      if (answer !== false) return answer
-    }
+    for (const branch of branches) if (branch(value)) return true
     return false
   }
 }
 
-function kindGuard({ discriminator, options }: z.core.$ZodDiscriminatedUnionDef): Guard {
-  const kinds = new Map<unknown, Guard>()
-  for (const option of options) for (const word of option._zod.propValues?.[discriminator] ?? []) kinds.set(word, guardOf(option))
-  return value => isObject(value) && (kinds.get(value[discriminator]) ?? refuses)(value)
+function kindGuard(discriminator: string, options: readonly AnySchema[]): Guard {
+  const kinds = kindsOf(discriminator, options)
+  return value => isObject(value) && kinds.get(value[discriminator])?.guard(value) === true
 }
 
-const refuses: Guard = () => false
+/** Shapes by the words that tell them apart. */
+export function kindsOf(discriminator: string, options: readonly AnySchema[]): Map<unknown, AnySchema> {
+  return new Map(options.flatMap(option => (option.def.type === 'object' ? wordsAt(option.def, discriminator).map(word => [word, option] as const) : [])))
+}
+
+/** The words that a shape may have at a key. */
+export function wordsAt({ shape }: { shape: Shape }, key: string): readonly unknown[] {
+  const field = shape[key]
+  return field ? wordsOf(field) : []
+}
+
+function wordsOf({ def }: AnySchema): readonly unknown[] {
+  switch (def.type) {
+    case 'literal':
+      return def.values
+    case 'optional':
+      return [...wordsOf(def.innerType), undefined]
+    case 'nullable':
+      return [...wordsOf(def.innerType), null]
+    default:
+      return []
+  }
+}
 
 function recordGuard(member: Guard): Guard {
   return value => {
     if (!isObject(value)) return false
-    if (value.constructor !== Object) return undefined
     for (const key in value) {
-      const answer = key === leftOut ? undefined : member(value[key])
-      if (answer !== true) return answer
+      if (key === lostKey) throw lost
+      if (!member(value[key])) return false
     }
     return true
   }
 }
 
 /** By the keys that are there: most of a shape's are not. */
-function looseGuard(shape: z.core.$ZodLooseShape): Guard {
-  if (Object.values(shape).some(field => field._zod.optin === 'defaulted')) return unsure
-  const fields = new Map<string, { guard: Guard; isDemanded: boolean }>()
-  for (const [key, field] of Object.entries(shape)) fields.set(key, { guard: guardOf(field), isDemanded: field._zod.optin === undefined })
+function looseGuard(shape: Shape): Guard {
+  const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: field.guard, isDemanded: isDemanded(field) }]))
   const demanded = [...fields.values()].filter(({ isDemanded }) => isDemanded).length
   return value => {
     if (!isObject(value)) return false
     let found = 0
     for (const key in value) {
-      if (key === leftOut) return undefined
+      if (key === lostKey) throw lost
       const field = fields.get(key)
-      const answer = field === undefined || field.guard(value[key])
-      if (answer !== true) return answer
-      if (field?.isDemanded) found++
+      if (field === undefined) continue
+      if (!field.guard(value[key])) return false
+      if (field.isDemanded) found++
     }
     return found === demanded
   }
 }
 
-/** Of all keys, the one that zod does not copy. */
-const leftOut = '__proto__'
+/** Whether a key of this kind has to be there. */
+export function isDemanded({ def }: AnySchema): boolean {
+  return def.type !== 'optional'
+}

@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
-import type { z } from 'zod'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
+import { Schema } from '../kit/schema.ts'
 import type { Protocol } from '../protocol.ts'
 import * as chatCompletions from '../protocols/chat-completions/schema.ts'
 import * as generateContent from '../protocols/generate-content/schema.ts'
@@ -23,11 +23,11 @@ export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>;
 
 const known = new Map<string, Wires>(
   all.map(({ name }) => {
-    const schemas = new Map(Object.entries(schemasOf[name] ?? {}) as [string, z.core.$ZodType][])
+    const schemas = new Map(Object.entries(schemasOf[name] ?? {}) as [string, unknown][])
     const named = (ending: string) => {
       const [only, ...others] = [...schemas.keys()].filter(key => key.endsWith(ending))
       const schema = only !== undefined && others.length === 0 ? schemas.get(only) : undefined
-      if (!schema) throw new Error(`${name}/schema.ts exports one schema named …${ending}, and has a line in testing/bodies.ts`)
+      if (!(schema instanceof Schema)) throw new Error(`${name}/schema.ts exports one schema named …${ending}, and has a line in testing/bodies.ts`)
       return schema
     }
     const [request, response] = [named('Request'), named('Response')]

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
 import { TranslationError } from '../../src/errors.ts'
-import { check, open } from '../../src/kit/check.ts'
+import { check } from '../../src/kit/check.ts'
+import * as s from '../../src/kit/schema.ts'
 
-const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
-const Image = z.looseObject({ type: z.literal('image'), source: z.looseObject({ url: z.string() }) })
-const Body = z.looseObject({ content: z.union([z.string(), z.array(open([Text, Image]))]) })
+const Text = s.object({ type: s.literal('text'), text: s.string() })
+const Image = s.object({ type: s.literal('image'), source: s.object({ url: s.string() }) })
+const Body = s.object({ content: s.union([s.string(), s.array(s.open([Text, Image]))]) })
 
 const faultOf = (wire: unknown) => {
   try {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 /** A loose object without its looseness. */
-type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] }
+type Named<T> = { [K in keyof T as string extends K ? never : number extends K ? never : K]: T[K] }
 /** Keys of every member of a union. */
 export type Keys<T> = T extends unknown ? Extract<keyof Named<T>, string> : never
 type Literal<Word> = Word extends string ? (string extends Word ? never : Word) : never

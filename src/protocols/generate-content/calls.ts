@@ -69,7 +69,7 @@ export function decodeResult(
 
 function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
   // These stand inside a list that nobody has checked.
-  const isChecked = GeminiPart.safeParse(part).success
+  const isChecked = GeminiPart.accepts(part)
   if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
   return { type: 'opaque', protocol: name, raw: part, at }
 }

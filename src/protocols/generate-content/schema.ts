@@ -1,14 +1,14 @@
-import { z } from 'zod'
+import * as s from '../../kit/schema.ts'
 
 /** Shapes as in the public reference of the API, in camelCase (`spelling.ts` reads the other one); loose, because a new field must never break an old client. */
 
-const object = z.record(z.string(), z.unknown())
-const word = z.string().nullish()
-const count = z.number().nullish()
-const flag = z.boolean().nullish()
+const object = s.record(s.unknown())
+const word = s.string().nullish()
+const count = s.number().nullish()
+const flag = s.boolean().nullish()
 
-const blob = z.looseObject({ mimeType: word, data: z.string(), displayName: word })
-const file = z.looseObject({ fileUri: z.string(), mimeType: word, displayName: word })
+const blob = s.object({ mimeType: word, data: s.string(), displayName: word })
+const file = s.object({ fileUri: s.string(), mimeType: word, displayName: word })
 
 /** What any part may say beside its content. */
 const beside = {
@@ -16,27 +16,27 @@ const beside = {
   thoughtSignature: word,
 }
 
-const functionCall = z.looseObject({ name: word, args: object.nullish(), id: word })
-const functionResponse = z.looseObject({
+const functionCall = s.object({ name: word, args: object.nullish(), id: word })
+const functionResponse = s.object({
   name: word,
   response: object.nullish(),
   id: word,
-  parts: z.array(z.union([z.looseObject({ inlineData: blob }), z.looseObject({ fileData: file }), z.looseObject({})])).nullish(),
+  parts: s.array(s.union([s.object({ inlineData: blob }), s.object({ fileData: file }), s.object({})])).nullish(),
 })
 
-const text = z.looseObject({ ...beside, text: z.string() })
-const call = z.looseObject({ ...beside, functionCall })
-const result = z.looseObject({ ...beside, functionResponse })
+const text = s.object({ ...beside, text: s.string() })
+const call = s.object({ ...beside, functionCall })
+const result = s.object({ ...beside, functionResponse })
 const media = {
-  videoMetadata: z.looseObject({ startOffset: word, endOffset: word, fps: count }).nullish(),
-  mediaResolution: z.looseObject({ level: word }).nullish(),
+  videoMetadata: s.object({ startOffset: word, endOffset: word, fps: count }).nullish(),
+  mediaResolution: s.object({ level: word }).nullish(),
 }
-const inline = z.looseObject({ ...beside, ...media, inlineData: blob })
-const stored = z.looseObject({ ...beside, ...media, fileData: file })
-const code = z.looseObject({ ...beside, executableCode: z.looseObject({ language: word, code: word, id: word }) })
-const output = z.looseObject({ ...beside, codeExecutionResult: z.looseObject({ outcome: word, output: word, id: word }) })
-const toolCall = z.looseObject({ ...beside, toolCall: z.looseObject({ id: word, toolType: word, args: object.nullish() }) })
-const toolResponse = z.looseObject({ ...beside, toolResponse: z.looseObject({ id: word, toolType: word, response: object.nullish() }) })
+const inline = s.object({ ...beside, ...media, inlineData: blob })
+const stored = s.object({ ...beside, ...media, fileData: file })
+const code = s.object({ ...beside, executableCode: s.object({ language: word, code: word, id: word }) })
+const output = s.object({ ...beside, codeExecutionResult: s.object({ outcome: word, output: word, id: word }) })
+const toolCall = s.object({ ...beside, toolCall: s.object({ id: word, toolType: word, args: object.nullish() }) })
+const toolResponse = s.object({ ...beside, toolResponse: s.object({ id: word, toolType: word, response: object.nullish() }) })
 
 const kinds = {
   text,
@@ -49,62 +49,60 @@ const kinds = {
   toolCall,
   toolResponse,
 }
-type Kinds = { [Key in keyof typeof kinds]: z.infer<(typeof kinds)[Key]> }
+type Kinds = { [Key in keyof typeof kinds]: s.Infer<(typeof kinds)[Key]> }
 
 /** A part of any kind, as it stands on the wire. */
 export type GeminiPart = { [key: string]: unknown; thought?: boolean | null | undefined; thoughtSignature?: string | null | undefined }
 export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
 
 /** Of a kind that nobody modelled, or of none: a known kind with a fault in it is refused. */
-const other = z
-  .looseObject(beside)
-  .refine(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null), { abort: true, params: { known: true } })
+const other = s.object(beside).forOthers(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null))
 
-export const GeminiPart = z.union([text, call, result, inline, stored, code, output, toolCall, toolResponse, other])
+export const GeminiPart = s.union([text, call, result, inline, stored, code, output, toolCall, toolResponse, other])
 
 /** Only for parts that `GeminiPart` has checked. */
 export function isPartOf<Key extends keyof Kinds>(part: GeminiPart, key: Key): part is GeminiPartOf<Key> & GeminiPart {
   return part[key] != null
 }
 
-export const GeminiContent = z.looseObject({ role: word, parts: z.array(GeminiPart).nullish() })
-export type GeminiContent = z.infer<typeof GeminiContent>
+export const GeminiContent = s.object({ role: word, parts: s.array(GeminiPart).nullish() })
+export type GeminiContent = s.Infer<typeof GeminiContent>
 
-const declaration = z.looseObject({
-  name: z.string(),
+const declaration = s.object({
+  name: s.string(),
   description: word,
   parameters: object.nullish(),
-  parametersJsonSchema: z.unknown().optional(),
+  parametersJsonSchema: s.unknown().optional(),
   response: object.nullish(),
-  responseJsonSchema: z.unknown().optional(),
+  responseJsonSchema: s.unknown().optional(),
   behavior: word,
 })
-export type GeminiDeclaration = z.infer<typeof declaration>
+export type GeminiDeclaration = s.Infer<typeof declaration>
 
 /** One entry may name several tools. */
-export const GeminiTool = z.looseObject({
-  functionDeclarations: z.array(declaration).nullish(),
+export const GeminiTool = s.object({
+  functionDeclarations: s.array(declaration).nullish(),
   googleSearch: object.nullish(),
   urlContext: object.nullish(),
   codeExecution: object.nullish(),
 })
-export type GeminiTool = z.infer<typeof GeminiTool>
+export type GeminiTool = s.Infer<typeof GeminiTool>
 
-const toolConfig = z.looseObject({
-  functionCallingConfig: z.looseObject({ mode: word, allowedFunctionNames: z.array(z.string()).nullish() }).nullish(),
+const toolConfig = s.object({
+  functionCallingConfig: s.object({ mode: word, allowedFunctionNames: s.array(s.string()).nullish() }).nullish(),
 })
-export type GeminiToolConfig = z.infer<typeof toolConfig>
+export type GeminiToolConfig = s.Infer<typeof toolConfig>
 
-const thinkingConfig = z.looseObject({ includeThoughts: flag, thinkingBudget: count, thinkingLevel: word })
-export type GeminiThinkingConfig = z.infer<typeof thinkingConfig>
+const thinkingConfig = s.object({ includeThoughts: flag, thinkingBudget: count, thinkingLevel: word })
+export type GeminiThinkingConfig = s.Infer<typeof thinkingConfig>
 
-export const GeminiGenerationConfig = z.looseObject({
+export const GeminiGenerationConfig = s.object({
   temperature: count,
   topP: count,
   topK: count,
   candidateCount: count,
   maxOutputTokens: count,
-  stopSequences: z.array(z.string()).nullish(),
+  stopSequences: s.array(s.string()).nullish(),
   presencePenalty: count,
   frequencyPenalty: count,
   seed: count,
@@ -112,37 +110,37 @@ export const GeminiGenerationConfig = z.looseObject({
   logprobs: count,
   responseMimeType: word,
   responseSchema: object.nullish(),
-  responseJsonSchema: z.unknown().optional(),
-  responseModalities: z.array(z.string()).nullish(),
+  responseJsonSchema: s.unknown().optional(),
+  responseModalities: s.array(s.string()).nullish(),
   mediaResolution: word,
   speechConfig: object.nullish(),
   thinkingConfig: thinkingConfig.nullish(),
 })
-export type GeminiGenerationConfig = z.infer<typeof GeminiGenerationConfig>
+export type GeminiGenerationConfig = s.Infer<typeof GeminiGenerationConfig>
 
 /** Body of POST …:generateContent; the model stands in the path and may stand here too. */
-export const GeminiRequest = z.looseObject({
+export const GeminiRequest = s.object({
   model: word,
-  contents: z.array(GeminiContent),
+  contents: s.array(GeminiContent),
   systemInstruction: GeminiContent.nullish(),
   /** Servers read a lone entry as a list of it. */
-  tools: z.union([z.array(GeminiTool), GeminiTool]).nullish(),
+  tools: s.union([s.array(GeminiTool), GeminiTool]).nullish(),
   toolConfig: toolConfig.nullish(),
-  safetySettings: z.array(z.looseObject({ category: word, threshold: word })).nullish(),
+  safetySettings: s.array(s.object({ category: word, threshold: word })).nullish(),
   generationConfig: GeminiGenerationConfig.nullish(),
   cachedContent: word,
   serviceTier: word,
   store: flag,
-  labels: z.record(z.string(), z.string()).nullish(),
+  labels: s.record(s.string()).nullish(),
   continuationToken: word,
 })
-export type GeminiRequest = z.infer<typeof GeminiRequest>
+export type GeminiRequest = s.Infer<typeof GeminiRequest>
 
 // ---- replies
 
-const details = z.array(z.looseObject({ tokenCount: count })).nullish()
+const details = s.array(s.object({ tokenCount: count })).nullish()
 
-export const GeminiUsage = z.looseObject({
+export const GeminiUsage = s.object({
   promptTokenCount: count,
   cachedContentTokenCount: count,
   candidatesTokenCount: count,
@@ -153,49 +151,49 @@ export const GeminiUsage = z.looseObject({
   candidatesTokensDetails: details,
   serviceTier: word,
 })
-export type GeminiUsage = z.infer<typeof GeminiUsage>
+export type GeminiUsage = s.Infer<typeof GeminiUsage>
 
-const logprob = z.looseObject({ token: z.string().optional(), tokenId: count, logProbability: z.number().optional() })
+const logprob = s.object({ token: s.string().optional(), tokenId: count, logProbability: s.number().optional() })
 
-export const GeminiCandidate = z.looseObject({
+export const GeminiCandidate = s.object({
   content: GeminiContent.nullish(),
   /** Some hosts write words as their numbers when asked to. */
-  finishReason: z.union([z.string(), z.number()]).nullish(),
+  finishReason: s.union([s.string(), s.number()]).nullish(),
   finishMessage: word,
   index: count,
   tokenCount: count,
   avgLogprobs: count,
-  logprobsResult: z
-    .looseObject({ chosenCandidates: z.array(logprob).nullish(), topCandidates: z.array(z.looseObject({ candidates: z.array(logprob).nullish() })).nullish() })
+  logprobsResult: s
+    .object({ chosenCandidates: s.array(logprob).nullish(), topCandidates: s.array(s.object({ candidates: s.array(logprob).nullish() })).nullish() })
     .nullish(),
-  safetyRatings: z.array(z.looseObject({})).nullish(),
-  citationMetadata: z.looseObject({}).nullish(),
-  groundingMetadata: z
-    .looseObject({
-      webSearchQueries: z.array(z.string()).nullish(),
-      groundingChunks: z.array(z.looseObject({ web: z.looseObject({ uri: word, title: word }).nullish() })).nullish(),
-      groundingSupports: z
+  safetyRatings: s.array(s.object({})).nullish(),
+  citationMetadata: s.object({}).nullish(),
+  groundingMetadata: s
+    .object({
+      webSearchQueries: s.array(s.string()).nullish(),
+      groundingChunks: s.array(s.object({ web: s.object({ uri: word, title: word }).nullish() })).nullish(),
+      groundingSupports: s
         .array(
-          z.looseObject({
-            segment: z.looseObject({ partIndex: count, startIndex: count, endIndex: count, text: word }).nullish(),
-            groundingChunkIndices: z.array(z.number()).nullish(),
+          s.object({
+            segment: s.object({ partIndex: count, startIndex: count, endIndex: count, text: word }).nullish(),
+            groundingChunkIndices: s.array(s.number()).nullish(),
           }),
         )
         .nullish(),
     })
     .nullish(),
-  urlContextMetadata: z.looseObject({}).nullish(),
+  urlContextMetadata: s.object({}).nullish(),
   continuationToken: word,
 })
-export type GeminiCandidate = z.infer<typeof GeminiCandidate>
+export type GeminiCandidate = s.Infer<typeof GeminiCandidate>
 
 /** A whole reply, and each event of a streamed one. */
-export const GeminiResponse = z.looseObject({
-  candidates: z.array(GeminiCandidate).nullish(),
-  promptFeedback: z.looseObject({ blockReason: word, blockReasonMessage: word, safetyRatings: z.array(z.looseObject({})).nullish() }).nullish(),
+export const GeminiResponse = s.object({
+  candidates: s.array(GeminiCandidate).nullish(),
+  promptFeedback: s.object({ blockReason: word, blockReasonMessage: word, safetyRatings: s.array(s.object({})).nullish() }).nullish(),
   usageMetadata: GeminiUsage.nullish(),
   modelVersion: word,
   responseId: word,
   createTime: word,
 })
-export type GeminiResponse = z.infer<typeof GeminiResponse>
+export type GeminiResponse = s.Infer<typeof GeminiResponse>

@@ -1,166 +1,165 @@
-import { z } from 'zod'
-import { open } from '../../kit/check.ts'
+import * as s from '../../kit/schema.ts'
 
 /** Shapes as in the public reference of the Messages API; loose, because a new field must never break an old client. */
 
 /** A block of any kind, as it stands on the wire. */
 export type MessagesRawBlock = { type: string; [key: string]: unknown }
 
-const cacheControl = z.looseObject({ type: z.string(), ttl: z.unknown().optional() }).nullish()
+const cacheControl = s.object({ type: s.string(), ttl: s.unknown().optional() }).nullish()
 /** Blocks inside blocks; the annotation ends the recursion of types. */
-const blocks = z.array(z.lazy((): z.ZodType<MessagesRawBlock> => MessagesBlock))
+const blocks = s.array(s.lazy((): s.Schema<MessagesRawBlock> => MessagesBlock))
 
-const source = open([
-  z.looseObject({ type: z.literal('base64'), media_type: z.string().nullish(), data: z.string() }),
-  z.looseObject({ type: z.literal('text'), media_type: z.string().nullish(), data: z.string() }),
-  z.looseObject({ type: z.literal('url'), url: z.string() }),
-  z.looseObject({ type: z.literal('file'), file_id: z.string() }),
-  z.looseObject({ type: z.literal('content'), content: z.union([z.string(), blocks]) }),
+const source = s.open([
+  s.object({ type: s.literal('base64'), media_type: s.string().nullish(), data: s.string() }),
+  s.object({ type: s.literal('text'), media_type: s.string().nullish(), data: s.string() }),
+  s.object({ type: s.literal('url'), url: s.string() }),
+  s.object({ type: s.literal('file'), file_id: s.string() }),
+  s.object({ type: s.literal('content'), content: s.union([s.string(), blocks]) }),
 ])
 
-const text = z.looseObject({
-  type: z.literal('text'),
-  text: z.string(),
-  citations: z.array(z.looseObject({ type: z.string() })).nullish(),
+const text = s.object({
+  type: s.literal('text'),
+  text: s.string(),
+  citations: s.array(s.object({ type: s.string() })).nullish(),
   cache_control: cacheControl,
 })
-const image = z.looseObject({ type: z.literal('image'), source, cache_control: cacheControl })
-const document = z.looseObject({
-  type: z.literal('document'),
+const image = s.object({ type: s.literal('image'), source, cache_control: cacheControl })
+const document = s.object({
+  type: s.literal('document'),
   source,
-  title: z.string().nullish(),
-  context: z.string().nullish(),
-  citations: z.looseObject({ enabled: z.boolean().nullish() }).nullish(),
+  title: s.string().nullish(),
+  context: s.string().nullish(),
+  citations: s.object({ enabled: s.boolean().nullish() }).nullish(),
   cache_control: cacheControl,
 })
-const searchResult = z.looseObject({
-  type: z.literal('search_result'),
-  source: z.string(),
-  title: z.string(),
+const searchResult = s.object({
+  type: s.literal('search_result'),
+  source: s.string(),
+  title: s.string(),
   content: blocks,
-  citations: z.looseObject({ enabled: z.boolean().nullish() }).nullish(),
+  citations: s.object({ enabled: s.boolean().nullish() }).nullish(),
   cache_control: cacheControl,
 })
-const thinking = z.looseObject({ type: z.literal('thinking'), thinking: z.string(), signature: z.string().nullish() })
-const redactedThinking = z.looseObject({ type: z.literal('redacted_thinking'), data: z.string() })
-const toolUse = z.looseObject({
-  type: z.literal('tool_use'),
-  id: z.string(),
-  name: z.string(),
-  input: z.unknown().optional(),
-  caller: z.unknown().optional(),
-  toolset_name: z.string().nullish(),
+const thinking = s.object({ type: s.literal('thinking'), thinking: s.string(), signature: s.string().nullish() })
+const redactedThinking = s.object({ type: s.literal('redacted_thinking'), data: s.string() })
+const toolUse = s.object({
+  type: s.literal('tool_use'),
+  id: s.string(),
+  name: s.string(),
+  input: s.unknown().optional(),
+  caller: s.unknown().optional(),
+  toolset_name: s.string().nullish(),
   cache_control: cacheControl,
 })
-const toolResult = z.looseObject({
-  type: z.literal('tool_result'),
-  tool_use_id: z.string(),
-  content: z.union([z.string(), blocks]).nullish(),
-  is_error: z.boolean().nullish(),
-  toolset_name: z.string().nullish(),
+const toolResult = s.object({
+  type: s.literal('tool_result'),
+  tool_use_id: s.string(),
+  content: s.union([s.string(), blocks]).nullish(),
+  is_error: s.boolean().nullish(),
+  toolset_name: s.string().nullish(),
   cache_control: cacheControl,
 })
 
 const known = [text, image, document, searchResult, thinking, redactedThinking, toolUse, toolResult] as const
 
 /** A block of a kind that is modelled field by field. */
-export type MessagesBlock = z.infer<(typeof known)[number]>
-export const MessagesBlock = open(known)
+export type MessagesBlock = s.Infer<(typeof known)[number]>
+export const MessagesBlock = s.open(known)
 export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<MessagesBlock, { type: Type }>
 
-const knownTypes = new Set<string>(known.map(shape => shape.shape.type.value))
+const knownTypes = new Set(known.flatMap(shape => s.wordsAt(shape, 'type')))
 
 /** Only for blocks that `MessagesBlock` has checked. */
 export function isModelled(block: MessagesRawBlock): block is MessagesBlock {
   return knownTypes.has(block.type)
 }
 
-export const MessagesContent = z.union([z.string(), z.array(MessagesBlock)])
+export const MessagesContent = s.union([s.string(), s.array(MessagesBlock)])
 
 /** A system message that only steers the turn has no content. */
-export const MessagesMessage = z.union([
-  z.looseObject({ role: z.enum(['user', 'assistant']), content: MessagesContent }),
-  z.looseObject({ role: z.literal('system'), content: MessagesContent.nullish() }),
+export const MessagesMessage = s.union([
+  s.object({ role: s.literal('user', 'assistant'), content: MessagesContent }),
+  s.object({ role: s.literal('system'), content: MessagesContent.nullish() }),
 ])
-export type MessagesMessage = z.infer<typeof MessagesMessage>
+export type MessagesMessage = s.Infer<typeof MessagesMessage>
 
-export const MessagesTool = z.looseObject({
-  type: z.string().nullish(),
-  name: z.string().optional(),
-  description: z.string().nullish(),
-  input_schema: z.record(z.string(), z.unknown()).nullish(),
-  strict: z.boolean().nullish(),
-  defer_loading: z.boolean().nullish(),
-  allowed_callers: z.array(z.string()).nullish(),
-  input_examples: z.array(z.unknown()).nullish(),
-  eager_input_streaming: z.boolean().nullish(),
+export const MessagesTool = s.object({
+  type: s.string().nullish(),
+  name: s.string().optional(),
+  description: s.string().nullish(),
+  input_schema: s.record(s.unknown()).nullish(),
+  strict: s.boolean().nullish(),
+  defer_loading: s.boolean().nullish(),
+  allowed_callers: s.array(s.string()).nullish(),
+  input_examples: s.array(s.unknown()).nullish(),
+  eager_input_streaming: s.boolean().nullish(),
   cache_control: cacheControl,
 })
-export type MessagesTool = z.infer<typeof MessagesTool>
+export type MessagesTool = s.Infer<typeof MessagesTool>
 
-export const MessagesThinking = z.looseObject({
-  type: z.string(),
-  budget_tokens: z.number().nullish(),
-  display: z.string().nullish(),
+export const MessagesThinking = s.object({
+  type: s.string(),
+  budget_tokens: s.number().nullish(),
+  display: s.string().nullish(),
 })
 
-export const MessagesOutputConfig = z.looseObject({
-  effort: z.string().nullish(),
-  format: z.looseObject({ type: z.string() }).nullish(),
+export const MessagesOutputConfig = s.object({
+  effort: s.string().nullish(),
+  format: s.object({ type: s.string() }).nullish(),
 })
 
-export const MessagesToolChoice = z.looseObject({
-  type: z.string(),
-  name: z.string().optional(),
-  disable_parallel_tool_use: z.boolean().nullish(),
+export const MessagesToolChoice = s.object({
+  type: s.string(),
+  name: s.string().optional(),
+  disable_parallel_tool_use: s.boolean().nullish(),
 })
-export type MessagesToolChoice = z.infer<typeof MessagesToolChoice>
+export type MessagesToolChoice = s.Infer<typeof MessagesToolChoice>
 
 /** Body of POST /v1/messages; model and max_tokens may be missing, because their place differs between hosts. */
-export const MessagesRequest = z.looseObject({
-  model: z.string().optional(),
-  messages: z.array(MessagesMessage),
-  max_tokens: z.number().nullish(),
-  system: z.union([z.string(), z.array(MessagesBlock)]).nullish(),
-  temperature: z.number().nullish(),
-  top_p: z.number().nullish(),
-  top_k: z.number().nullish(),
-  stop_sequences: z.array(z.string()).nullish(),
-  stream: z.boolean().nullish(),
+export const MessagesRequest = s.object({
+  model: s.string().optional(),
+  messages: s.array(MessagesMessage),
+  max_tokens: s.number().nullish(),
+  system: s.union([s.string(), s.array(MessagesBlock)]).nullish(),
+  temperature: s.number().nullish(),
+  top_p: s.number().nullish(),
+  top_k: s.number().nullish(),
+  stop_sequences: s.array(s.string()).nullish(),
+  stream: s.boolean().nullish(),
   thinking: MessagesThinking.nullish(),
   output_config: MessagesOutputConfig.nullish(),
-  output_format: z.looseObject({ type: z.string() }).nullish(),
-  tools: z.array(MessagesTool).nullish(),
+  output_format: s.object({ type: s.string() }).nullish(),
+  tools: s.array(MessagesTool).nullish(),
   tool_choice: MessagesToolChoice.nullish(),
-  metadata: z.looseObject({ user_id: z.string().nullish() }).nullish(),
-  service_tier: z.string().nullish(),
-  speed: z.string().nullish(),
+  metadata: s.object({ user_id: s.string().nullish() }).nullish(),
+  service_tier: s.string().nullish(),
+  speed: s.string().nullish(),
   cache_control: cacheControl,
 })
-export type MessagesRequest = z.infer<typeof MessagesRequest>
+export type MessagesRequest = s.Infer<typeof MessagesRequest>
 
-const count = z.number().nullish()
+const count = s.number().nullish()
 
-const usage = z.looseObject({
+const usage = s.object({
   input_tokens: count,
   output_tokens: count,
   cache_creation_input_tokens: count,
   cache_read_input_tokens: count,
-  cache_creation: z.looseObject({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }).nullish(),
-  output_tokens_details: z.looseObject({ thinking_tokens: count }).nullish(),
-  server_tool_use: z.record(z.string(), z.unknown()).nullish(),
-  service_tier: z.string().nullish(),
+  cache_creation: s.object({ ephemeral_5m_input_tokens: count, ephemeral_1h_input_tokens: count }).nullish(),
+  output_tokens_details: s.object({ thinking_tokens: count }).nullish(),
+  server_tool_use: s.record(s.unknown()).nullish(),
+  service_tier: s.string().nullish(),
 })
 
-export const MessagesResponse = z.looseObject({
-  id: z.string().optional(),
-  type: z.string().optional(),
-  role: z.string().optional(),
-  model: z.string().optional(),
-  content: z.array(MessagesBlock),
-  stop_reason: z.string().nullish(),
-  stop_sequence: z.string().nullish(),
-  stop_details: z.looseObject({}).nullish(),
+export const MessagesResponse = s.object({
+  id: s.string().optional(),
+  type: s.string().optional(),
+  role: s.string().optional(),
+  model: s.string().optional(),
+  content: s.array(MessagesBlock),
+  stop_reason: s.string().nullish(),
+  stop_sequence: s.string().nullish(),
+  stop_details: s.object({}).nullish(),
   usage: usage.nullish(),
 })
-export type MessagesResponse = z.infer<typeof MessagesResponse>
+export type MessagesResponse = s.Infer<typeof MessagesResponse>

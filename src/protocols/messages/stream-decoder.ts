@@ -1,4 +1,3 @@
-import type { z } from 'zod'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
@@ -7,6 +6,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import type { AnySchema, Infer } from '../../kit/schema.ts'
 import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
 import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report, unknownKeys } from './deltas.ts'
@@ -165,7 +165,7 @@ function checkBlock(block: unknown, path: string): MessagesRawBlock {
 }
 
 /** As `check`, for a value that stands inside an event. */
-function checked<S extends z.ZodType>(schema: S, value: unknown, path: string): z.output<S> {
+function checked<S extends AnySchema>(schema: S, value: unknown, path: string): Infer<S> {
   try {
     return check(name, schema, value)
   } catch (error) {

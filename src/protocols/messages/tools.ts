@@ -14,8 +14,8 @@ import { name, nearestServerTool, toolFamily } from './vocabulary.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
 export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
-  const tool = MessagesTool.safeParse(wire).data
-  if (!tool) return { type: 'opaque', protocol: name, raw: wire, at }
+  if (!MessagesTool.accepts(wire)) return { type: 'opaque', protocol: name, raw: wire, at }
+  const tool: MessagesTool = wire
   const { type } = tool
   if (type === undefined || type === null || type === 'custom') {
     if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: name, path: `${at}/name` }, 'a function has a name')
