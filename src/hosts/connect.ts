@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
+import { Chunks } from '../transports/chunks.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
 export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
@@ -35,7 +36,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)
   const open = new Set<Response>()
   const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
-    const url = new URL(`http://host${request.url?.startsWith('/') ? request.url : '/'}`)
+    const url = urlOf(request)
     if (next && !inner.serves(request.method ?? 'GET', url.pathname)) return next()
     open.add(response)
     response.once('close', () => open.delete(response))
@@ -54,7 +55,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   })
 }
 
-async function answer(inner: Gateway, request: Request, { pathname, searchParams }: URL, response: Response): Promise<void> {
+async function answer(inner: Gateway, request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, response: Response): Promise<void> {
   const left = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished) left.abort()
@@ -77,10 +78,10 @@ async function answer(inner: Gateway, request: Request, { pathname, searchParams
 async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: AbortSignal): Promise<void> {
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    // A text goes out in one write with the headers, which bytes do not.
-    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-    response.writeHead(status, { ...headers, 'content-length': length })
-    response.end(request.method === 'HEAD' ? undefined : body)
+    // Bytes: a text of other letters than ASCII would be encoded twice, once for its length.
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    response.writeHead(status, { ...headers, 'content-length': bytes.byteLength })
+    response.end(request.method === 'HEAD' ? undefined : bytes)
     return
   }
   response.writeHead(status, headers)
@@ -108,13 +109,33 @@ function drained(response: Response): Promise<void> {
   })
 }
 
+/** `new URL` takes 6 µs: only where there is something to tidy up. */
+function urlOf({ url = '/' }: IncomingMessage): Pick<URL, 'pathname' | 'searchParams'> {
+  if (/^(\/[\w:-][\w:.-]*)+$/.test(url)) return { pathname: url, searchParams: new URLSearchParams() }
+  return new URL(`http://host${url.startsWith('/') ? url : '/'}`)
+}
+
 /** A body parser may have read the stream before us; then what it left is all there is. */
 function bodyOf(request: Request): RequestBody {
   const { body } = request
   const read = request.readableEnded || request.readableDidRead
-  if (body === undefined || !read) return { bytes: request }
+  if (body === undefined || !read) return { bytes: incoming(request) }
   if (body instanceof Uint8Array) return { bytes: [body] as unknown as AsyncIterable<Uint8Array> }
   return { parsed: body }
+}
+
+/** Nothing is read before somebody asks. */
+function incoming(request: Request): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const chunks = new Chunks(request)
+      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      request.on('end', () => chunks.end())
+      request.on('error', error => chunks.fail(error))
+      request.on('close', () => chunks.fail(new Error('the client has gone')))
+      return chunks
+    },
+  }
 }
 
 function plain({ headers }: IncomingMessage): Record<string, string> {

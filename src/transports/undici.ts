@@ -1,7 +1,8 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
-import { Agent, request } from 'undici'
-import type { Transport } from './transport.ts'
+import { Agent, type Dispatcher } from 'undici'
+import { Chunks } from './chunks.ts'
+import type { Transport, TransportAnswer } from './transport.ts'
 
 /** Node's HTTP client with sockets that are kept open between calls. Redirects are not followed: they would carry the key along. */
 export function undiciTransport(): Transport {
@@ -16,10 +17,12 @@ export function undiciTransport(): Transport {
     return agent
   }
   return {
-    async send({ url, method, headers, body, signal, connectMs }) {
-      const answer = await request(url, { dispatcher: agentFor(connectMs), method, headers, body: body ?? null, signal })
-      const { 'content-encoding': encoding, ...kept } = plain(answer.headers)
-      return { status: answer.statusCode, headers: kept, body: chunksOf(decompress(answer.body, encoding)) }
+    send({ url, method, headers, body, signal, connectMs }) {
+      const { origin, pathname, search } = new URL(url)
+      if (signal.aborted) return Promise.reject(signal.reason)
+      return new Promise((resolve, reject) => {
+        agentFor(connectMs).dispatch({ origin, path: pathname + search, method, headers, body: body ?? null }, new Receiver(signal, resolve, reject))
+      })
     },
     async close() {
       await Promise.all([...agents.values()].map(agent => agent.destroy()))
@@ -28,48 +31,81 @@ export function undiciTransport(): Transport {
   }
 }
 
-/** We ask for no compression; some upstreams compress all the same. */
-function decompress(body: Readable, encoding: string | undefined): Readable {
-  const decoder = decoderFor(encoding)
-  if (!decoder) return body
-  body.on('error', error => decoder.destroy(error))
-  decoder.on('close', () => body.destroy())
-  return body.pipe(decoder)
+/** One answer as it comes. Undici's own `request` puts a stream and an async resource around each: 25 µs a call. */
+class Receiver implements Dispatcher.DispatchHandler {
+  readonly #signal: AbortSignal
+  readonly #answered: (answer: TransportAnswer) => void
+  readonly #failed: (error: unknown) => void
+  readonly #chunks = new Chunks({
+    pause: () => this.#controller?.pause(),
+    resume: () => this.#controller?.resume(),
+    destroy: () => this.#abort(new Error('the body was given up')),
+  })
+  #controller: Dispatcher.DispatchController | undefined
+
+  constructor(signal: AbortSignal, answered: (answer: TransportAnswer) => void, failed: (error: unknown) => void) {
+    this.#signal = signal
+    this.#answered = answered
+    this.#failed = failed
+    signal.addEventListener('abort', this.#stop)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#signal.aborted) this.#stop()
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+    if (status < 200) return
+    const { 'content-encoding': encoding, ...kept } = plain(headers)
+    this.#answered({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#forget()
+    this.#chunks.end()
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#forget()
+    this.#chunks.fail(error)
+    this.#failed(error)
+  }
+
+  /** In every phase: while there is no connection yet, it is only this call that does not wait for it. */
+  readonly #stop = () => {
+    const { reason } = this.#signal
+    this.#failed(reason)
+    this.#abort(reason)
+  }
+
+  #abort(reason: Error): void {
+    this.#controller?.abort(reason)
+  }
+
+  #forget(): void {
+    this.#signal.removeEventListener('abort', this.#stop)
+  }
 }
 
-/** All that has come, each time: the iterator that streams bring along takes three promises for it where this takes one. */
-function chunksOf(body: Readable): AsyncIterable<Uint8Array> {
-  let failure: { error: unknown } | undefined
-  let wake = () => {}
-  const stir = () => wake()
-  body.on('error', error => {
-    failure = { error }
-    stir()
-  })
-  const iterator: AsyncIterator<Uint8Array, undefined> = {
-    async next() {
-      for (;;) {
-        const value = body.read() as Uint8Array | null
-        if (value !== null) return { value, done: false }
-        if (failure) throw failure.error
-        if (body.readableEnded) return { value: undefined, done: true }
-        if (body.destroyed) throw new Error('the body was given up')
-        await new Promise<void>(resolve => {
-          wake = resolve
-        })
-      }
-    },
-    async return() {
-      body.destroy()
-      return { value: undefined, done: true }
-    },
-  }
-  return {
-    [Symbol.asyncIterator]() {
-      for (const event of ['readable', 'end', 'close']) body.on(event, stir)
-      return iterator
-    },
-  }
+/** We ask for no compression; some upstreams compress all the same. */
+function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable<Uint8Array> {
+  const decoder = decoderFor(encoding)
+  if (!decoder) return body
+  const chunks = new Chunks(decoder)
+  const source = Readable.from(body)
+  source.on('error', error => decoder.destroy(error))
+  decoder.on('close', () => source.destroy())
+  decoder.on('data', (chunk: Buffer) => chunks.push(chunk))
+  decoder.on('end', () => chunks.end())
+  decoder.on('error', error => chunks.fail(error))
+  decoder.on('close', () => chunks.fail(new Error('the body was given up')))
+  source.pipe(decoder)
+  return chunks
 }
 
 /** Flushed at once, or a compressed stream would come in bursts. */
@@ -87,8 +123,9 @@ function decoderFor(encoding: string | undefined) {
   }
 }
 
+/** Their names are lower case already. */
 function plain(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
+  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = Array.isArray(value) ? value.join(', ') : value
   return kept
 }
