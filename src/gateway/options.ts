@@ -226,7 +226,9 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
 /** The endpoint is ours to add: with it twice in the address every call would fail. */
 function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
-  const { pathname, search, hash } = new URL(base)
+  const { pathname, search, hash, username, password } = new URL(base)
+  // Some hosts send none of it, others say the whole address in their errors.
+  if (username || password) return 'expected a URL without user and password: say them in "headers", as "authorization"'
   if (search || hash) return 'expected a URL without query and fragment'
   const trimmed = pathname.replace(/\/+$/, '')
   for (const { address } of Object.values(protocols)) {

@@ -15,6 +15,12 @@ describe('a configuration that is wrong names the place and what was expected', 
     ['no base address', { channels: [{ name: 'a', protocols: ['messages'] }] }, 'channels[0].baseUrl', /expected a URL/],
     ['a base address that is a file', { channels: [{ ...channel, baseUrl: 'file:///etc' }] }, 'channels[0].baseUrl', /expected a URL/],
     ['a full endpoint as base address', { channels: [{ ...channel, baseUrl: 'https://a.test/v1/messages' }] }, 'channels[0].baseUrl', /without \/messages/],
+    [
+      'a base address with a password',
+      { channels: [{ ...channel, baseUrl: 'https://me:secret@a.test' }] },
+      'channels[0].baseUrl',
+      /^configuration at channels\[0\].baseUrl: expected a URL without user and password: say them in "headers", as "authorization"$/,
+    ],
     ['an option that there is not', { channels: [{ ...channel, options: { amAutocache: true } }] }, 'channels[0].options.amAutocache', /there is no option/],
     [
       'a word that an option does not take',
