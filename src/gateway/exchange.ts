@@ -1,10 +1,10 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
-import type { CanonicalResponse, Usage } from '../canonical/response.ts'
+import type { CanonicalResponse } from '../canonical/response.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
-import { countsOf, translateCounted } from '../translate/response.ts'
+import { toldBy, translateCounted } from '../translate/response.ts'
 import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -101,13 +101,16 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.firstByte = Date.now()
   const { candidate, settings } = opened.prepared
   const from = candidate.protocol
-  const reply = opened.kind === 'stream' ? await gather(opened, call.stop) : await readReply(opened)
+  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened)
   const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
-  const { body, notes, signatures, usage }: ReturnType<typeof translateCounted> =
-    passed === undefined ? translateCounted(reply.value, from, protocol, settings) : { body: reply.value, notes: [] }
-  if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
+  const { body, notes, signatures, ...told }: ReturnType<typeof translateCounted> =
+    passed === undefined ? counted(reply.value, opened, protocol, trace) : { body: reply.value, notes: [], ...toldBy(reply.value, from, settings) }
   trace.notes.push(...notes)
-  trace.usage = reply.usage ?? usage ?? (from === protocol ? countsOf(reply.value, from, settings) : undefined) ?? {}
+  trace.usage ??= told.usage ?? {}
+  // Its own protocol says of a reply that it failed; any other has errors for that.
+  if (told.error && from !== protocol) throw failedStream(told.error)
+  if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
+  if (told.error) trace.ended(200, failedStream(told.error))
   return {
     status: 200,
     headers: {
@@ -119,9 +122,22 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   }
 }
 
+/** What strict refuses has been paid for, too. @throws TranslationError */
+function counted(value: unknown, { prepared: { candidate, settings } }: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
+  const from = candidate.protocol
+  try {
+    const translated = translateCounted(value, from, to, settings)
+    return from === to ? { ...translated, ...toldBy(value, from, settings) } : translated
+  } catch (error) {
+    const { usage } = toldBy(value, from, settings)
+    if (usage) trace.usage ??= usage
+    throw error
+  }
+}
+
 const passedOn = (text: string, model: string | undefined) => (model === undefined ? text : renamedText(text, model))
 
-type Reply = { value: unknown; text?: string; usage?: Usage }
+type Reply = { value: unknown; text?: string }
 
 /** @throws Refusal when the reply is an error that came with status 200, or no JSON */
 async function readReply(opened: Opened): Promise<Reply> {
@@ -143,7 +159,7 @@ async function readReply(opened: Opened): Promise<Reply> {
 }
 
 /** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */
-async function gather(opened: Opened, stop: (reason: Refusal) => void): Promise<Reply> {
+async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<Reply> {
   const { prepared, answer } = opened
   const from = prepared.candidate.protocol
   const into = startCollecting()
@@ -161,12 +177,13 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void): Promise<
     if (!reader.seen.ended) throw error
   } finally {
     clearTimeout(farewell)
+    reader.end()
+    if (reader.seen.usage) trace.usage = reader.seen.usage
   }
-  reader.end()
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)
   if (!clean) throw refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
-  return { value: from.encodeResponse(response, prepared.settings).wire, ...(response.usage && { usage: response.usage }) }
+  return { value: from.encodeResponse(response, prepared.settings).wire }
 }
 
 async function* only(text: string): AsyncGenerator<string> {

@@ -18,17 +18,15 @@ export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Si
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
  */
 export function translateResponse(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse {
-  const { usage: _, ...translated } = translateCounted(body, from, to, settings)
+  const { usage: _, error: __, ...translated } = translateCounted(body, from, to, settings)
   return translated
 }
 
-/** As `translateResponse`, with the usage that was read on the way: reading a reply once more for it costs as much as translating it. */
-export function translateCounted(
-  body: unknown,
-  from: Protocol,
-  to: Protocol,
-  { strict, model, renewId, ...options }: Settings,
-): TranslatedResponse & { usage?: Usage } {
+/** What a reply says of its tokens, and of its failure where it is one. */
+type Told = { usage?: Usage; error?: CanonicalError }
+
+/** As `translateResponse`, with what was read on the way: reading a reply once more for it costs as much as translating it. */
+export function translateCounted(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse & Told {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
@@ -46,23 +44,25 @@ export function translateCounted(
   if (restored.error) noteUntold(restored, report)
   const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)
-  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...(value.usage && { usage: value.usage }) }
+  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...toldIn(value) }
 }
 
-/** What a reply says of its tokens: beside its lists, which hold what was said and take nearly all the time of reading it. */
-export function countsOf(body: unknown, protocol: Protocol, options: CodecOptions): Usage | undefined {
+/** Both stand beside the lists of a reply, which hold what was said and take nearly all the time of reading it. */
+export function toldBy(body: unknown, protocol: Protocol, options: CodecOptions): Told {
   const bare = isObject(body) ? Object.fromEntries(Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? [] : value])) : body
-  return (read(bare, protocol, options) ?? read(body, protocol, options))?.value.usage
+  return read(bare, protocol, options) ?? read(body, protocol, options) ?? {}
 }
 
 /** Undefined: it cannot be read. */
-function read(body: unknown, protocol: Protocol, options: CodecOptions): ReturnType<Protocol['decodeResponse']> | undefined {
+function read(body: unknown, protocol: Protocol, options: CodecOptions): Told | undefined {
   try {
-    return protocol.decodeResponse(body, options)
+    return toldIn(protocol.decodeResponse(body, options).value)
   } catch {
     return undefined
   }
 }
+
+const toldIn = ({ usage, error }: Told): Told => ({ ...(usage && { usage }), ...(error && { error }) })
 
 /**
  * An error answer of one protocol → another; status and retry hints are part of it.

@@ -40,8 +40,39 @@ describe.each(hosts)('through %s', (_, start) => {
         const ask = await start(one((await upstream(sendStream(frames))).url, served), { onUsage: record => void records.push(record) })
         await (await ask(...asking(client, { stream }))).text()
         await until(() => records.length === 1)
-        if (stream) expect(records[0]?.usage, String(frames.at(-1))).toMatchObject({ input: 3, output: 2 })
+        expect(records[0]?.usage, `${stream} ${frames.at(-1)}`).toMatchObject({ input: 3, output: 2 })
       }
+  })
+
+  test.each(pairs)('the counts of a reply that broke off, or that strict refuses, are told: %s from %s', async (client, served) => {
+    const odd = { x_odd: 1, ...replies[served] }
+    const rows: [what: string, stream: boolean, script: Parameters<typeof upstream>[0], usage: object | undefined][] = [
+      ...[true, false].map(stream => ['broken off', stream, sendStream(half(served), { cut: true }), earlyCounts[served]] as (typeof rows)[number]),
+      ...(client === served ? [] : [['refused by strict', false, sendJson(200, odd), { input: 3, output: 2 }] as (typeof rows)[number]]),
+    ]
+    for (const [what, stream, script, usage] of rows) {
+      const records: UsageRecord[] = []
+      const strict = what === 'broken off' ? {} : { defaults: { strict: ['dropped' as const] } }
+      const ask = await start(one((await upstream(script)).url, served, strict), { onUsage: record => void records.push(record) })
+      await (await ask(...asking(client, { stream }))).text()
+      await until(() => records.length === 1)
+      expect(records[0]).toMatchObject({ failure: expect.any(String), ...(usage && { usage }) })
+    }
+  })
+
+  test.each(all)('a whole reply that says it failed is an error with a status: %s from responses', async client => {
+    const failed = { ...replies.responses, status: 'failed', output: [], error: { code: 'server_error', message: 'Overheated' } }
+    const records: UsageRecord[] = []
+    const ask = await start(one((await upstream(sendJson(200, failed))).url, 'responses'), { onUsage: record => void records.push(record) })
+    const response = await ask(...asking(client))
+    const body = await response.json()
+    await until(() => records.length === 1)
+    expect(records[0]).toMatchObject({ failure: expect.any(String), usage: { input: 3, output: 2 } })
+    expect(JSON.stringify(body)).toContain('Overheated')
+    // The one protocol in which that is a reply.
+    if (client === 'responses') return expect([response.status, body]).toEqual([200, failed])
+    expect(response.status).toBeGreaterThanOrEqual(500)
+    expect(strictOf(client).checkError(body)).toEqual([])
   })
 
   // A stream of generate-content ends with its connection and no sooner.
@@ -179,6 +210,9 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 })
+
+/** What each tells before its end. */
+const earlyCounts: Partial<Record<Protocol, object>> = { messages: { input: 3 }, 'generate-content': { input: 3 } }
 
 /** An early end with counts, then a failure with counts, where the wire has such. */
 const endings: Record<Protocol, string[][]> = {

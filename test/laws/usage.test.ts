@@ -6,7 +6,7 @@ import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
 import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
-import { countsOf } from '../../src/translate/response.ts'
+import { toldBy } from '../../src/translate/response.ts'
 import { runs } from '../support/runs.ts'
 
 /** Inclusive totals, with parts that fit into them. */
@@ -76,7 +76,7 @@ test.each(all)('$name: the tokens of a reply are told without reading what was s
   fc.assert(
     fc.property(wiresOf(protocol).response, body => {
       const read = attempt(() => protocol.decodeResponse(body).value)
-      if (read) expect(countsOf(body, protocol, {})).toEqual(read.usage)
+      if (read) expect(toldBy(body, protocol, {}).usage).toEqual(read.usage)
     }),
     runs(500),
   )
