@@ -40,7 +40,7 @@ const of = (...languages: string[]) =>
 /** Lines that cannot be run inside the suite, and who runs them. */
 const elsewhere: [line: RegExp, who: string][] = [
   [/^npm (ci|test|run check|ci && npm test)$/, 'CI, on every commit'],
-  [/^npm ci && npm start$/, 'test/cli starts what it builds; a build is part of npm run check'],
+  [/^npm ci && npm start$/, 'test/tools/packed.mjs starts and asks what a build makes, in npm run check'],
   [/^npm install --save-dev wireglot fast-check$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
 ]
 

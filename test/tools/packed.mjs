@@ -1,6 +1,7 @@
 // The package as others install it: every door opens in both module kinds, and what is behind it works.
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { build } from 'esbuild'
@@ -45,5 +46,29 @@ assert.ok(
   'the root import does without zod, which takes longer to load than all of it',
 )
 
-const help = execFileSync(process.execPath, [JSON.parse(readFileSync('package.json', 'utf8')).bin.wireglot, '--help'], { encoding: 'utf8' })
+const { wireglot: program } = JSON.parse(readFileSync('package.json', 'utf8')).bin
+const help = execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' })
 assert.match(help, /translate/)
+
+const served = spawn(process.execPath, [program, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
+const ended = once(served, 'exit')
+try {
+  let told = ''
+  const address = await new Promise(resolve =>
+    served.stdout.on('data', piece => {
+      told += piece
+      const [, url] = /listening on (\S+)/.exec(told) ?? []
+      if (url) resolve(url)
+    }),
+  )
+  const asked = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'hi' }] }),
+  }
+  const { choices } = await (await fetch(`${address}/v1/chat/completions`, asked)).json()
+  assert.ok(choices[0].message.content, 'what npm start starts answers')
+} finally {
+  served.kill('SIGTERM')
+}
+assert.deepEqual(await ended, [0, null], 'and ends when it is told to')

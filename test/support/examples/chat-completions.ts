@@ -193,6 +193,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
     ],
     {},
     ['reasoning.signature-empty', ...countless],
+    { shows: { source: '/1/choices/0/delta/reasoning_details/1' } },
   ),
   'logprobs.unattached': elsewhere.stream('chat-completions')(
     [
@@ -217,6 +218,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
     ),
     {},
     timeless,
+    { shows: { source: '/6/delta/partial_json' } },
   ),
   'stream.final-differs': stream('responses')([
     ...items.opening,

@@ -22,6 +22,8 @@ export type Example = {
   also?: string[]
   /** Where the input and the output show it best, JSON pointers (of a stream: into the list of its events); the note's own path if absent. */
   shows?: { source?: string; target?: string }
+  /** The note is of what nobody said: its path leads to where it would stand. */
+  unsaid?: true
 }
 
 export type Outcome = { notes: Note[]; target: unknown }
@@ -96,17 +98,17 @@ function gathered({ streamDecoder, encodeResponse }: Protocol, events: unknown[]
   }
 }
 
-/** Where the path of a note leads in the source or the target of an example: to something, or to where something is missing. Undefined: nowhere. */
+/** Where the path of a note leads in the source or the target of an example. Undefined: nowhere. */
 export function pointedAt(example: Example, whole: unknown, path: string): string | undefined {
   const bodies = bodiesOf(example, whole)
   const holder = path.slice(0, path.lastIndexOf('/'))
-  const found = bodies.find(([, body]) => at(body, path) !== undefined) ?? bodies.find(([, body]) => isHolder(at(body, holder)))
+  const found = bodies.find(([, body]) => at(body, path) !== undefined) ?? (example.unsaid ? bodies.find(([, body]) => isHolder(at(body, holder))) : undefined)
   return found && found[0] + path
 }
 
 const isHolder = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type More = Pick<Example, 'shows'>
+type More = Pick<Example, 'shows' | 'unsaid'>
 
 /** Examples of what is written as one protocol; each maker takes the protocol that it comes from. */
 export function makers(to: ProtocolName) {

@@ -261,6 +261,7 @@ export const messagesExamples: Record<string, Example> = {
     ],
     {},
     ['usage.late'],
+    { shows: { source: '/1/choices/0/delta/tool_calls/0/function/arguments' } },
   ),
   'finish.truncated-as-length': chatStream([chat.chunk({ content: 'ye' })], { truncated: 'length' }, ['usage.late', 'usage.unknown']),
 }

@@ -83,7 +83,9 @@ export const responsesExamples: Record<string, Example> = {
     stateless,
   ),
   'tool.addition': fromBlocks(blocks.says(user, { role: 'system', content: [{ type: 'tool_addition', tool: blocks.tool('look') }] }), {}, stateless),
-  'tool.schema-normalised': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] })),
+  'tool.schema-normalised': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] }), {}, [], {
+    unsaid: true,
+  }),
   'tool.namespace-description': request('canonical')(
     canonical.request([{ type: 'text', text: 'hi' }], { tools: [{ type: 'function', name: 'find', namespace: 'n', parameters, strict: false }] }),
     {},
