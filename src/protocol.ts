@@ -84,7 +84,12 @@ export type Signatures = Record<string, string>
 export type Emit<Out> = (out: Out) => void
 
 /** State is plain and cloneable, and holds the notes made so far. */
-export type MachineState = { notes: Note[]; signatures?: Signatures }
+export type MachineState = {
+  notes: Note[]
+  signatures?: Signatures
+  /** Of a decoder: where fields stand in this stream, if not where its protocol says. Known when it has told the first event. */
+  places?: FieldNames
+}
 
 /**
  * One direction of a stream. `step` takes one event, changes the state and emits what is due; `end` is called once, when

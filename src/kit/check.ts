@@ -5,13 +5,13 @@ import { pointer } from './path.ts'
 import type { AnySchema, Def, Infer } from './schema.ts'
 
 /**
- * A wire value that is what its schema says.
+ * A wire value that is what its schema says. `placeOf`: where something in it stands in what was given.
  * @throws TranslationError `malformed` with the path of the fault that lies deepest
  */
-export function check<S extends AnySchema>(protocol: string, schema: S, wire: unknown): Infer<S> {
+export function check<S extends AnySchema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): Infer<S> {
   if (schema.accepts(wire)) return wire
   const { path, message } = faultIn(schema, wire) ?? { path: [], message: 'not what the protocol says' }
-  throw new TranslationError({ code: 'malformed', protocol, path: pointer(path) }, message)
+  throw new TranslationError({ code: 'malformed', protocol, path: placeOf(pointer(path)) }, message)
 }
 
 /**

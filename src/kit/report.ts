@@ -152,6 +152,7 @@ function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): 
 
 /** A member of a list that the source has under another name. */
 function memberOf(field: string, fieldNames: FieldNames): string | undefined {
-  const [, list = '', nth] = /^(.+)\.(\d+)$/.exec(field) ?? []
-  return fieldNames[list] === undefined ? undefined : `${fieldNames[list]}/${nth}`
+  const [, list, nth] = /^(.+)\.(\d+)$/.exec(field) ?? []
+  const place = list === undefined ? undefined : fieldNames[list]
+  return place === undefined ? undefined : `${place}/${nth}`
 }

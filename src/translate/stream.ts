@@ -4,7 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { createReport } from '../kit/report.ts'
-import type { Protocol, Signatures, StreamUsage } from '../protocol.ts'
+import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
 import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { createTextReader } from '../sse/text.ts'
@@ -174,6 +174,7 @@ export function createStreamReader(
     },
     seen,
     notes: () => [...state.notes, ...report.notes],
+    places: () => state.places,
     /** Of frames that nobody could read. */
     unreadable: () => report.notes,
   }
@@ -186,7 +187,8 @@ export function createStreamTranslator(from: Protocol, to: Protocol, options: Se
 
 function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings): StreamTranslator {
   const { streamEncoder, frames } = to
-  let encoding = streamEncoder.initial({ ...options, fieldNames: from.fieldNames })
+  const begin = (places?: FieldNames) => streamEncoder.initial({ ...options, fieldNames: { ...from.fieldNames, ...places } })
+  let encoding = begin()
   const { tools, request } = options.context ?? {}
   const restoring = startRestoring(tools)
   let out = ''
@@ -198,6 +200,8 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     if (event.type === 'start') {
       const { id, ...start } = event
       const named = model ?? event.model ?? request?.model
+      const places = reader.places()
+      if (places) encoding = begin(places)
       encode({ ...start, ...keptId(id, renewId), ...(named !== undefined && { model: named }) })
     } else restoreEvent(restoring, event, encode)
   }

@@ -8,6 +8,7 @@ import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.t
 import { type GeminiReport, notes } from './notes.ts'
 import { keep } from './own.ts'
 import { name } from './vocabulary.ts'
+import { asBeside } from './wrapper.ts'
 
 /** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[] = [
@@ -81,6 +82,14 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
     ...keep(fields, {}),
   })
   return { value, notes: [] }
+}
+
+/** An error inside of a reply, which may itself stand in another object; what stands beside it is unknown to all. */
+export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
+  const { value } = decodeError({ status: 0, headers: {}, body })
+  if (!root) return value
+  const { ext } = keep({ ...value.ext?.[name]?.fields, ...asBeside(beside) }, {})
+  return { ...value, at: root + (value.at ?? '/error'), ...(ext && { ext }) }
 }
 
 function kindOf(status: number, byItsWord: ErrorKind | undefined, message: string, details: readonly JsonObject[]): ErrorKind {

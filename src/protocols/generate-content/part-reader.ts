@@ -3,7 +3,6 @@ import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
-import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
@@ -60,10 +59,10 @@ type Emitting = Emit<CanonicalEvent>
 
 export const report = (into: Note[]): GeminiReport => createReport(name, notes, {}, into)
 
-export function startAnswering(candidate: number, place: number): Answering {
+export function startAnswering(candidate: number, at: string): Answering {
   return {
     candidate,
-    at: `/candidates/${place}`,
+    at,
     begun: false,
     nextPart: 0,
     unnamed: 0,
@@ -133,15 +132,7 @@ function isPlainText(wire: unknown): wire is PlainText {
   return true
 }
 
-/** As `check`, for a value that stands inside an event. */
-function checkPart(wire: unknown, path: string): GeminiPart {
-  try {
-    return check(name, GeminiPart, wire)
-  } catch (error) {
-    if (TranslationError.is(error)) throw new TranslationError({ code: 'malformed', protocol: name, path: path + error.path }, 'not what the protocol says')
-    throw error
-  }
-}
+const checkPart = (wire: unknown, path: string): GeminiPart => check(name, GeminiPart, wire, inner => path + inner)
 
 function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '', model }: Around): Part {
   const reading: Reading = {

@@ -27,6 +27,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const report = createReport(name, notes)
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
+  const place = placesOf(spelling, at)
   const {
     model,
     contents,
@@ -41,9 +42,9 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     labels,
     continuationToken,
     ...unknown
-  } = check(name, GeminiRequest, spelling.wire)
+  } = check(name, GeminiRequest, spelling.wire, path => place(at + path))
   const names: FieldNames = at ? { '': at } : {}
-  const reading: Reading = { report, root: at, place: placesOf(spelling, at), names, callId: place => `call_${place}` }
+  const reading: Reading = { report, root: at, place, names, callId: place => `call_${place}` }
   const called = options.path === undefined ? undefined : match(options.path)
   const { model: outer, ...others } = beside
   const said = model || (typeof outer === 'string' ? outer : undefined)

@@ -10,7 +10,7 @@ import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodeParts } from './content.ts'
-import { decodeError, encodeErrorBody, isErrorBody, noteError } from './error.ts'
+import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { type GeminiReport, notes } from './notes.ts'
@@ -24,16 +24,17 @@ import type { Options, Reading, Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is no reply of this protocol. An error body is a reply with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
-  if (isErrorBody(wire)) return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
-  const report = createReport(name, notes)
   const { body: told, at: root, beside } = unwrapReply(wire, options)
+  if (isErrorBody(told)) return { value: { candidates: [], error: decodeErrorInside(told, root, beside) }, notes: [] }
+  const report = createReport(name, notes)
   const spelling = inCamelCase(told)
-  const body = check(name, GeminiResponse, spelling.wire)
+  const place = placesOf(spelling, root)
+  const body = check(name, GeminiResponse, spelling.wire, path => place(root + path))
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
   const names: FieldNames = root ? { '': root } : {}
-  const reading = { report, root, place: placesOf(spelling, root), names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
+  const reading = { report, root, place, names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeGrounding, listIn } from './citations.ts'
-import { decodeError, isErrorBody } from './error.ts'
+import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions } from './options.ts'
@@ -16,10 +16,12 @@ import { readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
 import { finishWord, name } from './vocabulary.ts'
-import { unwrapReply } from './wrapper.ts'
+import { asBeside, asInside, unwrapReply } from './wrapper.ts'
 
 export type DecoderState = MachineState & {
   gcWrapper: NonNullable<GeminiOptions['gcWrapper']>
+  /** Where replies stand in their events. */
+  root: string
   phase: 'before' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
@@ -51,6 +53,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   initial: ({ gcWrapper }: Options = {}) => ({
     notes: [],
     gcWrapper: gcWrapper ?? 'refuse',
+    root: '',
     phase: 'before',
     id: undefined,
     model: undefined,
@@ -93,23 +96,28 @@ const fault = (path: string, message: string) => new TranslationError({ code: 'm
 
 function take(state: DecoderState, given: unknown, emit: Emitting): void {
   if (state.phase === 'ended') return
-  const { body, beside } = unwrapReply(given, state)
-  if (!isObject(body)) throw fault('', 'expected an event')
+  const { body, at, beside } = unwrapReply(given, state)
+  if (!isObject(body)) throw fault(at, 'expected an event')
+  if (at && state.phase === 'before') {
+    state.root = at
+    state.places = { '': at }
+  }
   // Some servers between spell their fields in the other way.
   const wire = inCamelCase(body).wire as JsonObject
   if (isErrorBody(wire)) {
-    fail(state, wire, emit)
+    fail(state, { wire, at, beside }, emit)
     return
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
   if (candidates !== undefined && candidates !== null) {
-    if (!Array.isArray(candidates)) throw fault('/candidates', 'expected the candidates')
-    for (const [place, candidate] of (candidates as unknown[]).entries()) takeCandidate(state, candidate, place, emit)
+    if (!Array.isArray(candidates)) throw fault(`${at}/candidates`, 'expected the candidates')
+    for (const [place, candidate] of (candidates as unknown[]).entries())
+      takeCandidate(state, { wire: candidate, place, path: `${at}/candidates/${place}` }, emit)
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
-  tellFields(state, { ...fields, ...beside }, emit)
+  tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
 }
 
 function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: Emitting): void {
@@ -122,13 +130,15 @@ function start(state: DecoderState, { modelVersion, responseId, createTime }: Js
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-function takeCandidate(state: DecoderState, wire: unknown, place: number, emit: Emitting): void {
-  const path = `/candidates/${place}`
+/** `place`: its number in its list; `path`: where that is. */
+type Came = { wire: unknown; place: number; path: string }
+
+function takeCandidate(state: DecoderState, { wire, place, path }: Came, emit: Emitting): void {
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
   const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
   const number = Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : place
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
-  const answering = known ?? startAnswering(number, Object.keys(state.candidates).length)
+  const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
   state.candidates[number] = answering
   if (content !== undefined && content !== null) takeContent(state, answering, content, `${path}/content`, emit)
   answering.raw = lastWord(answering.raw, finishWord(finishReason))
@@ -244,10 +254,10 @@ function finish(state: DecoderState, { candidate, at, raw, message, called, fiel
   emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, defined({ grounding: grounding?.wire, logprobs })) })
 }
 
-function fail(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: Emitting): void {
   start(state, {}, emit)
   tellUsage(state, emit)
   state.phase = 'ended'
-  emit({ type: 'error', error: decodeError({ status: 0, headers: {}, body: wire }).value })
+  emit({ type: 'error', error: decodeErrorInside(wire, at, beside) })
   emit({ type: 'end', clean: false })
 }

@@ -11,6 +11,7 @@ import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
 import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, report } from './stream-state.ts'
 import { encodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
+import { splitBeside } from './wrapper.ts'
 
 type Options = CodecOptions & GeminiOptions
 
@@ -134,11 +135,13 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
   const log = report(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
   const native = start.ext?.[name] !== undefined
+  const { inside, beside } = splitBeside(ownKeys(ext ? { ext } : {}))
   state.done = true
   const usage = encodeUsage(state.usage, start.serviceTier, log)
   emit({
     ...ownKeys(start),
-    ...ownKeys(ext ? { ext } : {}),
+    ...inside,
+    ...beside,
     ...(candidates.length > 0 && { candidates }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
     ...defined({ usageMetadata: usage }),

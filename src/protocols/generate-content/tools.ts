@@ -26,7 +26,7 @@ function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Readi
   const { functionDeclarations, ...others } = wire
   // Its server would not know the fields; another protocol would never hear of the function.
   if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
-    throw new TranslationError({ code: 'malformed', protocol: name, path: at }, 'functions stand in a list under functionDeclarations')
+    throw new TranslationError({ code: 'malformed', protocol: name, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
   const functions = (functionDeclarations ?? []).map((declaration, index) =>
     decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), { entry, names: reading.names }),
   )

@@ -4,6 +4,7 @@ import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Citation, Part } from '../../../src/canonical/message.ts'
+import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import { encodeStream, run } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
@@ -192,7 +193,8 @@ describe('what servers make of it', () => {
     const { response, clean } = collect(out)
     expect(clean).toBe(true)
     expect(response).toMatchObject({ id: 'r1', candidates: [{ messages: [{ parts: [{ text: 'Hello' }] }], finish: { reason: 'stop' } }] })
-    expect(response.ext?.['generate-content']?.fields).toEqual({ traceId: 't1' })
+    // As of a whole reply: it stands beside the reply.
+    expect(response.ext?.['generate-content']?.fields).toEqual({ '../traceId': 't1' })
     expect(read(...wires).clean).toBe(false)
   })
 
@@ -508,4 +510,39 @@ test('every event tells the same model, even if another is told later', () => {
     ['r1', false],
     ['r1', false],
   ])
+})
+
+describe('of events inside of another object', () => {
+  const asked = { gcWrapper: 'unwrap' } as const
+  const wrapped = (response: object, beside: object = {}) => ({ response, ...beside })
+  const through = (...wires: object[]) => {
+    const translator = createStreamTranslator({ from: 'generate-content', to: 'chat-completions', ...asked })
+    const text = translator.push(wires.map(wire => `data: ${JSON.stringify(wire)}\n\n`).join('')) + translator.end()
+    return { text, paths: translator.notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort() }
+  }
+
+  test('notes lead into what came, and to what stands beside it', () => {
+    const odd = { ...event([{ text: 'a' }], { ...stop, odd: 1 }), odd: 2 }
+    expect(through(wrapped(odd, { traceId: 't1' })).paths).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
+  })
+
+  test('faults lead there, too', () => {
+    expect(through(wrapped(event([{ text: 1 }]))).text).toContain('/response/candidates/0/content/parts/0/text')
+    expect(through(wrapped({ candidates: 'none' })).text).toContain('/response/candidates:')
+    expect(() => generateContent.decodeResponse(wrapped({ candidates: [{ grounding_metadata: 1 }] }), asked)).toThrow('/response/candidates/0/grounding_metadata')
+    expect(() => generateContent.decodeRequest({ request: { contents: [{ parts: [{ inline_data: { data: 1 } }] }] } }, asked)).toThrow(
+      '/request/contents/0/parts/0/inline_data/',
+    )
+  })
+
+  test('an error is one, and its notes lead to it', () => {
+    const failed = wrapped({ error: { code: 429, message: 'slow', details: [{ a: 1 }], odd: 1 } }, { traceId: 't1' })
+    const { text, paths } = through(failed)
+    expect(text).toContain('"message":"slow"')
+    const all = ['/response/error/details', '/response/error/odd', '/traceId']
+    expect(paths).toEqual(all)
+    const { body, notes } = translateResponse(failed, { from: 'generate-content', to: 'chat-completions', ...asked })
+    expect(body).toMatchObject({ error: { message: 'slow' } })
+    expect(notes.map(({ path }) => path).sort()).toEqual(all)
+  })
 })
