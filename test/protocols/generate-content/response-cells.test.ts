@@ -86,7 +86,7 @@ describe('how a reply ended (2.17)', () => {
       ['finish.approximated /candidates/0/finishReason'],
     ],
     [
-      'a call without a name is called by nobody',
+      'a call by an empty name gets one, and is noted',
       'messages → generate-content',
       {
         id: 'm',
@@ -98,7 +98,7 @@ describe('how a reply ended (2.17)', () => {
         usage: { input_tokens: 1, output_tokens: 1 },
       },
       { candidates: [{ finishReason: 'STOP' }] },
-      [],
+      ['tool-call.nameless /content/0', 'finish.approximated /stop_reason'],
     ],
   ])('%s', (...row) => holds(row))
 })

@@ -529,7 +529,9 @@ describe('of events inside of another object', () => {
   test('faults lead there, too', () => {
     expect(through(wrapped(event([{ text: 1 }]))).text).toContain('/response/candidates/0/content/parts/0/text')
     expect(through(wrapped({ candidates: 'none' })).text).toContain('/response/candidates:')
-    expect(() => generateContent.decodeResponse(wrapped({ candidates: [{ grounding_metadata: 1 }] }), asked)).toThrow('/response/candidates/0/grounding_metadata')
+    expect(() => generateContent.decodeResponse(wrapped({ candidates: [{ grounding_metadata: 1 }] }), asked)).toThrow(
+      '/response/candidates/0/grounding_metadata',
+    )
     expect(() => generateContent.decodeRequest({ request: { contents: [{ parts: [{ inline_data: { data: 1 } }] }] } }, asked)).toThrow(
       '/request/contents/0/parts/0/inline_data/',
     )
