@@ -183,6 +183,8 @@ export type Frames = {
   named: boolean
   /** One wire event → the text of its frame, blank line included. */
   write(wire: unknown): string
+  /** The same, of an event that is an object and has been written as JSON already. */
+  wrap(json: string, wire: unknown): string
   /** What keeps an idle connection open and means nothing. */
   ping: string
   /** Frames that end a stream of this protocol as failed, whatever it has said before. */

@@ -2,21 +2,26 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+const base = alphabet.length
 
 /** The same text gives the same id of `length` letters and digits, always. */
 export function hashId(text: string, length = 24): string {
-  const rest = [...sha256(utf8ToBytes(text))]
+  const rest = sha256(utf8ToBytes(text))
   let id = ''
-  while (id.length < length) id += alphabet[divide(rest, alphabet.length)]
-  return id
+  while (id.length < length) {
+    // Three letters at a time: that many fit the whole numbers that are quick.
+    const three = divide(rest, base ** 3)
+    id += `${alphabet[three % base]}${alphabet[Math.floor(three / base) % base]}${alphabet[Math.floor(three / base ** 2)]}`
+  }
+  return id.slice(0, length)
 }
 
 /** Divides a big number that is given in bytes, and gives what is left over: on so small ones it is faster than BigInt. */
-function divide(bytes: number[], by: number): number {
+function divide(bytes: Uint8Array, by: number): number {
   let left = 0
   for (let i = 0; i < bytes.length; i++) {
     const part = left * 256 + (bytes[i] ?? 0)
-    bytes[i] = Math.floor(part / by)
+    bytes[i] = part / by
     left = part % by
   }
   return left

@@ -12,9 +12,18 @@ export function pointer(keys: Iterable<PropertyKey>): string {
 
 /** The last key of a pointer that is no index, and what the value at this key stands in. */
 export function containerOf(path: string): { name: string; inside: string } {
-  const place = path.replace(/(\/\d+)+$/, '')
-  const cut = place.lastIndexOf('/')
-  return cut < 0 ? { name: '', inside: '' } : { name: place.slice(cut + 1), inside: place.slice(0, cut) }
+  let end = path.length
+  let cut = path.lastIndexOf('/')
+  while (cut >= 0 && isIndex(path, cut + 1, end)) {
+    end = cut
+    cut = path.slice(0, end).lastIndexOf('/')
+  }
+  return cut < 0 ? { name: '', inside: '' } : { name: path.slice(cut + 1, end), inside: path.slice(0, cut) }
+}
+
+function isIndex(path: string, begin: number, end: number): boolean {
+  for (let i = begin; i < end; i++) if (path.charCodeAt(i) < 0x30 || path.charCodeAt(i) > 0x39) return false
+  return begin < end
 }
 
 /** A pointer as people write it: `messages[1].content`. */

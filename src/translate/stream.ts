@@ -10,6 +10,7 @@ import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { createTextReader } from '../sse/text.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
+import { createJsonWriter } from './retold.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type Form, formOf, isTextDelta, matchForm, readLiteral, type TextDelta } from './shortcut.ts'
 
@@ -140,7 +141,7 @@ export function createStreamReader(
       }
       const end = endOfFrame(text, at)
       const frame = end === -1 ? text.slice(at) : text.slice(at, end)
-      const before = { ...taken, notes: notes() }
+      const [told, noted] = [taken.events, notes()]
       const wasEnded = seen.ended
       guarded(() => parser.push(frame))
       if (seen.ended && !wasEnded) seen.after = text.slice(at + frame.length)
@@ -148,7 +149,7 @@ export function createStreamReader(
       isBetweenFrames = end !== -1
       at += frame.length
       const { last } = taken
-      if (!shortcut || !isWhole || taken.events !== before.events + 1 || !last || !isTextDelta(last) || before.notes !== notes()) continue
+      if (!shortcut || !isWhole || taken.events !== told + 1 || !last || !isTextDelta(last) || noted !== notes()) continue
       if (form) vain = uses === 0 ? vain + 1 : 0
       uses = 0
       form = vain < patience ? formOf(frame, copied(last), shortcut) : undefined
@@ -192,8 +193,9 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const { tools, request } = options.context ?? {}
   const restoring = startRestoring(tools)
   let out = ''
+  const json = createJsonWriter()
   const write = (wire: unknown) => {
-    out += frames.write(wire)
+    out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(json(wire), wire)
   }
   const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
   const take = (event: CanonicalEvent) => {

@@ -6,6 +6,7 @@ import { createChatReport } from './notes.ts'
 export const frames: Frames = {
   named: false,
   write: wire => writeFrame(wire === '[DONE]' ? wire : JSON.stringify(wire)),
+  wrap: json => writeFrame(json),
   ping: pingComment,
   // No `[DONE]` after it: that would be an end.
   failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport(undefined)))),

@@ -2,7 +2,9 @@ import type { Frames } from '../../protocol.ts'
 import { pingComment } from '../../sse/write.ts'
 import { encodeErrorBody } from './error.ts'
 
-const write = (wire: unknown) => `data: ${JSON.stringify(wire)}\r\n\r\n`
+const wrap = (json: string) => `data: ${json}\r\n\r\n`
+
+const write = (wire: unknown) => wrap(JSON.stringify(wire))
 
 /** With line ends as its own servers have them. No frame has a name, and none ends the stream: clients read `[DONE]` as JSON. */
-export const frames: Frames = { named: false, write, ping: pingComment, failure: error => write(encodeErrorBody(error)) }
+export const frames: Frames = { named: false, write, wrap, ping: pingComment, failure: error => write(encodeErrorBody(error)) }

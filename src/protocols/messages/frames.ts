@@ -3,9 +3,12 @@ import type { Frames } from '../../protocol.ts'
 import { writeFrame } from '../../sse/write.ts'
 import { encodeErrorBody } from './error.ts'
 
+const wrap = (json: string, wire: unknown) => writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
+
 export const frames: Frames = {
   named: true,
-  write: wire => writeFrame(JSON.stringify(wire), isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined),
+  write: wire => wrap(JSON.stringify(wire), wire),
+  wrap,
   ping: writeFrame('{"type":"ping"}', 'ping'),
   failure: error => writeFrame(JSON.stringify(encodeErrorBody(error)), 'error'),
 }

@@ -4,13 +4,12 @@ import type { Frames } from '../../protocol.ts'
 import { writeFrame } from '../../sse/write.ts'
 import { streamError } from './error.ts'
 
+const wrap = (json: string, wire: unknown) => writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
+
 export const frames: Frames = {
   named: true,
-  write: wire => {
-    if (typeof wire === 'string') return writeFrame(wire)
-    const type = isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined
-    return writeFrame(JSON.stringify(wire), type)
-  },
+  write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(JSON.stringify(wire), wire)),
+  wrap,
   ping: ': ping\n\n',
   failure: (error: CanonicalError) => frames.write({ type: 'error', ...streamError(error) }) + frames.write('[DONE]'),
 }

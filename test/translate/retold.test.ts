@@ -1,0 +1,40 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { createJsonWriter } from '../../src/translate/retold.ts'
+import { runs } from '../support/runs.ts'
+
+const long = fc
+  .integer({ min: 500, max: 530 })
+  .chain(length => fc.constantFrom('a', '"', '\\', '\n', '狐', '\ud83d', '\u2028', '😀').map(unit => unit.repeat(length)))
+const text = fc.oneof({ weight: 2, arbitrary: long }, fc.string({ unit: 'binary' }))
+const { wire } = fc.letrec(tie => ({
+  wire: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    text,
+    fc.constantFrom(null, undefined, 0, -0, 1.5, Number.NaN, true),
+    fc.array(tie('wire'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('7', '__proto__', 'toString'), long), tie('wire'), { maxKeys: 5 }),
+  ),
+}))
+
+test('events that tell long texts again are written as JSON.stringify writes them', () => {
+  fc.assert(
+    fc.property(fc.array(fc.dictionary(fc.string(), wire, { maxKeys: 4 }), { maxLength: 6 }), events => {
+      const write = createJsonWriter()
+      for (const event of [...events, ...events]) expect(write(event)).toBe(JSON.stringify(event))
+    }),
+    runs(1000),
+  )
+})
+
+test('texts of one length that differ in their last letter are told apart, more of them than are kept too', () => {
+  const write = createJsonWriter()
+  const told = Array.from({ length: 40 }, (_, i) => ({ type: 'told', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
+  expect([...told, ...told].map(write)).toEqual([...told, ...told].map(one => JSON.stringify(one)))
+})
+
+test('a text that lies deep is written, however deep', () => {
+  let deep: unknown = 'x'.repeat(600)
+  for (let i = 0; i < 40; i++) deep = i % 2 === 0 ? [deep] : { deep }
+  expect(createJsonWriter()(deep)).toBe(JSON.stringify(deep))
+})
