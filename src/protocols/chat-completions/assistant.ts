@@ -4,13 +4,13 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
-import { encodeCarriers, splitCarriers, unknownOfCarriers } from './carriers.ts'
+import { encodeCarriers, splitCarriers, unknownOfCarriers, withoutRemains } from './carriers.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, type Writing } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
 import type { ChatReport } from './notes.ts'
-import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
+import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
 import { decodeReasoning } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { extractTags } from './think-tags.ts'
@@ -80,7 +80,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
     carriers: Object.keys(carriers).length > 0 ? carriers : undefined,
     annotations,
   }
-  const unknown = defined({ ...rest, ...unknownOfCarriers(carriers), annotations: cited ? unknownOfAnnotations(annotations ?? []) : annotations })
+  const unknown = defined({ ...merge(rest, unknownOfCarriers(carriers)), annotations: cited ? unknownOfAnnotations(annotations ?? []) : annotations })
   return { ...(name !== undefined && { name }), parts, ...kept(unknown, cited ? form : { ...form, annotations: undefined }) }
 }
 
@@ -169,7 +169,8 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   else if (Array.isArray(form['tool_calls'])) known['tool_calls'] = []
 
   Object.assign(known, encodeBody({ body, texts }, form, { writing, towards: from.towards }))
-  Object.assign(known, encodeCarriers(reasoning, from, { form, writing }))
+  const carried = encodeCarriers(reasoning, from, { form, writing })
+  Object.assign(known, carried)
   const empty = known['content'] === undefined && Object.keys(defined(known)).length === 1
   if (!kept) {
     if (empty && from.towards === 'server') return undefined
@@ -178,7 +179,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
     known['content'] ??= silent || from.towards === 'client' ? null : ''
     if (from.towards === 'client') known['refusal'] ??= null
   }
-  return spell(known, ext)
+  return withoutRemains(spell(known, ext), form['carriers'], carried)
 }
 
 const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)

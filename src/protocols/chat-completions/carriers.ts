@@ -49,15 +49,34 @@ const carried: [key: string, known: ReadonlySet<string>][] = [
   ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
 ]
 
-/** Keys of carried entries that nobody modelled, under the key of their list. */
+/** What of carried entries nobody modelled, under the key of their list. */
 export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   const unknown: JsonObject = {}
   for (const [key, known] of carried) {
     const entries = carriers[key]
-    const lists = (Array.isArray(entries) ? entries : []).map(entry => (isObject(entry) ? Object.entries(entry).filter(([name]) => !known.has(name)) : []))
-    if (lists.some(list => list.length > 0)) unknown[key] = lists.map(list => Object.fromEntries(list))
+    const left = (Array.isArray(entries) ? entries : []).map((entry: unknown) => (isObject(entry) ? unknownOf(entry, known) : entry))
+    if (left.some(one => !isObject(one) || Object.keys(one).length > 0)) unknown[key] = left
   }
-  return unknown
+  const blocks = carriers['thinking_blocks'] === undefined ? blocksOfProxy(carriers) : undefined
+  const left = Array.isArray(blocks) ? unknownOfCarriers({ thinking_blocks: blocks }) : {}
+  return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
+}
+
+/** A written message without what is left of carried entries that were not written. */
+export function withoutRemains(message: JsonObject, carriers: unknown, written: JsonObject): JsonObject {
+  if (!isObject(carriers)) return message
+  const left = { ...message }
+  for (const [key] of carried) if (Array.isArray(carriers[key]) && !Object.hasOwn(written, key)) delete left[key]
+  const { provider_specific_fields: beside } = left
+  if (!blocksOfProxy(carriers) || written['provider_specific_fields'] || !isObject(beside)) return left
+  const { thinking_blocks: _, ...others } = beside
+  return { ...left, provider_specific_fields: others }
+}
+
+/** What is known is so by its type as well as by its name. */
+function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
+  const isKnown = (name: string, value: unknown) => value === null || (known.has(name) && typeof value === (name === 'index' ? 'number' : 'string'))
+  return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
 }
 
 /** The carriers of reasoning. Those that came are written again while they mean the same. */

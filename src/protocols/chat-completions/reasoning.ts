@@ -34,7 +34,10 @@ export function decodeReasoning(carriers: JsonObject, at: string, from: 'client'
   const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: `${at}/${key}` }] : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
-  else if (Array.isArray(blocks)) decoded = { ...decoded, parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${at}/thinking_blocks/${i}`, from)) }
+  else if (Array.isArray(blocks)) {
+    const place = `${at}${'thinking_blocks' in carriers ? '' : '/provider_specific_fields'}/thinking_blocks`
+    decoded = { ...decoded, parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${place}/${i}`, from)) }
+  }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
   const list = Array.isArray(signatures) ? signatures : [signatures]
   list.forEach((value, k) => {

@@ -19,6 +19,11 @@ export function decodeSchema(schema: JsonObject): JsonSchema {
     if (key === 'format' && value === 'enum') continue
     set(written, key, decodeValue(key, value))
   }
+  if (isObject(written['properties']) && Array.isArray(schema['propertyOrdering'])) {
+    // Elsewhere properties are told in the order in which they stand.
+    written['properties'] = ordered(written['properties'], schema['propertyOrdering'])
+    delete written['propertyOrdering']
+  }
   if (schema['nullable'] !== true) return written
   const { type, anyOf, enum: words } = written
   if (Array.isArray(words) && !words.includes(null)) written['enum'] = [...words, null]
@@ -38,6 +43,13 @@ function decodeValue(key: string, value: unknown): unknown {
 function mapped(schemas: JsonObject): JsonObject {
   const written: JsonObject = {}
   for (const [key, schema] of Object.entries(schemas)) set(written, key, isObject(schema) ? decodeSchema(schema) : schema)
+  return written
+}
+
+function ordered(properties: JsonObject, order: readonly unknown[]): JsonObject {
+  const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length)
+  const written: JsonObject = {}
+  for (const [key, schema] of Object.entries(properties).sort(([one], [other]) => place(one) - place(other))) set(written, key, schema)
   return written
 }
 

@@ -60,7 +60,7 @@ test('keys of details that nobody knows are kept for this protocol and noted onc
   const { value } = chat.decodeResponse(answer({ content: 'yes', reasoning: 'hm', reasoning_details: details }))
   for (const [other, response] of [messages, responses].flatMap(one => [[one, collected] as const, [one, value] as const])) {
     const unknown = other.encodeResponse(response, { fieldNames: chat.fieldNames }).notes.filter(({ code }) => code === 'field.unknown')
-    expect(unknown.map(({ path }) => path)).toEqual(['/choices/0/message/reasoning_details'])
+    expect(unknown.map(({ path }) => path)).toEqual(['/choices/0/message/reasoning_details/0/x'])
   }
 })
 

@@ -67,8 +67,8 @@ describe('keys of a message that nobody knows stand in the message, streamed or 
   const block = { type: 'thinking', thinking: 'hm', signature: 'S', x: 1 }
   test.each<[string, object, string]>([
     ['a key of its own', { provider: 'p' }, '/choices/0/message/provider'],
-    ['a key of a block of thinking', { thinking_blocks: [block] }, '/choices/0/message/thinking_blocks'],
-    ['a key of a detail', { reasoning_details: [{ type: 'reasoning.text', text: 'hm', x: 1 }] }, '/choices/0/message/reasoning_details'],
+    ['a key of a block of thinking', { thinking_blocks: [block] }, '/choices/0/message/thinking_blocks/0/x'],
+    ['a key of a detail', { reasoning_details: [{ type: 'reasoning.text', text: 'hm', x: 1 }] }, '/choices/0/message/reasoning_details/0/x'],
   ])('%s', (_, more, path) => {
     for (const to of ['responses', 'messages'] as const) {
       expect(whole(reply(more), to)).toEqual([path])
@@ -134,4 +134,64 @@ test.each<[string, (raw: object) => Part]>([
   const written = chatCompletions.encodeRequest({ messages: [{ role: 'user', origin: 'message', parts: [found] }] }).wire
   expect(written).toMatchObject({ messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }] })
   expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
+})
+
+describe('what nobody knows of carried reasoning', () => {
+  const detail = { type: 'reasoning.text', text: 'Hm.', signature: 'S', index: 0 }
+  const block = { type: 'thinking', thinking: 'Hm.', signature: 'S' }
+  test.each<[string, object, string[]]>([
+    [
+      'a key of a detail',
+      {
+        reasoning_details: [
+          { ...detail, x: 1 },
+          { ...detail, index: 1 },
+        ],
+      },
+      ['/reasoning_details/0/x'],
+    ],
+    ['a known key of another type', { reasoning_details: [{ ...detail, id: 1 }] }, ['/reasoning_details/0/id']],
+    ['a detail that is a text', { reasoning_details: [detail, 'odd'] }, ['/reasoning_details/1']],
+    ['a key that says nothing', { reasoning_details: [{ ...detail, x: null }] }, []],
+    ['a key of a block', { thinking_blocks: [{ ...block, cache_control: { type: 'ephemeral' } }] }, ['/thinking_blocks/0/cache_control/type']],
+    [
+      'a key of a block that a proxy says',
+      { provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 } },
+      ['/provider_specific_fields/thinking_blocks/0/x', '/provider_specific_fields/y'],
+    ],
+    [
+      'keys of blocks among the content',
+      { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.', x: 1 }], y: 1 }] },
+      ['/content/0/thinking/0/x', '/content/0/y'],
+    ],
+  ])('%s is noted where it stands, and alone', (_, given, places) => {
+    const message = { role: 'assistant', content: 'aa', ...given }
+    const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }, message] }
+    const { value } = chatCompletions.decodeRequest(body)
+    expect(chatCompletions.encodeRequest(value)).toMatchObject({ wire: body, notes: [] })
+    for (const to of ['messages', 'responses'] as const) {
+      expect(whole(reply(given), to).sort()).toEqual(places.map(place => `/choices/0/message${place}`))
+      expect(paths(translateRequest(body, { from: 'chat-completions', to }).notes).sort()).toEqual(places.map(place => `/messages/1${place}`))
+    }
+  })
+
+  test('nothing of it is left where reasoning is not sent', () => {
+    const carriers = { reasoning_details: [{ ...detail, x: 1 }], provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 } }
+    const { value } = chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: 'aa', ...carriers }] })
+    const { wire } = chatCompletions.encodeRequest(value, { ccReasoningInHistory: 'never' })
+    expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'aa', provider_specific_fields: { y: 1 } }] })
+  })
+
+  test('a proof in a block of a proxy is told of where it stands', () => {
+    const body = {
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', content: 'a', provider_specific_fields: { thinking_blocks: [block] } },
+      ],
+    }
+    expect(translateRequest(body, { from: 'chat-completions', to: 'responses' }).notes).toContainEqual(
+      expect.objectContaining({ code: 'reasoning.foreign-signature', path: '/messages/1/provider_specific_fields/thinking_blocks/0' }),
+    )
+  })
 })
