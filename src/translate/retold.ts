@@ -34,12 +34,14 @@ export function createJsonWriter(): (wire: unknown) => string {
       found.set(key, json)
     }
     if (!found) return undefined
-    const members = Object.keys(value).flatMap(key => {
-      const json = found.get(key) ?? JSON.stringify(value[key as never])
-      if (Array.isArray(value)) return [json ?? 'null']
-      return json === undefined ? [] : [`${JSON.stringify(key)}:${json}`]
-    })
-    return Array.isArray(value) ? `[${members.join()}]` : `{${members.join()}}`
+    const isList = Array.isArray(value)
+    // Put together and not joined, so that no level copies the texts of those in it.
+    let members = ''
+    for (const key of Object.keys(value)) {
+      const json = found.get(key) ?? JSON.stringify(value[key as never]) ?? (isList ? 'null' : undefined)
+      if (json !== undefined) members += `${members === '' ? '' : ','}${isList ? '' : `${JSON.stringify(key)}:`}${json}`
+    }
+    return isList ? `[${members}]` : `{${members}}`
   }
   return wire => written(wire, 0) ?? JSON.stringify(wire)
 }

@@ -46,8 +46,8 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
   for (const _ in state.fields) return undefined
   const field = fieldOf(state, choice, { part, out, delta, literal })
   if (field === undefined) return undefined
-  const usage = state.writeUsage ? ',"usage":null' : ''
-  return `data: ${headText(state)},"choices":[{"index":${choice.index},"delta":{${field}},"finish_reason":null}]${usage}}\n\n`
+  const rest = state.writeUsage ? '},"finish_reason":null}],"usage":null}\n\n' : '},"finish_reason":null}]}\n\n'
+  return `${headText(state)}${choice.index},"delta":{${field}${rest}`
 }
 
 type Given = { part: number; out: PartOut; delta: PartDelta['delta']; literal: string }
@@ -78,6 +78,6 @@ function fieldOf({ settings, single }: EncoderState, choice: Choice, { part, out
 
 /** What every chunk begins with is written once. */
 function headText(state: EncoderState): string {
-  if (state.written?.head !== state.head) state.written = { head: state.head, text: JSON.stringify(state.head).slice(0, -1) }
+  if (state.written?.head !== state.head) state.written = { head: state.head, text: `data: ${JSON.stringify(state.head).slice(0, -1)},"choices":[{"index":` }
   return state.written.text
 }

@@ -82,7 +82,7 @@ export type State = MachineState & {
   single: boolean
   spare: { id: string; created: number; model: string }
   head: JsonObject
-  /** A head and its text, without the closing brace. */
+  /** A head, and how a chunk with it begins, up to the number of its choice. */
   written: { head: JsonObject; text: string } | undefined
   /** The reply was this protocol's before: what it did not say then is nothing to tell of. */
   own: boolean

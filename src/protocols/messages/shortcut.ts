@@ -29,23 +29,23 @@ function write({ phase, open: block, queue }: EncoderState, { candidate, part, d
     case 'text':
       if (block.kind !== 'text') return undefined
       block.text += delta.text
-      return frame(block.index, '"text_delta","text"', literal)
+      return frame(block.index, ',"delta":{"type":"text_delta","text":', literal)
     case 'reasoning': {
       const segment = block.segments[delta.segment]
       if (block.kind !== 'thinking' || !segment) return undefined
       segment.length += delta.text.length
       block.text += delta.text
-      return frame(block.index, '"thinking_delta","thinking"', literal)
+      return frame(block.index, ',"delta":{"type":"thinking_delta","thinking":', literal)
     }
     case 'input':
       if (block.kind !== 'call' || !block.streams || block.progress.whole) return undefined
       block.text += delta.text
       advanceJson(block.progress, delta.text)
-      return frame(block.index, '"input_json_delta","partial_json"', literal)
+      return frame(block.index, ',"delta":{"type":"input_json_delta","partial_json":', literal)
     default:
       return undefined
   }
 }
 
-const frame = (index: number, typed: string, literal: string) =>
-  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":${typed}:${literal}}}\n\n`
+const frame = (index: number, before: string, literal: string) =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index}${before}${literal}}}\n\n`

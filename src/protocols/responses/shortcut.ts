@@ -2,7 +2,7 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import type { Shortcut } from '../../protocol.ts'
 import type { State as DecoderState } from './reading.ts'
-import type { State as EncoderState, OpenPart } from './stream-state.ts'
+import type { State as EncoderState, OpenPart, Written } from './stream-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['delta']),
@@ -27,18 +27,11 @@ function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, 
     case 'text':
       if ((value.type !== 'text' && value.type !== 'refusal') || waiting.logprobs.length > 0) return undefined
       value.text += delta.text
-      return value.type === 'text'
-        ? frame(state, part, 'response.output_text.delta', `"content_index":${part.content},"delta":${literal},"logprobs":[]`)
-        : frame(state, part, 'response.refusal.delta', `"content_index":${part.content},"delta":${literal}`)
+      return frame(state, around(state, part, value.type === 'text' ? ways.text : ways.refusal, part.content), literal)
     case 'input':
       if (value.type !== 'tool-call') return undefined
       value.input += delta.text
-      return frame(
-        state,
-        part,
-        value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta',
-        `"delta":${literal}`,
-      )
+      return frame(state, around(state, part, value.kind === 'freeform' ? ways.freeform : ways.input), literal)
     case 'reasoning': {
       const segment = value.type === 'reasoning' ? value.segments[delta.segment] : undefined
       if (value.type !== 'reasoning' || !segment || delta.segment !== part.segments - 1) return undefined
@@ -46,24 +39,38 @@ function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, 
       const { kind } = segment
       let place = 0
       for (let index = 0; index < delta.segment; index++) if (value.segments[index]?.kind === kind) place++
-      return kind === 'summary'
-        ? frame(state, part, 'response.reasoning_summary_text.delta', `"summary_index":${place},"delta":${literal}`)
-        : frame(state, part, 'response.reasoning_text.delta', `"content_index":${place},"delta":${literal}`)
+      return frame(state, around(state, part, ways[kind], place), literal)
     }
     default:
       return undefined
   }
 }
 
-function frame(state: EncoderState, part: OpenPart, type: string, rest: string): string {
-  return `event: ${type}\ndata: {"type":"${type}","sequence_number":${state.sequence++},${placeText(state, part)},${rest}}\n\n`
-}
+/** `index`: the key of the place within the item; `rest`: what stands behind the text. */
+type Way = { type: string; index?: string; rest: string }
 
-/** What every event about a part says of its place is written once. */
-function placeText({ items }: EncoderState, part: OpenPart): string {
-  const { item } = part
+const ways = {
+  text: { type: 'response.output_text.delta', index: 'content_index', rest: ',"logprobs":[]' },
+  refusal: { type: 'response.refusal.delta', index: 'content_index', rest: '' },
+  input: { type: 'response.function_call_arguments.delta', rest: '' },
+  freeform: { type: 'response.custom_tool_call_input.delta', rest: '' },
+  summary: { type: 'response.reasoning_summary_text.delta', index: 'summary_index', rest: '' },
+  raw: { type: 'response.reasoning_text.delta', index: 'content_index', rest: '' },
+} as const satisfies Record<string, Way>
+
+const frame = (state: EncoderState, { before, between, behind }: Written, literal: string) => `${before}${state.sequence++}${between}${literal}${behind}`
+
+/** What every event about a part says around its number and its text is put together once: it was half of a stream's garbage. */
+function around({ items }: EncoderState, part: OpenPart, { type, index, rest }: Way, place?: number): Written {
+  const { item, written } = part
   const id = item === undefined ? undefined : items[item]?.wire['id']
-  if (!part.written || part.written.id !== id || part.written.item !== item)
-    part.written = { id, item, text: `${id === undefined ? '' : `"item_id":${JSON.stringify(id)},`}"output_index":${item}` }
-  return part.written.text
+  if (written?.type === type && written.place === place && written.id === id && written.item === item) return written
+  const within = index === undefined ? '' : `"${index}":${place},`
+  part.written = {
+    ...{ type, place, id, item },
+    before: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
+    between: `,${id === undefined ? '' : `"item_id":${JSON.stringify(id)},`}"output_index":${item},${within}"delta":`,
+    behind: `${rest}}\n\n`,
+  }
+  return part.written
 }

@@ -39,9 +39,12 @@ export type OpenPart = {
   segments: number
   /** Offsets and log probabilities that wait for the text they belong to. */
   waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
-  /** Its place as JSON, and what that was made of. */
-  written?: { id: unknown; item: number | undefined; text: string }
+  /** Its last delta, for one like it. */
+  written?: Written
 }
+
+/** The frame of a delta around its number and its text, and what it was made of. */
+export type Written = { type: string; place: number | undefined; id: unknown; item: number | undefined; before: string; between: string; behind: string }
 
 export function startPartState(message: number, head: Part): OpenPart {
   const waiting = { citations: [], logprobs: [], annotations: 0 }
