@@ -65,6 +65,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
     while (!done) {
       let out: Chunk
       try {
+        if (givenUp) throw givenUp
         if (!source) {
           opening ??= open()
           const got = await clock.wait(opening, 0)
@@ -264,9 +265,15 @@ function createClock(keepAliveMs: number) {
   function fire(): void {
     timer = undefined
     const now = Date.now()
-    if (due?.idleMs && now - due.since >= due.idleMs) due.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
-    else if (due && keepAliveMs && now - lastOut >= keepAliveMs) due.resolve(ping)
-    else arm()
+    const waiting = due
+    // Taken before it is told: whoever took a ping may not be waiting any more.
+    due = undefined
+    if (waiting?.idleMs && now - waiting.since >= waiting.idleMs) waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
+    else if (waiting && keepAliveMs && now - lastOut >= keepAliveMs) waiting.resolve(ping)
+    else {
+      due = waiting
+      arm()
+    }
   }
 
   return {
@@ -298,8 +305,10 @@ function createClock(keepAliveMs: number) {
     },
     /** Whoever waits hears this instead. Is anybody waiting? */
     interrupt(reason: Refusal): boolean {
-      due?.reject(reason)
-      return due !== undefined
+      const waiting = due
+      due = undefined
+      waiting?.reject(reason)
+      return waiting !== undefined
     },
     stop() {
       clearTimeout(timer)

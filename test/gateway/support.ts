@@ -85,29 +85,39 @@ function listened(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> 
   )
 }
 
+/** A gateway for servers, which is listened to and closed after the test; so is the next. */
+export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ReturnType<typeof gateway> {
+  const handler = gateway(config, overheard(hooks))
+  after(() => handler.close(200))
+  return handler
+}
+
+export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, options?: { basePath?: string }): ReturnType<typeof fetchGateway> {
+  const handler = fetchGateway(config, overheard(hooks), options)
+  after(() => handler.close(200))
+  return Object.assign(async (request: Request) => overhear(await handler(request)), { close: handler.close })
+}
+
 /** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */
 export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks) => Promise<Ask>][] = [
   [
     'connect',
     async (config, hooks) => {
-      const handler = gateway(config, overheard(hooks))
-      after(() => handler.close(200))
-      const url = await listen(handler)
+      const url = await listen(listenedGateway(config, hooks))
       return async (path, init) => overhear(await fetch(url + path, init))
     },
   ],
   [
     'fetch',
     async (config, hooks) => {
-      const handler = fetchGateway(config, overheard(hooks))
-      after(() => handler.close(200))
+      const handler = listenedFetchGateway(config, hooks)
       return async (path, init) => {
         const request = new Request(`http://gateway.test${path}`, { ...init, ...(init?.body instanceof ReadableStream && { duplex: 'half' }) })
         const { signal } = request
         const response = await handler(request)
         // What a server does when its client has gone.
         if (signal.aborted) throw signal.reason
-        return overhear(response)
+        return response
       }
     },
   ],

@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { protocols } from '../../src/protocols/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { asking, half, listenedFetchGateway, one, pairs, sendStream, until, upstream } from './support.ts'
+
+test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
+  const up = await upstream(sendStream([...half(served), 60_000]))
+  const handler = listenedFetchGateway(one(up.url, served, { defaults: { keepAliveMs: 20 } }))
+  const [path, init] = asking(client, { stream: true })
+  const response = await handler(new Request(`http://gateway.test${path}`, init))
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  while (!text.endsWith(protocols[client].frames.ping)) text += decoder.decode((await reader.read()).value)
+  await handler.close(50)
+  for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) text += decoder.decode(value)
+  const wires = framesOf(text).map(({ wire }) => wire)
+  expect(strictOf(client).outcome(wires)).toBe('failed')
+  await until(() => up.aborted === 1)
+})
