@@ -61,6 +61,17 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
   })
 
+  test('a body that something before us made wait is read', async () => {
+    const app = express()
+    app.use((request, _response, next) => {
+      request.pause()
+      setTimeout(next, 5)
+    })
+    app.use(demo())
+    const url = await listen(app)
+    expect((await fetch(`${url}/v1/messages`, post(body))).status).toBe(200)
+  })
+
   test('a body that was read and thrown away is refused, not waited for', async () => {
     const app = express()
     app.use((request, _response, next) => {
