@@ -54,11 +54,13 @@ export type {
   StoredReply,
   StreamMachine,
   StreamUsage,
+  TokenCounting,
   TranslationContext,
   WireError,
 } from './protocol.ts'
 export {
   type ChatCompletionsOptions,
+  type GeminiLevel,
   type GeminiOptions,
   type MappingOptions,
   type MessagesOptions,

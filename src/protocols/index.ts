@@ -1,10 +1,10 @@
 import type { OptionTable, OptionWords, Protocol } from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
-import { type GeminiOptions, generateContent } from './generate-content/index.ts'
+import { type GeminiLevel, type GeminiOptions, generateContent } from './generate-content/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
 import { type ResponsesOptions, responses } from './responses/index.ts'
 
-export type { ChatCompletionsOptions, GeminiOptions, MessagesOptions, ResponsesOptions }
+export type { ChatCompletionsOptions, GeminiLevel, GeminiOptions, MessagesOptions, ResponsesOptions }
 
 /** Every protocol this library speaks. A new one is one folder beside these, and one line here. */
 export const protocols = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } as const satisfies Record<

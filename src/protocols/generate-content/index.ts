@@ -13,7 +13,7 @@ import { streamEncoder } from './stream-encoder.ts'
 import { name } from './vocabulary.ts'
 import { within } from './wrapper.ts'
 
-export type { GeminiOptions } from './options.ts'
+export type { GeminiLevel, GeminiOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
 export const generateContent: Protocol<GeminiOptions> = {

@@ -36,6 +36,7 @@ export type GeminiOptions = {
   serverTools?: 'drop' | 'map'
 }
 
+/** How much a model thinks, as this wire says it. */
 export type GeminiLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
 
 /** The same for configurations and command lines. */
