@@ -1,0 +1,37 @@
+/** What Node has beyond the platform; edge runtimes may have none of it. */
+type Node = Pick<typeof import('node:buffer'), 'Buffer' | 'isAscii' | 'isUtf8' | 'transcode'>
+
+const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process?.getBuiltinModule?.('node:buffer') as Node | undefined
+
+/** Making one costs as much as reading a small body; they keep nothing between two texts that are whole. */
+const lenient = new TextDecoder()
+const strict = new TextDecoder('utf-8', { fatal: true })
+const rough = new TextDecoder('latin1')
+
+/** What is no UTF-8 becomes `\ufffd`. */
+export function textOf(bytes: Uint8Array): string {
+  return quickText(bytes) ?? lenient.decode(bytes)
+}
+
+/** Undefined: this is no UTF-8. */
+export function strictTextOf(bytes: Uint8Array): string | undefined {
+  try {
+    return quickText(bytes) ?? strict.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Letters beyond ASCII come out wrong and all else of JSON right: for 12 KB that will not be shown to anybody 0.3 instead of 4 µs. */
+export function roughTextOf(bytes: Uint8Array): string {
+  return node ? viewOf(node, bytes).toString('latin1') : rough.decode(bytes)
+}
+
+/** For letters beyond ASCII Node's TextDecoder takes five times as long as this: 17 µs for 9 KB. */
+function quickText(bytes: Uint8Array): string | undefined {
+  if (!node || node.isAscii(bytes) || !node.isUtf8(bytes)) return undefined
+  const text = node.transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
+}
+
+const viewOf = ({ Buffer }: Node, { buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
