@@ -1,6 +1,7 @@
 import { mayHoldEnvelope } from '../kit/envelope.ts'
 import { refuse } from './error.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
+import { strictTextOf } from './text.ts'
 
 /** `bytes`: the body as it came, where it came as bytes. `isPlain`: nothing in it came from another provider by way of us. */
 export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; isPlain?: boolean }
@@ -22,7 +23,8 @@ export async function readJson(
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
-  const text = decode(bytes)
+  const text = strictTextOf(bytes)
+  if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
   return { value: parse(text), bytes, isPlain: !mayHoldEnvelope(text) }
 }
 
@@ -91,17 +93,6 @@ export function join(chunks: readonly Uint8Array[], length: number): Uint8Array<
     at += chunk.byteLength
   }
   return whole
-}
-
-/** Making one costs as much as reading a small body. */
-const decoder = new TextDecoder('utf-8', { fatal: true })
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw refuse(400, 'invalid_request', 'the body is not UTF-8')
-  }
 }
 
 function parse(text: string): unknown {

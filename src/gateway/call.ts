@@ -12,6 +12,7 @@ import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
 import { beyondConnection, forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { demanding, type Prepared, prepare } from './prepare.ts'
+import { textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
@@ -227,26 +228,20 @@ export async function* watch(body: TransportAnswer['body'], idleMs: number, cont
 }
 
 /** The whole of a reply that is one JSON. @throws Refusal 502, 504 */
-export async function readText({ answer, watched }: Pick<Opened, 'answer' | 'watched'>): Promise<string> {
+export async function readWhole({ answer, watched }: Pick<Opened, 'answer' | 'watched'>): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of watched(answer.body)) {
-    length = bounded(length + chunk.length)
-    chunks.push(typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk)
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+    length = bounded(length + bytes.length)
+    chunks.push(bytes)
   }
-  const [only] = chunks
-  return whole.decode(
-    chunks.length === 1
-      ? only
-      : join(
-          chunks,
-          chunks.reduce((sum, chunk) => sum + chunk.length, 0),
-        ),
-  )
+  return join(chunks, length)
 }
 
-/** Making one costs as much as reading a small reply; it keeps nothing between two texts that are whole. */
-const whole = new TextDecoder()
+export async function readText(opened: Pick<Opened, 'answer' | 'watched'>): Promise<string> {
+  return textOf(await readWhole(opened))
+}
 
 /** The length of a reply that has to be held as a whole. @throws Refusal 502 */
 export function bounded(length: number): number {

@@ -9,7 +9,7 @@ import { createStreamReader, createStreamTranslator } from '../translate/stream.
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
-import { bounded, type Opened, readText } from './call.ts'
+import { bounded, type Opened, readWhole } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
@@ -17,6 +17,7 @@ import { recall } from './recall.ts'
 import { createRelay, farewellMs, type Source } from './relay.ts'
 import { renamedText } from './rename.ts'
 import type { GatewayAnswer } from './request.ts'
+import { roughTextOf, textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
@@ -101,8 +102,11 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.firstByte = Date.now()
   const { candidate, settings } = opened.prepared
   const from = candidate.protocol
-  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened)
-  const passed = from === protocol && reply.text !== undefined ? passedOn(reply.text, settings.model) : undefined
+  const reply =
+    opened.kind === 'stream'
+      ? await gather(opened, call.stop, trace)
+      : await readReply(opened, from === protocol && settings.model === undefined && !service.memory)
+  const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
   const { body, notes, signatures, ...told }: ReturnType<typeof translateCounted> =
     passed === undefined ? counted(reply.value, opened, protocol, trace) : { body: reply.value, notes: [], ...toldBy(reply.value, from, settings) }
   trace.notes.push(...notes)
@@ -135,15 +139,20 @@ function counted(value: unknown, { prepared: { candidate, settings } }: Opened, 
   }
 }
 
-const passedOn = (text: string, model: string | undefined) => (model === undefined ? text : renamedText(text, model))
+const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => (model === undefined ? bytes : renamedText(textOf(bytes), model))
 
-type Reply = { value: unknown; text?: string }
+type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer> }
 
-/** @throws Refusal when the reply is an error that came with status 200, or no JSON */
-async function readReply(opened: Opened): Promise<Reply> {
+/** `passes`: only counts are read of it. @throws Refusal when the reply is an error that came with status 200, or no JSON */
+async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const { candidate } = opened.prepared
   const from = candidate.protocol
-  const text = await readText(opened)
+  const bytes = await readWhole(opened)
+  if (passes) {
+    const value = parse(roughTextOf(bytes))
+    if (isObject(value) && !value['error']) return { value, bytes }
+  }
+  const text = textOf(bytes)
   const value = parse(text)
   // Some providers put their errors into a list.
   const told: unknown = Array.isArray(value) ? value[0] : value
@@ -155,7 +164,7 @@ async function readReply(opened: Opened): Promise<Reply> {
       'internal',
       /^\s*</.test(text) ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object',
     )
-  return { value, text }
+  return { value, bytes }
 }
 
 /** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */

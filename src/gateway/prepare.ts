@@ -9,6 +9,7 @@ import type { Ask, Service } from './ask.ts'
 import { freshIds } from './ids.ts'
 import { keepsItself } from './recall.ts'
 import { renamedText } from './rename.ts'
+import { textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A candidate's request, ready to be sent. */
@@ -66,7 +67,7 @@ export function prepare(
   const unread = translated.context.request === undefined
   const onlyRenamed = () =>
     unread && sent === translated.body && adjusted.body === body.value && body.bytes && (!asking || asking.added)
-      ? edited(new TextDecoder().decode(body.bytes), renamed ? nameIn(sent, candidate.model) : undefined, asking?.added)
+      ? edited(textOf(body.bytes), renamed ? nameIn(sent, candidate.model) : undefined, asking?.added)
       : undefined
   const whole = asking?.wire ?? sent
   return {
