@@ -87,8 +87,8 @@ async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
   const { prepared, answer, kind, idleMs } = opened
   const { candidate, settings } = prepared
   const from = candidate.protocol
-  const translator = createStreamTranslator(from, protocol, settings)
   const raw = from === protocol && settings.model === undefined && !settings.hideUsage
+  const translator = createStreamTranslator(from, protocol, { ...settings, watched: raw })
   if (kind === 'stream') return { translator, raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
   return { translator, raw, idleMs: 0, body: only(explodeResponse(value, from, settings)) }

@@ -58,7 +58,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
   const held: Uint8Array[] = []
   let heldLength = 0
   /** The last bytes sent, for pings go between frames only. */
-  let tail = '\n\n'
+  let tail: Chunk = '\n\n'
 
   async function next(): Promise<IteratorResult<Chunk, undefined>> {
     clock.sent()
@@ -80,7 +80,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
           const got = await clock.wait(pending, source.idleMs).catch(broken)
           if (givenUp) throw givenUp
           if (got === ping) {
-            if (!/\n\n$|\r\n\r\n$|\r\r$/.test(tail)) {
+            if (!/\n\n$|\r\n\r\n$|\r\r$/.test(lastOf(tail))) {
               clock.sent()
               continue
             }
@@ -124,7 +124,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
   function through({ translator, raw }: Source, chunk: Chunk): Chunk {
     const text = translator.push(chunk)
     if (!raw) return text
-    tail = (tail + lastOf(chunk)).slice(-4)
+    tail = chunk.length < 4 ? lastOf(tail) + lastOf(chunk) : chunk
     return chunk
   }
 
@@ -157,7 +157,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
     answered = true
     const before = join(held, heldLength)
     held.length = 0
-    tail = lastOf(before)
+    tail = before
     return rest.length > 0 ? join([before, through(from, rest) as Uint8Array], before.length + rest.length) : before
   }
 

@@ -84,8 +84,8 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
     response.end(request.method === 'HEAD' ? undefined : bytes)
     return
   }
+  // They go out with the first chunk, in one write: there is a body only when there is something to send.
   response.writeHead(status, headers)
-  response.flushHeaders()
   for await (const chunk of body) {
     if (left.aborted) break
     const room = response.write(chunk)

@@ -181,8 +181,11 @@ export function createStreamReader(
   }
 }
 
+/** `watched`: whoever asks passes the chunks on himself, between equal protocols, and is given only what is owed at the end. */
+type Watching = Settings & { watched?: boolean }
+
 /** Two machines as one. Between two equal protocols bytes pass as they are; only an unclean end adds something. */
-export function createStreamTranslator(from: Protocol, to: Protocol, options: Settings): StreamTranslator {
+export function createStreamTranslator(from: Protocol, to: Protocol, options: Watching): StreamTranslator {
   return from === to ? passThrough(from, options) : translate(from, to, options)
 }
 
@@ -274,7 +277,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   }
 }
 
-function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Settings): StreamTranslator {
+function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options }: Watching): StreamTranslator {
   const { frames, streamUsage } = protocol
   const reader = createStreamReader(protocol, options, () => {})
   const bytes = createTextReader()
@@ -293,6 +296,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, ...options }: Setti
   return {
     push(chunk) {
       reader.push(chunk)
+      if (watched) return ''
       if (!renamer) return shown(bytes.read(chunk))
       if (reader.seen.ended && !reader.seen.clean) return ''
       renamed = ''
