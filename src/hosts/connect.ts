@@ -124,12 +124,17 @@ function bodyOf(request: Request): RequestBody {
   return { parsed: body }
 }
 
-/** Nothing is read before somebody asks. */
+/** Nothing is read before somebody asks. What is given up is read on all the same, or the client would not read why. */
 function incoming(request: Request): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
-      const chunks = new Chunks(request)
-      request.on('data', (chunk: Buffer) => chunks.push(chunk))
+      const push = (chunk: Buffer) => chunks.push(chunk)
+      const chunks = new Chunks({
+        pause: () => request.pause(),
+        resume: () => request.resume(),
+        destroy: () => request.off('data', push).resume(),
+      })
+      request.on('data', push)
       request.on('end', () => chunks.end())
       request.on('error', error => chunks.fail(error))
       request.on('close', () => chunks.fail(new Error('the client has gone')))
