@@ -47,10 +47,11 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...toldIn(value) }
 }
 
-/** Both stand beside the lists of a reply, which hold what was said and take nearly all the time of reading it. */
+/** Both stand beside the lists of a reply, which hold what was said and take nearly all the time of reading it; but an empty list can be what failed. */
 export function toldBy(body: unknown, protocol: Protocol, options: CodecOptions): Told {
   const bare = isObject(body) ? Object.fromEntries(Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? [] : value])) : body
-  return read(bare, protocol, options) ?? read(body, protocol, options) ?? {}
+  const told = read(bare, protocol, options)
+  return (told?.error ? undefined : told) ?? read(body, protocol, options) ?? told ?? {}
 }
 
 /** Undefined: it cannot be read. */

@@ -44,6 +44,14 @@ describe.each(hosts)('through %s', (_, start) => {
       }
   })
 
+  test.each(pairs)('a whole reply that came to its end is no failure: %s from %s', async (client, served) => {
+    const records: UsageRecord[] = []
+    const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served), { onUsage: record => void records.push(record) })
+    expect((await ask(...asking(client))).status).toBe(200)
+    await until(() => records.length === 1)
+    expect(records[0]).not.toHaveProperty('failure')
+  })
+
   test.each(pairs)('the counts of a reply that broke off, or that strict refuses, are told: %s from %s', async (client, served) => {
     const odd = { x_odd: 1, ...replies[served] }
     const rows: [what: string, stream: boolean, script: Parameters<typeof upstream>[0], usage: object | undefined][] = [

@@ -4,6 +4,7 @@ import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
+import { defined } from '../../src/kit/defined.ts'
 import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { toldBy } from '../../src/translate/response.ts'
@@ -72,11 +73,11 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
   })
 })
 
-test.each(all)('$name: the tokens of a reply are told without reading what was said', protocol => {
+test.each(all)('$name: the tokens of a reply, and whether it failed, are told without reading what was said', protocol => {
   fc.assert(
     fc.property(wiresOf(protocol).response, body => {
       const read = attempt(() => protocol.decodeResponse(body).value)
-      if (read) expect(toldBy(body, protocol, {}).usage).toEqual(read.usage)
+      if (read) expect(toldBy(body, protocol, {})).toEqual(defined({ usage: read.usage, error: read.error }))
     }),
     runs(500),
   )
