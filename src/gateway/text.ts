@@ -1,5 +1,11 @@
 /** What Node has beyond the platform; edge runtimes may have none of it. */
-type Node = Pick<typeof import('node:buffer'), 'Buffer' | 'isAscii' | 'isUtf8' | 'transcode'>
+type Node = {
+  isAscii(bytes: Uint8Array): boolean
+  isUtf8(bytes: Uint8Array): boolean
+  transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
+  Buffer: { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes }
+}
+type NodeBytes = { toString(encoding: 'latin1' | 'utf16le'): string }
 
 const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process?.getBuiltinModule?.('node:buffer') as Node | undefined
 

@@ -84,14 +84,17 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
     response.end(request.method === 'HEAD' ? undefined : bytes)
     return
   }
-  // They go out with the first chunk, in one write: there is a body only when there is something to send.
   response.writeHead(status, headers)
+  // The head goes out with the first chunk, in one write, unless that takes its time.
+  const head = setImmediate(() => response.flushHeaders())
   for await (const chunk of body) {
+    clearImmediate(head)
     if (left.aborted) break
     const room = response.write(chunk)
     response.flush?.()
     if (!room) await drained(response)
   }
+  clearImmediate(head)
   response.end()
 }
 
