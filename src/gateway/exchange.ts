@@ -14,7 +14,7 @@ import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
 import { recall } from './recall.ts'
-import { createRelay, farewellMs, type Source } from './relay.ts'
+import { createRelay, drain, type Source } from './relay.ts'
 import { renamedText } from './rename.ts'
 import type { GatewayAnswer } from './request.ts'
 import { roughTextOf, textOf } from './text.ts'
@@ -174,18 +174,17 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
   const into = startCollecting()
   const reader = createStreamReader(from, prepared.settings, event => collectEvent(into, event))
   let length = 0
-  let farewell: ReturnType<typeof setTimeout> | undefined
+  const chunks = opened.watched(answer.body)[Symbol.asyncIterator]()
   try {
-    for await (const chunk of opened.watched(answer.body)) {
-      length = bounded(length + chunk.length)
-      reader.push(chunk)
-      // The reply is complete: its connection may serve again, but is not waited for.
-      if (reader.seen.ended) farewell ??= setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
+    for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+      length = bounded(length + next.value.length)
+      reader.push(next.value)
+      if (!reader.seen.ended) continue
+      drain(chunks, stop)
+      break
     }
-  } catch (error) {
-    if (!reader.seen.ended) throw error
   } finally {
-    clearTimeout(farewell)
+    if (!reader.seen.ended) chunks.return?.()?.catch(() => {})
     reader.end()
     if (reader.seen.usage) trace.usage = reader.seen.usage
   }

@@ -39,7 +39,7 @@ export type Relay = {
 const maxHeld = 64 * 1024
 
 /** How long an upstream gets to close a reply that is complete, before its socket is given up. */
-export const farewellMs = 1_000
+const farewellMs = 1_000
 
 export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd }: RelayOptions): Relay {
   const clock = createClock(keepAliveMs)
@@ -116,7 +116,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
     const out = typeof whole === 'string' ? whole : upToEnd(whole, translator.after)
     // The reply is complete: the client need not wait until the upstream closes.
     const owed = translator.end()
-    drain(from.body)
+    drain(from.body, stop)
     complete(translator.finished ? undefined : failedStream(translator.error ?? endedEarly))
     return plus(out, owed)
   }
@@ -191,16 +191,6 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
     onEnd(failure, source?.translator)
   }
 
-  function drain(body: AsyncIterator<Chunk>): void {
-    const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
-    const read = async () => {
-      while (!(await body.next()).done);
-    }
-    read()
-      .catch(() => {})
-      .finally(() => clearTimeout(timer))
-  }
-
   function giveUp(reason: Refusal): void {
     if (done) return
     opening?.catch(() => {})
@@ -233,6 +223,17 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
     },
     giveUp,
   }
+}
+
+/** Reads what follows a reply that is complete, so that its connection may serve again. Nobody waits for it. */
+export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
+  const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
+  const read = async () => {
+    while (!(await body.next()).done);
+  }
+  read()
+    .catch(() => {})
+    .finally(() => clearTimeout(timer))
 }
 
 const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'the upstream ended the stream before the reply was complete' }

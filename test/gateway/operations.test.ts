@@ -98,6 +98,25 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
+  test.each(all.filter(name => name !== 'generate-content'))(
+    'a stream that is gathered for one JSON is complete when it says so, and its connection serves again: %s',
+    async served => {
+      let close = () => {}
+      const up = await upstream(response => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(streams[served].join(''))
+        close = () => response.end()
+      })
+      const ask = await start(one(up.url, served))
+      for (const client of all) {
+        expect((await ask(...asking(client))).status).toBe(200)
+        close()
+        await wait(50)
+      }
+      expect([up.aborted, up.sockets.size]).toEqual([0, 1])
+    },
+  )
+
   test('a temperature is within the bounds of the upstream, and goes where its model takes none, each with a note', async () => {
     for (const [unsupported, expected] of [
       [[], { temperature: 1, top_p: 0.5 }],
