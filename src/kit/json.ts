@@ -1,3 +1,4 @@
+import { flatMap } from './flat-map.ts'
 export type JsonObject = Record<string, unknown>
 
 export function isObject(value: unknown): value is JsonObject {
@@ -6,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** The object with these keys alone. */
 export function only(object: JsonObject, keys: readonly string[]): JsonObject {
-  return Object.fromEntries(keys.flatMap(key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
+  return Object.fromEntries(flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
 }
 
 /** The object that this text holds; undefined when it is not the text of a JSON object. */

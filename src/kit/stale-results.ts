@@ -1,4 +1,5 @@
 import type { Message, Part } from '../canonical/message.ts'
+import { flatMap } from './flat-map.ts'
 
 /**
  * A conversation in which each call has one result, the last one: clients that try again send more, and servers refuse them.
@@ -8,7 +9,7 @@ export function withoutStaleResults(messages: readonly Message[], leave: (stale:
   const stale = staleResults(messages)
   if (stale.size === 0) return messages
   for (const part of stale) leave(part)
-  return messages.flatMap(message => {
+  return flatMap(messages, message => {
     const parts = message.parts.filter(part => !stale.has(part))
     return parts.length > 0 || message.parts.length === 0 ? [{ ...message, parts }] : []
   })

@@ -1,4 +1,5 @@
 import type { Message, Part } from '../canonical/message.ts'
+import { flatMap } from './flat-map.ts'
 
 /** One message as a wire groups them, under its own words for roles. */
 export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
@@ -9,7 +10,7 @@ export function joinAssistants<Model extends string>(messages: readonly Message[
   let run: Message[] = []
   const flush = () => {
     const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
-    if (bound) turns.push({ role: model, parts: run.flatMap(({ parts }) => parts), sources: run })
+    if (bound) turns.push({ role: model, parts: flatMap(run, ({ parts }) => parts), sources: run })
     else for (const message of run) turns.push({ role: model, parts: [...message.parts], sources: [message] })
     run = []
   }

@@ -1,5 +1,6 @@
 import type { MediaSource, Message, Part } from '../canonical/message.ts'
 import type { CanonicalRequest, StateSpec } from '../canonical/request.ts'
+import { flatMap } from '../kit/flat-map.ts'
 import { isObject } from '../kit/json.ts'
 import type { FieldNames } from '../protocol.ts'
 
@@ -119,7 +120,7 @@ function walk(request: CanonicalRequest, { issuer, fieldNames }: Place, visitor:
     history.push(...placed(found, path))
   }
   if (cache?.contentRef !== undefined) visitor.state({ kind: 'content', id: cache.contentRef, issuer, path: pathOf('cache.contentRef') })
-  const own = request.messages.flatMap(message => itemsOf(message, issuer, visitor))
+  const own = flatMap(request.messages, message => itemsOf(message, issuer, visitor))
   const first = own.findIndex(({ origin }) => origin !== 'instructions')
   const start = first < 0 ? own.length : first
   const messages = [...own.slice(0, start), ...history, ...own.slice(start)].map(message => ({ ...message, parts: withFiles(message.parts, visitor) }))

@@ -1,5 +1,6 @@
 import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
@@ -191,7 +192,7 @@ function encodeBody(
   { writing, towards }: { writing: Writing; towards: 'client' | 'server' },
 ): JsonObject {
   const { report } = writing
-  const cited = texts.flatMap(({ citations }) => citations ?? [])
+  const cited = flatMap(texts, ({ citations }) => citations ?? [])
   const came = form['annotations']
   const verbatim = Array.isArray(came) && same(came.map(decodeAnnotation), cited)
   const annotations = verbatim ? came : towards === 'client' ? encodeCitations(texts, report) : undefined

@@ -1,5 +1,6 @@
 import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import { holdsEnvelope } from '../../kit/envelope.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { AssistantToWrite } from './assistant.ts'
@@ -135,7 +136,7 @@ const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 't
 
 /** The parts that a layout tells of, in their order. */
 function piecesOf(parts: readonly Part[], { own: verbatim }: Writing): Piece[] {
-  return parts.flatMap((part): Piece[] => {
+  return flatMap(parts, (part): Piece[] => {
     if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
     if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]
     return part.type === 'tool-call' ? [{ kind: 'call', id: verbatim ? part.id : mapCallId(part.id, validCallId) }] : []
@@ -144,7 +145,7 @@ function piecesOf(parts: readonly Part[], { own: verbatim }: Writing): Piece[] {
 
 /** Proofs of texts: a client gets them with the layout; a server has a place for that of one text, if it is its own. */
 function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options }: Writing): JsonObject {
-  const signed = parts.flatMap(part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
+  const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
   if (towards === 'client') {
     if (options.ccSignature === 'none' || options.ccReasoning === 'omit')
       for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')

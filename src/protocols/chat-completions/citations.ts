@@ -1,5 +1,6 @@
 import type { Citation, Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
@@ -38,7 +39,7 @@ export function placedIn(citation: Citation, before: number): Citation {
 
 /** What of annotations has no canonical place; undefined when that is nothing. */
 export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
-  const unknown = annotations.flatMap(raw => {
+  const unknown = flatMap(annotations, raw => {
     if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation'])) return []
     const { type: _, url_citation, ...outer } = raw
     const { url: _url, title: _title, content: _content, start_index: _start, end_index: _end, ...inner } = url_citation as JsonObject

@@ -2,6 +2,7 @@ import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/mes
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -220,7 +221,7 @@ export function isPlainText(wire: JsonObject): wire is { type: 'text'; text: str
 
 /** Parts of a system, user or tool message → blocks. What has no block here is noted. */
 export function encodeParts(parts: readonly Part[], writing: Writing): JsonObject[] {
-  return parts.flatMap(part => encodePart(part, writing))
+  return flatMap(parts, part => encodePart(part, writing))
 }
 
 function encodePart(part: Part, writing: Writing): JsonObject[] {

@@ -1,4 +1,5 @@
 import type { Citation, Message, Part, ReasoningPart, Signature, TextPart } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
@@ -32,7 +33,7 @@ export type Piece =
 export function record(pieces: readonly Piece[]): Recorded {
   const placed = pieces.filter(piece => piece.kind !== 'text' || piece.text !== '' || piece.signature)
   const texts = placed.filter(piece => piece.kind === 'text')
-  const signed = texts.flatMap((piece, k) => (piece.signature ? [{ piece, signature: piece.signature, k }] : []))
+  const signed = flatMap(texts, (piece, k) => (piece.signature ? [{ piece, signature: piece.signature, k }] : []))
   const whole = tokensOf(placed)
   const [only] = signed
   if (only && signed.length === 1) {
@@ -138,7 +139,7 @@ function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, s
   const before = lengthOf(whole.slice(0, start))
   const after = before + lengthOf(text)
   const last = end === whole.length && text !== ''
-  const inside = citations.flatMap((citation): Citation[] => {
+  const inside = flatMap(citations, (citation): Citation[] => {
     const { start: from, end: to } = citation
     if (from === undefined || to === undefined || from >= lengthOf(whole)) return last ? [citation] : []
     return from >= before && from < after ? [{ ...citation, start: from - before, end: to - before }] : []

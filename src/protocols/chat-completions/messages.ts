@@ -2,6 +2,7 @@ import type { ControlPart, MediaPart, Message, Part, ToolCallPart, ToolResultPar
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -329,7 +330,7 @@ function placeResults(turns: Message[], { report, options, invented }: Writing):
     const ids = new Map(calls.map((call, i) => [call.id, i]))
     // A later turn may use an id again; from there on it is that turn's.
     const end = Math.min(...[...ids.keys()].map(id => uses.get(id)?.find(use => use > place) ?? turns.length))
-    const found = [...ids.keys()].flatMap(id => results.get(id)?.filter(at => at > place && at < end && !taken.has(at)) ?? []).sort((a, b) => a - b)
+    const found = flatMap([...ids.keys()], id => results.get(id)?.filter(at => at > place && at < end && !taken.has(at)) ?? []).sort((a, b) => a - b)
     const answers: Message[] = []
     let others = place + 1
     for (const at of found) {

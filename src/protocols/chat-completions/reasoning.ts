@@ -1,6 +1,7 @@
 import type { ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Recorded } from './layout.ts'
 import { formOf, kept, protocolName, same } from './own.ts'
@@ -36,7 +37,7 @@ export function decodeReasoning(carriers: JsonObject, at: string, from: 'client'
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
   else if (Array.isArray(blocks)) {
     const place = `${at}${'thinking_blocks' in carriers ? '' : '/provider_specific_fields'}/thinking_blocks`
-    decoded = { ...decoded, parts: blocks.flatMap((block, i) => decodeLiteBlock(block, `${place}/${i}`, from)) }
+    decoded = { ...decoded, parts: flatMap(blocks, (block, i) => decodeLiteBlock(block, `${place}/${i}`, from)) }
   }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
   const list = Array.isArray(signatures) ? signatures : [signatures]
@@ -187,7 +188,7 @@ export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined
 
 /** All segments of all parts as one text. */
 export function reasoningText(parts: readonly ReasoningPart[]): string {
-  return parts.flatMap(({ segments }) => segments.map(({ text }) => text)).join('\n\n')
+  return flatMap(parts, ({ segments }) => segments.map(({ text }) => text)).join('\n\n')
 }
 
 /** Is there anything that plain text does not carry? */

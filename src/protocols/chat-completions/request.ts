@@ -3,6 +3,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
@@ -260,7 +261,7 @@ function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Mess
   // A tool that is there already needs no second entry, and a server takes none.
   const gathered = [...(tools ?? [])]
   let late = false
-  for (const part of messages.flatMap(({ parts }) => parts)) {
+  for (const part of flatMap(messages, ({ parts }) => parts)) {
     if ((part.type !== 'control' && part.type !== 'server-tool') || !part.tools) continue
     const added = part.tools.filter(tool => !gathered.some(other => isNamedAlike(other, tool)))
     if (part.type === 'server-tool' && added.length === 0) continue
@@ -280,7 +281,7 @@ function isNamedAlike(one: Tool, other: Tool): boolean {
 function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
   const canStand = (message: Message, part: Part) =>
     part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
-  const marked = messages.flatMap(message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
+  const marked = flatMap(messages, message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
   if (marked.length <= 4) return messages
   const first = marked.filter(mark => mark.first).slice(0, 4)
   const room = 4 - first.length

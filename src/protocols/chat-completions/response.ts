@@ -4,6 +4,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, noteTokens } from '../../kit/logprobs.ts'
@@ -242,7 +243,7 @@ function encodeCandidate(
     if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
     report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
   }
-  const parts = messages.flatMap(withPhase)
+  const parts = flatMap(messages, withPhase)
   const lost = (told: boolean) => {
     for (const message of messages) if (message.phase && !(told && hasWords(message))) report.add('message.phase', message.at, 'phase')
   }
@@ -336,8 +337,8 @@ function encodeChoiceLogprobs(
   loose: readonly TokenLogprob[] | undefined,
   { ext, report }: { ext: Candidate['ext'] | undefined; report: ChatReport },
 ): unknown {
-  const content = [...(loose ?? []), ...parts.flatMap(part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
-  const refusal = parts.flatMap(part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
+  const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
+  const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
   const came = formOf(ext)['logprobs']
   if (came !== undefined) {
     const again = isObject(came) ? came : {}

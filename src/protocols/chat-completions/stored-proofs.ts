@@ -1,3 +1,4 @@
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 
 /**
@@ -12,7 +13,7 @@ export type StoredProofs = Record<string, string>
 export function takeOut(message: JsonObject, stored: StoredProofs): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)
-  const extra = Object.fromEntries(calls.flatMap(call => ('extra_content' in call ? [[String(call['id']), call['extra_content']]] : [])))
+  const extra = Object.fromEntries(flatMap(calls, call => ('extra_content' in call ? [[String(call['id']), call['extra_content']]] : [])))
   delete message['reasoning_details']
   for (const call of calls) delete call['extra_content']
   return keep(stored, calls[0]?.['id'], { details, extra })
@@ -49,7 +50,7 @@ export function putBack<T extends JsonObject>(message: T, lookUp: ((callId: stri
 /** The call ids that `putBack` will ask for. */
 export function proofKeys(request: unknown): string[] {
   const messages = isObject(request) ? request['messages'] : undefined
-  return callsOf(messages).flatMap(message => {
+  return flatMap(callsOf(messages), message => {
     const id = callsOf(message['tool_calls'])[0]?.['id']
     return typeof id === 'string' ? [id] : []
   })

@@ -1,4 +1,5 @@
 import type { Part } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 
 /** Reasoning between tags in the text, as raw templates of open models leave it. Plain data; `held` may be half a tag. */
 export type Tags = { inside: boolean; held: string }
@@ -44,7 +45,7 @@ export function flushTags(tags: Tags): Piece[] {
 /** The parts of a whole answer with the reasoning taken out of their texts; the same list when there is none. */
 export function extractTags(parts: readonly Part[]): readonly Part[] {
   if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag)))) return parts
-  return parts.flatMap((part): Part[] => {
+  return flatMap(parts, (part): Part[] => {
     if (part.type !== 'text') return [part]
     const tags: Tags = { inside: false, held: '' }
     const pieces = [...splitTags(tags, part.text), ...flushTags(tags)]

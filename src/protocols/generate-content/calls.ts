@@ -1,5 +1,6 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { wrapInput } from '../../kit/freeform.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { decodeMedia } from './media.ts'
@@ -83,7 +84,7 @@ function readResponse(response: JsonObject | null | undefined, at: string): { co
     const [key, value] = only
     const isError = key === 'error' ? { isError: true } : {}
     if (key === 'output' || key === 'result' || key === 'error') {
-      if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string')) return { content: value.flatMap(text), ...isError }
+      if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string')) return { content: flatMap(value, text), ...isError }
       if (typeof value === 'string' || key === 'error') return { content: text(value), ...isError }
     }
   }
@@ -199,7 +200,7 @@ function encodeResponse(
   { structured, isError, parseJson }: { structured: JsonObject | undefined; isError: boolean | undefined; parseJson: boolean },
   write: WriteParts,
 ): JsonObject {
-  const texts = write(told).flatMap(part => (typeof part['text'] === 'string' ? [part['text']] : []))
+  const texts = flatMap(write(told), part => (typeof part['text'] === 'string' ? [part['text']] : []))
   const text = texts.join('')
   if (structured && readText(structured) === text) return structured
   const said = texts.length > 1 ? texts : text

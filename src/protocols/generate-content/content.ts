@@ -1,5 +1,6 @@
 import type { OpaquePart, Part, RefusalPart, SearchResultPart, ServerToolPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
@@ -77,7 +78,7 @@ function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phas
 
 /** Parts of one message. Text without content vanishes, unless it stood so on this wire or bears a signature. */
 export function encodeParts(parts: readonly Part[], writing: Writing): GeminiPart[] {
-  return parts.flatMap(part => encodePart(part, writing))
+  return flatMap(parts, part => encodePart(part, writing))
 }
 
 export function encodePart(part: Part, writing: Writing): GeminiPart[] {

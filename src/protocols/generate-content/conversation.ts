@@ -1,4 +1,5 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeParts, encodeParts } from './content.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
@@ -143,8 +144,8 @@ function encodeNative(messages: readonly Message[], writing: RequestWriting): Co
   const [first, ...others] = messages
   const system = first?.origin === 'instructions' ? first : undefined
   const signed = { ...writing, native: true, unsigned: unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== name) }
-  const contents = (system ? others : messages).flatMap(message => {
-    const wires = message.parts.flatMap(part => inPieces(part, encodeParts([part], signed)))
+  const contents = flatMap(system ? others : messages, message => {
+    const wires = flatMap(message.parts, part => inPieces(part, encodeParts([part], signed)))
     return inContents(wires, message)
   })
   return { ...(system && { systemInstruction: contentOf(encodeParts(system.parts, signed), system, 'system') }), contents }
@@ -220,7 +221,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
 
 /** Instructions are text: what else stands there nobody but its own server can follow. */
 function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiPart[] {
-  const told = messages.flatMap(({ parts }) =>
+  const told = flatMap(messages, ({ parts }) =>
     parts.filter(part => {
       if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
       writing.report.add('system.not-text', part.at)
@@ -254,7 +255,7 @@ function encodeTurns(
       continue
     }
     const isResults = parts.some(({ type }) => type === 'tool-result')
-    const written = parts.flatMap(part => {
+    const written = flatMap(parts, part => {
       const one = encodeParts([part], writing)
       if (invented.has(part)) for (const made of one) report.addMade('tool-result.synthesized', made)
       const [first] = one

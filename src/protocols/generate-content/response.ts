@@ -3,6 +3,7 @@ import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
@@ -161,7 +162,7 @@ function attachLogprobs(parts: readonly Part[], result: JsonObject): { loose?: T
 
 /** The texts of an answer that grounding counts in. */
 export const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
-  parts.flatMap((part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
+  flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
 /** Thoughts may have become one: a part knows best where it stood. */
 const placeIn = (at: string | undefined) => (at === undefined ? undefined : Number(/\d+$/.exec(at)?.[0]))
@@ -221,9 +222,9 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const sources = new Map<GeminiPart, TextPart>()
   const writing = replyWriting(report, own, (part, written) => sources.set(written, part))
   const contents = messages.map(message => encodeMessage(message, writing))
-  const parts = contents.flatMap(content => content.parts)
-  const texts = parts.flatMap(part => sources.get(part) ?? standIn(part))
-  const odds = [...(logprobs ?? []), ...texts.flatMap(part => part.logprobs ?? [])]
+  const parts = flatMap(contents, content => content.parts)
+  const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
+  const odds = [...(logprobs ?? []), ...flatMap(texts, part => part.logprobs ?? [])]
   const hasCalls = messages.some(message => message.parts.some(isCalled))
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
   if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
@@ -321,7 +322,7 @@ export function groundingAsItCame(texts: readonly TextPart[], came: JsonObject):
   return same(placed(decodeGrounding(came, answersIn(texts)).found), placed(standing(texts))) ? came : undefined
 }
 
-const standing = (texts: readonly TextPart[]): Found[] => texts.flatMap(({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
+const standing = (texts: readonly TextPart[]): Found[] => flatMap(texts, ({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
 
 /** In the order of the texts. */
 const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)

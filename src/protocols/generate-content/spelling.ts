@@ -1,3 +1,4 @@
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { FieldNames } from '../../protocol.ts'
@@ -27,7 +28,7 @@ const fields = `
   partIndex startIndex endIndex promptTokenCount cachedContentTokenCount candidatesTokenCount thoughtsTokenCount
   toolUsePromptTokenCount totalTokenCount promptTokensDetails candidatesTokensDetails cacheTokensDetails renderedContent
 `
-const camel = new Map(fields.split(/\s+/).flatMap(field => (field ? [[snakeOf(field), field] as const] : [])))
+const camel = new Map(flatMap(fields.split(/\s+/), field => (field ? [[snakeOf(field), field] as const] : [])))
 
 function snakeOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)

@@ -2,6 +2,7 @@ import type { FunctionTool, McpServer, ServerTool, Tool } from '../../canonical/
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
@@ -16,7 +17,7 @@ import type { Options, Reading, RequestWriting } from './writing.ts'
 /** One entry may hold several tools: each knows which one it stood in, so that it is put there again. */
 export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
   return isList(wires)
-    ? wires.flatMap((wire, entry) => decodeEntry(wire, entry, `${reading.root}/tools/${entry}`, reading))
+    ? flatMap(wires, (wire, entry) => decodeEntry(wire, entry, `${reading.root}/tools/${entry}`, reading))
     : decodeEntry(wires, 0, `${reading.root}/tools`, reading)
 }
 
@@ -31,7 +32,7 @@ function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Readi
     decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), { entry, names: reading.names }),
   )
   const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
-  const beside = Object.entries(rest).flatMap(([key, value]) => decodeOther(key, value, reading.place(at + step(key)), entry))
+  const beside = flatMap(Object.entries(rest), ([key, value]) => decodeOther(key, value, reading.place(at + step(key)), entry))
   const tools = [...functions, ...beside]
   return tools.length > 0 ? tools : [{ type: 'opaque', protocol: name, raw: wire, at, ...keep({}, {}, { entry }) }]
 }

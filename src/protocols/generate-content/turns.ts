@@ -1,4 +1,5 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { GeminiReport } from './notes.ts'
@@ -36,7 +37,7 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
       }
       turns.push(turn)
       results = undefined
-      const told = calls.flatMap(call => answerOf(call, answers.get(call), repair, { invented, pairs }))
+      const told = flatMap(calls, call => answerOf(call, answers.get(call), repair, { invented, pairs }))
       if (told.length === 0) continue
       results = { role: 'results', parts: told, sources: [] }
       turns.push(results)
@@ -53,7 +54,7 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
     if (parts.length > 0 || turn.parts.length === 0) turns.push({ ...turn, parts })
     else if (results) results.sources.push(...turn.sources)
   }
-  return { turns: turns.flatMap(splitOrphans), pairs, invented }
+  return { turns: flatMap(turns, splitOrphans), pairs, invented }
 }
 
 /** The result of each call. */

@@ -2,6 +2,7 @@ import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonic
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import type { CodecOptions, EncodingContext, FieldNames } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
@@ -74,8 +75,8 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   const renamed: NonNullable<EncodingContext['tools']> = {}
   const written = new Map<string, string>()
   const taken = new Set<string>()
-  const late = messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'control' ? (part.tools ?? []) : [])))
-  const freeform = new Set([...(tools ?? []), ...late].flatMap(tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
+  const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
+  const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
   const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(keyOf(called, namespace))): string => {
     const key = keyOf(called, namespace)
     const known = written.get(key)

@@ -1,3 +1,4 @@
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
 /**
@@ -6,7 +7,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
  */
 export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject): string[] {
   const list = Array.isArray(messages) ? messages.filter(isObject) : []
-  const blocks = list.flatMap(({ content }) => (Array.isArray(content) ? content.filter(isObject) : []))
+  const blocks = flatMap(list, ({ content }) => (Array.isArray(content) ? content.filter(isObject) : []))
   const added = blocks.filter(({ type }) => type === 'tool_addition').map(({ tool }) => (isObject(tool) ? tool : {}))
   const uses: [word: string, used: boolean][] = [
     ['thinking-binding-controls-2026-08-01', isObject(thinking) && isObject(thinking['block_binding'])],

@@ -1,4 +1,5 @@
 import type { CacheTtl } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
@@ -36,7 +37,7 @@ const limit = 4
  * that have to go.
  */
 export function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonObject> {
-  const ordered = (['tools', 'system', 'messages'] as const).flatMap(place => marks.filter(mark => mark.place === place))
+  const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
   const fixed = ordered.filter(({ place }) => place !== 'messages')
   const moving = ordered.filter(({ place }) => place === 'messages')
   const kept = [...fixed.slice(0, limit), ...moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))]

@@ -1,5 +1,6 @@
 import type { Citation, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 import { nulls } from './own.ts'
@@ -54,7 +55,7 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
     // Some servers cite with no span at all: then it is the whole text that is meant.
     return start >= 0 && start < end ? { citation, start, end, told: true } : { citation, start: 0, end: points.length, told: false }
   })
-  const edges = [...new Set([0, points.length, ...spanned.flatMap(({ start, end }) => [start, end])])]
+  const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
     .filter(edge => edge >= 0 && edge <= points.length)
     .sort((a, b) => a - b)
   const blocks: MessagesRawBlock[] = []
@@ -62,7 +63,7 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
     const start = edges[index] ?? 0
     const citations = [
       ...own.map(({ raw }) => raw),
-      ...spanned.flatMap(({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
+      ...flatMap(spanned, ({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
     ]
     blocks.push({ type: 'text', text: points.slice(start, end).join(''), citations: citations.length > 0 ? citations : null })
   })

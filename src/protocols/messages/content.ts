@@ -2,6 +2,7 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { Message, Part, Signature, TextPart } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCache } from './cache.ts'
@@ -119,7 +120,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 /** Parts of one message → blocks. Text without content vanishes, unless it stood so on this wire. */
 export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesRawBlock[] {
-  return parts.flatMap(part => {
+  return flatMap(parts, part => {
     const blocks = encodePart(part, writing, role)
     const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
     if (!carried) return blocks
@@ -180,7 +181,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
       else if (!(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
-      else if (writing.addTool) return part.tools.flatMap(tool => writing.addTool?.(tool) ?? [])
+      else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]

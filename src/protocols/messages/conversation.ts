@@ -1,4 +1,5 @@
 import type { ControlPart, Message, Part } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeBlock, decodeContent, encodeParts } from './content.ts'
 import { takesMidSystem } from './models.ts'
@@ -118,7 +119,7 @@ function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string
 }
 
 function encodeSystem(leading: readonly Message[], native: boolean, writing: RequestWriting): MessagesRawBlock[] {
-  return leading.flatMap(message =>
+  return flatMap(leading, message =>
     encodeParts(
       message.parts.filter(part => isInstruction(part, native, writing.report)),
       { native, ...writing, place: 'system' },
@@ -229,7 +230,7 @@ function encodeTurn(
   // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
   let current: Part | undefined
   const own: Writing = { native: false, ...writing, callId: id => (current && ids.get(current)) ?? fittingId(id) }
-  return known.flatMap(part => {
+  return flatMap(known, part => {
     current = part
     const blocks = encodeParts([part], own, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)

@@ -1,6 +1,7 @@
 import type { Message, Signature } from '../../canonical/message.ts'
 import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 import type { MessagesReport } from './notes.ts'
@@ -149,7 +150,7 @@ export function isUnsignedLoop(messages: readonly Message[], lost: (signature: S
   if (messages.slice(lastCall + 1).some(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'))) return false
   let start = lastCall
   while (start > 0 && messages[start - 1]?.role === 'assistant') start--
-  const first = messages.slice(start, lastCall + 1).flatMap(({ parts }) => parts)[0]
+  const first = flatMap(messages.slice(start, lastCall + 1), ({ parts }) => parts)[0]
   return lost(first?.type === 'reasoning' ? first.signature : undefined)
 }
 

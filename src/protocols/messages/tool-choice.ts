@@ -2,6 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { PlainToolChoice, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
@@ -53,8 +54,8 @@ export function encodeTools(
   options: Options,
   report: MessagesReport,
 ): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
-  const late = messages.flatMap(({ parts }) =>
-    parts.flatMap(part =>
+  const late = flatMap(messages, ({ parts }) =>
+    flatMap(parts, part =>
       (part.type === 'control' || part.type === 'server-tool') && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [],
     ),
   )

@@ -1,4 +1,5 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { MessagesReport } from './notes.ts'
@@ -35,7 +36,7 @@ export function groupTurns(
       }
       turns.push(turn)
       results = undefined
-      const answers = calls.flatMap(call => answerOf(call, pairs, repair, invented))
+      const answers = flatMap(calls, call => answerOf(call, pairs, repair, invented))
       if (answers.length > 0) {
         results = { role: 'user', parts: answers, sources: [] }
         turns.push(results)
@@ -47,7 +48,7 @@ export function groupTurns(
       results = undefined
       continue
     }
-    const parts = turn.parts.flatMap(part => rest(part, placed, pairs, repair, report))
+    const parts = flatMap(turn.parts, part => rest(part, placed, pairs, repair, report))
     if (results) {
       noteMoved(turn.parts, results.parts, report)
       results.parts.push(...parts)

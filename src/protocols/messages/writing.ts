@@ -2,6 +2,7 @@ import type { CacheTtl, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
@@ -87,7 +88,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     callId: id => id,
     toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
     nameTool,
-    called: new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-call' ? [part.id] : [])))),
+    called: new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-call' ? [part.id] : [])))),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== name)),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',

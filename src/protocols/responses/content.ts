@@ -2,6 +2,7 @@ import type { CacheTtl, MediaPart, MediaSource, Message, Part, TokenLogprob } fr
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob } from './citations.ts'
@@ -172,7 +173,7 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
     return wireOf({ type, text, prompt_cache_breakpoint: encodeBreakpoint(part, w) }, part)
   }
   if (cache) w.report.add('cache.place', at, 'cache')
-  const annotations = (citations ?? []).flatMap(citation => encodeCitation(citation, text, w.report, at) ?? [])
+  const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, w.report, at) ?? [])
   const whole = form === undefined
   if (logprobs) noteTokens(logprobs, protocol, w.report)
   const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))

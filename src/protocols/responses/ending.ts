@@ -3,6 +3,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { RefusalPart } from '../../canonical/message.ts'
 import type { Candidate } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { inputKey } from './call-items.ts'
 import { snapshot } from './envelope.ts'
@@ -137,7 +138,7 @@ const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
 
 /** Is there a call that no item answers? */
 function waits(items: Item[]): boolean {
-  const answered = new Set(items.flatMap(({ wire }) => (callTypes.has(wire['type']) ? [] : [wire['call_id']])))
+  const answered = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire['type']) ? [] : [wire['call_id']])))
   return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
 }
 

@@ -1,4 +1,5 @@
 import type { Message, Part } from '../../canonical/message.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { encodeMessage } from './items.ts'
@@ -39,7 +40,7 @@ const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media'
 
 /** Those of system messages are kept first, then the last ones. */
 function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {
-  const marked = messages.flatMap(({ role, parts }) =>
+  const marked = flatMap(messages, ({ role, parts }) =>
     role === 'assistant' ? [] : marksOf(parts.filter(isWritten)).map(part => ({ part, fixed: role === 'system' || role === 'developer' })),
   )
   let room = 4
@@ -59,18 +60,18 @@ function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): 
 const isWritten = (part: Part) => part.type !== 'text' || part.text !== ''
 
 function marksOf(parts: readonly Part[]): Part[] {
-  return parts.flatMap(part => {
+  return flatMap(parts, part => {
     if (part.type === 'tool-result') return marksOf(part.content)
     return part.cache && (part.type === 'text' || part.type === 'media' || part.type === 'search-result') ? [part] : []
   })
 }
 
 function callsOf(messages: readonly Message[]): Set<string> {
-  return new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-call' ? [part.id] : []))))
+  return new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-call' ? [part.id] : []))))
 }
 
 function answeredCalls(messages: readonly Message[]): Set<string> {
-  return new Set(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : []))))
+  return new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-result' ? [part.callId] : []))))
 }
 
 /** A result without its call cannot be answered for by an invented call: it is left out. */
@@ -86,7 +87,7 @@ function withoutOrphans(message: Message, messages: readonly Message[], { report
 }
 
 function missingResults({ parts }: Message, answered: Set<string>, index: number, w: Writing): JsonObject[] {
-  return parts.flatMap(part => {
+  return flatMap(parts, part => {
     if (part.type !== 'tool-call' || answered.has(part.id)) return []
     w.report.add('tool-result.synthesized', `/input/${index}`)
     const item = part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
@@ -102,9 +103,9 @@ function dropLonely(messages: readonly Message[], { report }: Writing): Message[
   const calls = callsOf(messages)
   const answered = answeredCalls(messages)
   const lonely = (part: Part | undefined) => (part?.type === 'tool-call' && !answered.has(part.id)) || (part?.type === 'tool-result' && !calls.has(part.callId))
-  const all = messages.flatMap(({ parts }) => parts)
+  const all = flatMap(messages, ({ parts }) => parts)
   const led = new Set(all.filter((part, index) => part.type === 'reasoning' && all[index + 1]?.type === 'tool-call' && lonely(all[index + 1])))
-  return messages.flatMap(message => {
+  return flatMap(messages, message => {
     const parts = message.parts.filter(part => {
       if (!lonely(part) && !led.has(part)) return true
       report.add('tool-pair.dropped', part.at)

@@ -1,5 +1,6 @@
 import type { Message, Part, Role } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia, encodeText } from './content.ts'
 import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
@@ -117,5 +118,5 @@ export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] 
     pieces.splice(-1, 1, marked)
     if (uncached.has(part)) uncached.add(marked)
   }
-  return pieces.flatMap(piece => encodeContent(piece, role, w))
+  return flatMap(pieces, piece => encodeContent(piece, role, w))
 }

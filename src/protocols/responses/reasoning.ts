@@ -3,6 +3,7 @@ import type { Proof } from '../../canonical/event.ts'
 import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
@@ -185,7 +186,7 @@ function ownerOf(messages: Message[], index: number, attach: Attachment): Part |
   if (nth === undefined) return undefined
   let start = index
   while (messages[start - 1]?.role === 'assistant') start--
-  const reasoning = messages.slice(start, index).flatMap(({ parts }) => parts.filter(part => part.type === 'reasoning'))
+  const reasoning = flatMap(messages.slice(start, index), ({ parts }) => parts.filter(part => part.type === 'reasoning'))
   return reasoning[nth]
 }
 

@@ -4,6 +4,7 @@ import type { ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
@@ -160,7 +161,7 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
 
 /** Results without the id of their call answer the oldest open call of their name. */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
-  const parts = messages.flatMap(message => message.parts.map(part => ({ part, message })))
+  const parts = flatMap(messages, message => message.parts.map(part => ({ part, message })))
   if (!parts.some(({ part }) => part.type === 'tool-result' && part.callId === '')) return
   const open: { id: string; name: string }[] = []
   for (const { part, message } of parts) {

@@ -3,6 +3,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
@@ -100,9 +101,9 @@ export function endingForm({ status: said, incomplete_details: details }: Respon
 
 /** Is there a call that only the client can answer, and that nothing here has answered? */
 export function awaitsClient(messages: readonly Message[]): boolean {
-  const parts = messages.flatMap(message => message.parts)
+  const parts = flatMap(messages, message => message.parts)
   const answered = new Set(
-    parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])),
+    flatMap(parts, part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])),
   )
   return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !answered.has(part.id))
 }
@@ -132,7 +133,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
-  const output = (candidate?.messages ?? []).flatMap(message => encodeMessage(message, w))
+  const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, w))
   if (!envelope.own) separateCalls(output, candidate, report)
   report.settle(output, '/output')
   const counts = usage && encodeUsage(usage, report)

@@ -2,6 +2,7 @@ import type { AllowedTool, FreeformTool, FunctionTool, PlainToolChoice, ServerTo
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
@@ -12,7 +13,7 @@ import type { ResponsesReport, Writing } from './writing.ts'
 
 /** `tools` of a request or of an item that adds some. A namespace becomes its tools. */
 export function decodeTools(wire: readonly ResponsesTool[], at: string, report?: ResponsesReport): Tool[] {
-  return wire.flatMap((tool, index) => decodeTool(tool, `${at}/${index}`, report))
+  return flatMap(wire, (tool, index) => decodeTool(tool, `${at}/${index}`, report))
 }
 
 function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): Tool | Tool[] {
@@ -223,7 +224,7 @@ export function isSearchLost(tools: readonly Tool[] = [], { options }: Writing):
 /** Who may call a tool beside the model; other providers have other words for the programs of theirs. */
 function encodeCallers(callers: string[] | undefined, tool: Tool, { own, report, options }: Writing): string[] | undefined {
   if (own || !callers || callers.every(isCaller)) return callers
-  const known = [...new Set(callers.flatMap(one => (isCaller(one) ? one : options.foreignCallers === 'map' ? 'programmatic' : [])))]
+  const known = [...new Set(flatMap(callers, one => (isCaller(one) ? one : options.foreignCallers === 'map' ? 'programmatic' : [])))]
   report.add(options.foreignCallers === 'map' ? 'tool.callers-mapped' : 'tool.callers', tool.at, 'allowedCallers')
   return known.length > 0 ? known : undefined
 }
@@ -361,7 +362,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       return undefined
     }
     case 'allowed': {
-      const tools = choice.tools.flatMap(tool => encodeAllowed(tool, w) ?? [])
+      const tools = flatMap(choice.tools, tool => encodeAllowed(tool, w) ?? [])
       return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
     }
     case 'opaque':
