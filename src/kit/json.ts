@@ -10,6 +10,11 @@ export function only(object: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
 }
 
+/** The object but for these keys. */
+export function without(object: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+}
+
 /** The object that this text holds; undefined when it is not the text of a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   try {

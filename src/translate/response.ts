@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
-import type { Usage } from '../canonical/response.ts'
+import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import { noteUntold } from '../kit/failed-reply.ts'
 import { isObject } from '../kit/json.ts'
 import { createReport } from '../kit/report.ts'
@@ -34,9 +34,9 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   const { value, notes, fieldNames } = from.decodeResponse(body, options)
   const { tools, request } = options.context ?? {}
   const { id, ...nameless } = restoreResponse(value, tools, notes)
-  const restored = { ...keptId(id, renewId), ...nameless }
+  const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
-  const encoding = { ...options, fieldNames: { ...from.fieldNames, ...fieldNames } }
+  const encoding = Object.assign({}, options, { fieldNames: fieldNames ? { ...from.fieldNames, ...fieldNames } : from.fieldNames })
   const encoded = restored.error
     ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)

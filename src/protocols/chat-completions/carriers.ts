@@ -2,7 +2,7 @@ import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import { holdsEnvelope } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, only, without } from '../../kit/json.ts'
 import type { AssistantToWrite } from './assistant.ts'
 import { validCallId } from './calls.ts'
 import type { Writing } from './content.ts'
@@ -20,15 +20,9 @@ export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details
 /** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
   const { came, left } = readCarried(unknown, protocolName)
-  const carriers = { ...came }
-  const rest = { ...left }
-  for (const key of carrierKeys) {
-    const value = unknown[key]
-    if (typeof value === 'string' || Array.isArray(value)) {
-      carriers[key] = value
-      delete rest[key]
-    }
-  }
+  const taken = carrierKeys.filter(key => typeof unknown[key] === 'string' || Array.isArray(unknown[key]))
+  const carriers = Object.assign({}, came, only(unknown, taken))
+  const rest = taken.length === 0 ? left : without(left, taken)
   const { came: again, left: others } = splitProxyBlocks(rest, carriers['thinking_blocks'])
   return { carriers: merge(carriers, again), rest: others }
 }
@@ -125,7 +119,7 @@ export function encodeCarriers(
   const told: Recorded = towards === 'client' ? recorded : { textSignatures: [] }
   const proves = told.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
   if ((detailed || proves) && options.ccSignature !== 'none' && (towards === 'client' || left.length > 0))
-    written['reasoning_details'] = encodeDetails({ ...told, parts: left })
+    written['reasoning_details'] = encodeDetails({ parts: left, ...told })
   else if (towards === 'client' && !writing.own && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if ((usable.length > 0 || told.textSignatures.length > 0) && Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? at)

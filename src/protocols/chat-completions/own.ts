@@ -11,9 +11,7 @@ export function told<T extends object>(wire: T): { told: Told<T>; nulls: string[
   const nulls: string[] = []
   for (const [key, value] of Object.entries(wire)) if (value === null) nulls.push(key)
   if (nulls.length === 0) return { told: wire as Told<T>, nulls }
-  const copy = { ...wire }
-  for (const key of nulls) delete copy[key as keyof T]
-  return { told: copy as Told<T>, nulls }
+  return { told: Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null)) as Told<T>, nulls }
 }
 
 /** `ext` of a node made from this wire: keys nobody modelled, and how the known ones were spelled. */

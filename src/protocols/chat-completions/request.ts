@@ -142,7 +142,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
     ...(form.toolChoiceKey && { toolChoice: form.toolChoiceKey, 'toolChoice.raw': form.toolChoiceKey }),
   }
-  return { value: { ...given, ...kept(fields, form) }, notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
+  return { value: Object.assign(given, kept(fields, form)), notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
 
 type Some<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

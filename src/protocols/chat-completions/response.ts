@@ -46,8 +46,8 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     usage: counted ? (found.elsewhere ? 'elsewhere' : undefined) : usage,
   }
   const value: CanonicalResponse = {
-    ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
     candidates: choices.map((choice, i) => decodeChoice(choice, i, { responseId: id ?? '', options, report })),
+    ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
     ...kept(unknown, form),
   }
   const failed = choices.find(isFailed)
@@ -195,7 +195,8 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
   const hadNone = choices.length === 0 && Array.isArray(form['nulls']) && form['nulls'].includes('choices')
-  const wire = spell({ ...head, choices: hadNone ? undefined : choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }, ext)
+  const body = { choices: hadNone ? undefined : choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }
+  const wire = spell(Object.assign(head, body), ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }

@@ -111,7 +111,7 @@ function decodeFunction(wire: ChatFunction, outer: JsonObject, { at, form }: { a
     parameters,
     strict: nulls.includes('strict') ? (null as boolean | null) : strict,
     at,
-    ...decodeMark({ prompt_cache_breakpoint, cache_control }, fields, { ...form, nulls: nulls.filter(key => key !== 'strict') }),
+    ...decodeMark({ prompt_cache_breakpoint, cache_control }, fields, { nulls: nulls.filter(key => key !== 'strict'), ...form }),
   })
 }
 

@@ -75,7 +75,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     ...group('prompt_tokens_details', inputRest),
     ...group('completion_tokens_details', outputRest),
   }
-  return { usage: { ...usage, ...kept(fields, { raw }) }, repaired }
+  return { usage: Object.assign(usage, kept(fields, { raw })), repaired }
 }
 
 const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))

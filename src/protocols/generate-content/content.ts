@@ -115,7 +115,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
 
 /** What a result holds is no part of the answer: nothing of it stands beside that. */
 function inResult({ beside: _, ...writing }: Writing): Writing {
-  return { ...writing, inResult: true }
+  return { inResult: true, ...writing }
 }
 
 function encodeText(part: TextPart, writing: Writing): GeminiPart[] {

@@ -16,7 +16,7 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
   return {
     role: 'system',
     origin: 'instructions',
-    parts: decodeParts(parts ?? [], `${at}/parts`, { ...reading, speaks: 'instructions' }),
+    parts: decodeParts(parts ?? [], `${at}/parts`, Object.assign({}, reading, { speaks: 'instructions' as const })),
     at,
     ...keep(fields, nulls({ parts }), { role: role === undefined ? 'absent' : role, ...(parts === undefined && { parts: 'absent' }) }),
   }
@@ -216,7 +216,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   }
   report.settle(contents, '/contents')
-  return { ...(system.length > 0 && { systemInstruction: { parts: system } }), contents }
+  return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
 }
 
 /** Instructions are text: what else stands there nobody but its own server can follow. */

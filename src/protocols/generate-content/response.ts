@@ -38,8 +38,8 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const reading = { report, root, place, names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
-    ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
     candidates: (candidates ?? []).map((candidate, place) => decodeCandidate(candidate, indexOf(candidate.index, place, taken), place, reading)),
+    ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
     ...(usageMetadata && { usage: decodeUsage(usageMetadata) }),
     ...(blocked && { promptBlocked: blocked }),
     ...keep(

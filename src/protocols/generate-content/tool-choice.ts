@@ -24,9 +24,9 @@ export function decodeChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoic
     ...((names === null || names?.length === 0) && { allowedFunctionNames: names }),
   }
   return {
-    ...(choice && { choice }),
-    fields: { ...others, ...(Object.keys(unknown).length > 0 && { functionCallingConfig: unknown }) },
+    fields: Object.keys(unknown).length > 0 ? { functionCallingConfig: unknown, ...others } : others,
     nothing: { functionCallingConfig: nothing },
+    ...(choice && { choice }),
   }
 }
 

@@ -50,18 +50,16 @@ export function decodeUsage(wire: JsonObject): Usage {
   // A total that is no sum is kept, but trusted by nobody.
   if (isTold && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0)) delete unknown['totalTokenCount']
   if (typeof wire['serviceTier'] === 'string') delete unknown['serviceTier']
-  return {
-    ...defined({
-      input,
-      output,
-      cacheRead: counts.cachedContentTokenCount,
-      reasoning: thoughts,
-      toolPrompt,
-      inputAudio: audio.promptTokensDetails,
-      outputAudio: audio.candidatesTokensDetails,
-    }),
+  return defined({
+    input,
+    output,
+    cacheRead: counts.cachedContentTokenCount,
+    reasoning: thoughts,
+    toolPrompt,
+    inputAudio: audio.promptTokensDetails,
+    outputAudio: audio.candidatesTokensDetails,
     ...keep(unknown, {}, { wire }),
-  }
+  })
 }
 
 /** Tokens of sound in a list by modality. Undefined: the list tells more than sound and the rest of the count, which is text. */

@@ -142,7 +142,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.ext(ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [{ ...(writing.to === 'client' && { citations: null }), type: 'text', text, ...mark(cache, part, writing) }]
+      return [{ type: 'text', text, ...(writing.to === 'client' && { citations: null }), ...mark(cache, part, writing) }]
     }
     case 'reasoning':
       return encodeReasoning(part, writing)
@@ -214,10 +214,10 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   if (refused) report.add('citation.version', at, 'citations')
   return [
     {
-      ...nulled,
-      ...ownKeys(part),
       type: 'text',
       text,
+      ...nulled,
+      ...ownKeys(part),
       ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }),
       ...mark(cache, part, writing),
     },

@@ -40,8 +40,8 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   const message: Message = { role: 'assistant', origin: 'message', parts, ...keep({}, {}, { content: 'blocks' }) }
   const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish: decodeFinish(stop_reason, stop_sequence, stop_details) }) }
   const value: CanonicalResponse = {
-    ...defined({ id, model }),
     candidates: [candidate],
+    ...defined({ id, model }),
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
     ...keep(
       { ...fields, ...defined({ input_transformations: told }) },
@@ -104,8 +104,8 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   if (named === undefined && !native) report.add('response.model', '/model')
   const hasUsage = usage !== undefined || !native
   const wire: JsonObject = {
-    ...(!native && { container: null, diagnostics: null }),
     ...ownKeys(response),
+    ...(!native && { container: null, diagnostics: null }),
     ...defined({
       id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
       type: spelled(form?.['type'], 'message'),

@@ -15,7 +15,7 @@ import type { Writing } from './writing.ts'
 // ---- wire → canonical
 
 export function decodeThinking({ type: _, thinking, signature, ...fields }: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
-  return { ...decodeReasoning(thinking, signature ?? ''), at, ...keep(fields, signature ? {} : defined({ signature })) }
+  return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, signature ? {} : defined({ signature })) }
 }
 
 export function decodeRedacted({ type: _, data, ...fields }: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
@@ -125,7 +125,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
   if (value === undefined && !writing.native) report.onceEach('message.envelope', at, { itemId: id })
   if (segments.length > 1 && value === undefined) report.add('reasoning.joined', at)
   if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
-  return [{ ...(!writing.native && { signature: '' }), ...ownKeys(part), type: 'thinking', thinking: text, ...(value !== undefined && { signature: value }) }]
+  return [{ type: 'thinking', thinking: text, ...(!writing.native && { signature: '' }), ...ownKeys(part), ...(value !== undefined && { signature: value }) }]
 }
 
 /** How long a segment is, in UTF-16 units. */

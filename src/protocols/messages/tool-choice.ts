@@ -94,7 +94,7 @@ export function encodeTools(
     wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
-  return { ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }), limited }
+  return { limited, ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
 }
 
 /** Without such a tool the model would answer something else. */

@@ -15,16 +15,14 @@ function takeCounts<Key extends string>(
   wire: JsonObject,
   keys: readonly Key[],
 ): { counts: Partial<Record<Key, number>>; nothing: JsonObject; unknown: JsonObject } {
-  const unknown: JsonObject = { ...wire }
   const counts: Partial<Record<Key, number>> = {}
   const nothing: JsonObject = {}
   for (const key of keys) {
     const count = countOf(wire[key])
     if (wire[key] === null) nothing[key] = null
-    else if (count === undefined) continue
-    else counts[key] = count
-    delete unknown[key]
+    else if (count !== undefined) counts[key] = count
   }
+  const unknown = Object.fromEntries(Object.entries(wire).filter(([key]) => !Object.hasOwn(counts, key) && !Object.hasOwn(nothing, key)))
   return { counts, nothing, unknown }
 }
 
@@ -56,19 +54,17 @@ export function decodeUsage(wire: JsonObject): Usage {
     }
   const { service_tier: tier, server_tool_use: calls } = wire
   if (typeof tier === 'string') delete unknown['service_tier']
-  return {
-    ...defined({
-      input: fresh === undefined ? undefined : fresh + (cacheWrite ?? 0) + (cacheRead ?? 0),
-      output,
-      cacheRead,
-      cacheWrite,
-      cacheWriteByTtl: Object.keys(cacheWriteByTtl).length > 0 ? cacheWriteByTtl : undefined,
-      reasoning,
-    }),
+  return defined({
+    input: fresh === undefined ? undefined : fresh + (cacheWrite ?? 0) + (cacheRead ?? 0),
+    output,
+    cacheRead,
+    cacheWrite,
+    cacheWriteByTtl: Object.keys(cacheWriteByTtl).length > 0 ? cacheWriteByTtl : undefined,
+    reasoning,
     ...(isObject(calls) && decodeCalls(calls, unknown)),
     // A word of another vendor that is spelled as a word of the model.
     ...keep(unknown, nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : {}),
-  }
+  })
 }
 
 const suffix = '_requests'
@@ -107,7 +103,7 @@ export function encodeUsage(
   const node = ext ? { ext } : {}
   const own = ownKeys(node)
   const foreign = !ext?.[name] && whole
-  const wire: JsonObject = foreign ? { ...untold } : { ...own }
+  const wire: JsonObject = Object.assign({}, foreign ? untold : own)
   const write = (key: string, value: unknown) => {
     if (value !== undefined) wire[key] = value
   }

@@ -59,7 +59,7 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
   return {
     part,
     fields,
-    form: { ...form, ...blank },
+    form: Object.assign(form, blank),
     ...defined({ attach: envelope?.attach, proven: envelope && defined({ id: envelope.id, kinds: envelope.kinds }) }),
   }
 }

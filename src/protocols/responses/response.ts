@@ -3,6 +3,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
+import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
@@ -24,9 +25,13 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   if (body.output === undefined && body.status === undefined)
     throw new TranslationError({ code: 'malformed', protocol, path: '/output' }, 'expected the output of an answer')
   const messages = decodeOutputItems(body.output ?? [], report, body.model ?? undefined)
-  const value = { ...decodeHead(body), candidates: [decodeCandidate(body, messages)] }
-  const failed = body.status === 'failed' ? { error: readFailure(body.error ?? {}) } : {}
-  return { value: { ...value, ...(body.usage && { usage: decodeUsage(body.usage) }), ...failed }, notes: report.notes }
+  const value = {
+    candidates: [decodeCandidate(body, messages)],
+    ...decodeHead(body),
+    ...(body.usage && { usage: decodeUsage(body.usage) }),
+    ...(body.status === 'failed' && { error: readFailure(body.error ?? {}) }),
+  }
+  return { value, notes: report.notes }
 }
 
 function isErrorBody(wire: unknown): boolean {
@@ -56,14 +61,15 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   if (body.error != null && body.status !== 'failed') fields['error'] = body.error
   const { nulls, ...form } = spelling(body, usual)
   const own = Array.isArray(nulls) ? nulls.filter(key => usual.includes(key)) : []
-  return {
-    ...(typeof id === 'string' && { id }),
-    ...(typeof model === 'string' && { model }),
-    ...(typeof createdAt === 'number' && { createdAt }),
-    ...(typeof completedAt === 'number' && { completedAt }),
-    ...(typeof tier === 'string' && { serviceTier: tier }),
-    ...keep(fields, { ...form, ...(own.length > 0 && { nulls: own }), ...(body.error != null && body.status !== 'failed' && { error: body.error }), echo }),
-  }
+  const error = body.error != null && body.status !== 'failed' ? body.error : undefined
+  return defined({
+    id: id ?? undefined,
+    model: model ?? undefined,
+    createdAt: createdAt ?? undefined,
+    completedAt: completedAt ?? undefined,
+    serviceTier: tier ?? undefined,
+    ...keep(fields, defined({ echo, nulls: own.length > 0 ? own : undefined, error, ...form })),
+  })
 }
 
 function decodeOutputItems(output: readonly ResponsesItem[], report: ResponsesReport, model: string | undefined): Message[] {
@@ -117,14 +123,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const { report } = w
   report.ext(ext, '')
   report.rest(rest, '')
-  const start = {
-    ...(id !== undefined && { id }),
-    ...(model !== undefined && { model }),
-    ...(createdAt !== undefined && { createdAt }),
-    ...(serviceTier !== undefined && { serviceTier }),
-    ...(ext && { ext }),
-  }
-  const envelope = startEnvelope(start, fallbacks(options), report)
+  const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier, ext }), fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
   // Some servers repeat an id; only a stream's reader could not bear it.
@@ -152,7 +151,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   noteMessage(candidate?.finish, explained || ending.status === 'failed', { at: candidate?.at, report })
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
-  const wire = snapshot(envelope, { ...shared, status: ending.status, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) })
+  const wire = snapshot(envelope, { status: ending.status, ...shared, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) })
   report.settle(wire)
   return { wire, notes: report.notes }
 }

@@ -20,17 +20,15 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     ...(Object.keys(inRest).length > 0 && { input_tokens_details: inRest }),
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
   }
-  return {
-    ...defined({
-      input: input ?? undefined,
-      output: output ?? undefined,
-      cacheRead: cached_tokens ?? undefined,
-      cacheWrite: cache_write_tokens ?? undefined,
-      reasoning: reasoning_tokens ?? undefined,
-    }),
+  return defined({
+    input: input ?? undefined,
+    output: output ?? undefined,
+    cacheRead: cached_tokens ?? undefined,
+    cacheWrite: cache_write_tokens ?? undefined,
+    reasoning: reasoning_tokens ?? undefined,
     ...(Object.keys(byTtl).length > 0 && { cacheWriteByTtl: byTtl }),
     ...keep(fields, { wire }),
-  }
+  })
 }
 
 /** All details are required here: what nobody told is 0, as on a server that does not cache. */
