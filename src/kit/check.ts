@@ -36,7 +36,7 @@ function higher(one: Fault | undefined, other: Fault | undefined): Fault | undef
   return other.rank > one.rank ? other : one
 }
 
-const wordFor = { string: 'text', boolean: 'true or false', number: 'a number', undefined: 'nothing', unknown: 'anything' } as const
+const wordFor = { string: 'text', boolean: 'true or false', number: 'a number', undefined: 'nothing', null: 'null', unknown: 'anything' } as const
 
 /** Why a schema does not take a value: slowly, for what its guard has refused. */
 function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
@@ -46,6 +46,7 @@ function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
     case 'string':
     case 'boolean':
     case 'number':
+    case 'null':
     case 'undefined':
       return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`)
     case 'literal':

@@ -30,6 +30,8 @@ export function guardOf(def: Def): Guard {
       return value => typeof value === 'boolean'
     case 'number':
       return value => Number.isFinite(value)
+    case 'null':
+      return value => value === null
     case 'undefined':
       return value => value === undefined
     case 'literal': {
@@ -101,6 +103,8 @@ function wordsOf({ def }: AnySchema): readonly unknown[] {
   switch (def.type) {
     case 'literal':
       return def.values
+    case 'null':
+      return [null]
     case 'optional':
       return [...wordsOf(def.innerType), undefined]
     case 'nullable':

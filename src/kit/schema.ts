@@ -50,7 +50,7 @@ export class Schema<out T, out IsOptional extends boolean = false> {
 export type AnySchema = Schema<unknown, boolean>
 
 export type Def =
-  | { type: 'unknown' | 'string' | 'boolean' | 'number' | 'undefined' }
+  | { type: 'unknown' | 'string' | 'boolean' | 'number' | 'undefined' | 'null' }
   | { type: 'literal'; values: readonly unknown[] }
   | { type: 'optional' | 'nullable'; innerType: AnySchema }
   | { type: 'refined'; innerType: AnySchema; holds: (value: unknown) => boolean; isForOthers: boolean }
@@ -84,12 +84,13 @@ class ObjectSchema<S extends Shape> extends Schema<Fields<S>> {
 
 export { wordsAt }
 
-type Word = string | number | boolean | null
+type Word = string | number | boolean
 
 export const unknown = (): Schema<unknown> => new Schema({ type: 'unknown' })
 export const string = (): Schema<string> => new Schema({ type: 'string' })
 export const boolean = (): Schema<boolean> => new Schema({ type: 'boolean' })
 export const number = (): Schema<number> => new Schema({ type: 'number' })
+export const nothing = (): Schema<null> => new Schema({ type: 'null' })
 export const absent = (): Schema<undefined> => new Schema({ type: 'undefined' })
 export const literal = <const T extends Word>(...values: readonly [T, ...T[]]): Schema<T> => new Schema({ type: 'literal', values })
 export const lazy = <T>(getter: () => Schema<T, boolean>): Schema<T> => new Schema({ type: 'lazy', getter })

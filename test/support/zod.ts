@@ -18,6 +18,7 @@ function write({ def }: AnySchema): z.ZodType {
     case 'string':
     case 'boolean':
     case 'number':
+    case 'null':
     case 'undefined':
       return z[def.type]()
     case 'literal':

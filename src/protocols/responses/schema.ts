@@ -64,9 +64,9 @@ const role = s.literal('user', 'assistant', 'system', 'developer')
 
 export const ResponsesMessage = s.object({ type: s.literal('message'), role, content, id: text, status: text, phase: text })
 /** A message without `type`: short for one in the input. */
-export const ResponsesEasyMessage = s.object({ type: s.literal(null).optional(), role, content })
+export const ResponsesEasyMessage = s.object({ type: s.nothing().optional(), role, content })
 /** A reference without `type`, told by having nothing but an id. */
-export const ResponsesItemReference = s.object({ type: s.literal(null).optional(), role: s.absent().optional(), id: s.string() })
+export const ResponsesItemReference = s.object({ type: s.nothing().optional(), role: s.absent().optional(), id: s.string() })
 
 export const ResponsesReasoning = s.object({
   type: s.literal('reasoning'),
