@@ -12,7 +12,7 @@ import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
 import { createJsonWriter } from './retold.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
-import { copied, type Form, formOf, isTextDelta, matchForm, readLiteral, type TextDelta } from './shortcut.ts'
+import { copied, type Form, formOf, isTextDelta, matchForm, type TextDelta } from './shortcut.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -110,15 +110,12 @@ export function createStreamReader(
   const notes = () => state.notes.length + report.notes.length
   /** Takes a frame that has the form of the one before; undefined: it has not. */
   const repeat = (text: string, at: number): number | undefined => {
-    const found = form && isBetweenFrames && !seen.ended ? matchForm(form, text, at) : undefined
-    if (!form || !found || (maxEventLength !== undefined && found.end - at > maxEventLength)) return undefined
-    const told = readLiteral(found.literal)
-    const { delta } = form
-    delta.delta.text = told.text
-    if (told.text === '' || !shortcut?.read(state, delta)) return undefined
+    const end = form && isBetweenFrames && !seen.ended ? matchForm(form, text, at) : undefined
+    if (!form || end === undefined || (maxEventLength !== undefined && end - at > maxEventLength)) return undefined
+    if (!shortcut?.read(state, form.delta)) return undefined
     uses++
-    again(delta, told.literal)
-    return found.end
+    again(form.delta, form.literal)
+    return end
   }
   let gap = '\n\n'
   /** Where the next frame begins, whichever line ends the source has; -1: it has not come yet. */
