@@ -1,4 +1,5 @@
 import { ExponentialBackoff } from 'cockatiel'
+import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { call, type Failure, type Opened } from './call.ts'
 import { type Refusal, reasonOf, refuse } from './error.ts'
@@ -13,7 +14,7 @@ export type OpenCall = {
 
 /** Tries the candidates one after another until one answers. Nothing is tried again once a byte of an answer has come. */
 export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
-  const controller = new AbortController()
+  const controller = new Stopper()
   const { signal } = ask.request
   const stop = (reason: Refusal) => controller.abort(reason)
   const left = () => stop(reasonOf(signal))
@@ -28,7 +29,7 @@ export function isFault(result: unknown): boolean {
   return refusal !== undefined && again !== 'never' && refusal.error.status >= 500 && refusal.error.kind !== 'cancelled'
 }
 
-async function tryAll(service: Service, ask: Ask, trace: Trace, controller: AbortController): Promise<Opened> {
+async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stopper): Promise<Opened> {
   let first: Refusal | undefined
   let resting: Refusal | undefined
   for (const candidate of ask.candidates) {
@@ -50,7 +51,7 @@ async function tryOne(
   service: Service,
   ask: Ask,
   trace: Trace,
-  { candidate, controller }: { candidate: Candidate; controller: AbortController },
+  { candidate, controller }: { candidate: Candidate; controller: Stopper },
 ): Promise<Opened | Failure> {
   const { retries, retryWaitMs } = service.config.defaults
   let backoff = new ExponentialBackoff({ initialDelay: 100, maxDelay: retryWaitMs }).next()
@@ -70,7 +71,7 @@ async function tryOne(
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+function pause(ms: number, signal: Signal): Promise<void> {
   return new Promise((resolve, reject) => {
     const gone = () => {
       clearTimeout(timer)

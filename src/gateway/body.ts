@@ -1,7 +1,7 @@
-import { mayHoldEnvelope } from '../kit/envelope.ts'
+import { envelopeMarks, mayHoldEnvelope } from '../kit/envelope.ts'
 import { refuse } from './error.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
-import { strictTextOf } from './text.ts'
+import { mayHoldAny, strictTextOf } from './text.ts'
 
 /** `bytes`: the body as it came, where it came as bytes. `isPlain`: nothing in it came from another provider by way of us. */
 export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; isPlain?: boolean }
@@ -25,7 +25,7 @@ export async function readJson(
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
-  return { value: parse(text), bytes, isPlain: !mayHoldEnvelope(text) }
+  return { value: parse(text), bytes, isPlain: !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text)) }
 }
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)

@@ -2,6 +2,7 @@ import { urlOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
+import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { blotted, withoutSecrets } from './blot.ts'
@@ -36,7 +37,7 @@ export async function call(
   service: Service,
   ask: Ask,
   trace: Trace,
-  { candidate, controller }: { candidate: Candidate; controller: AbortController },
+  { candidate, controller }: { candidate: Candidate; controller: Stopper },
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
   const { timeouts } = channel
@@ -73,7 +74,10 @@ export async function call(
       ...target(ask, trace, prepared),
       body: prepared.bytes,
       method: 'POST',
-      signal: own.signal,
+      get signal() {
+        return own.platform
+      },
+      stop: own,
       connectMs: timeouts.connectMs,
     })
     const answer = withoutSecrets(said, channel)
@@ -96,7 +100,7 @@ export async function call(
 }
 
 /** For the whole exchange, answer included. */
-function limitTotal(totalMs: number, trace: Trace, controller: AbortController): void {
+function limitTotal(totalMs: number, trace: Trace, controller: Stopper): void {
   if (!totalMs || trace.attempts > 1) return
   const timer = setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream took too long')), totalMs)
   const { ended } = trace
@@ -203,14 +207,14 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /** A controller that also fires when the signal does. */
-export function linked(signal: AbortSignal): AbortController {
-  const controller = new AbortController()
+export function linked(signal: Signal): Stopper {
+  const controller = new Stopper()
   if (signal.aborted) controller.abort(signal.reason)
   else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
   return controller
 }
 
-export async function* watch(body: TransportAnswer['body'], idleMs: number, controller: AbortController): AsyncGenerator<Uint8Array | string> {
+export async function* watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncGenerator<Uint8Array | string> {
   const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
   let timer = idleMs ? setTimeout(silence, idleMs) : undefined
   try {

@@ -2,6 +2,7 @@ import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import { TranslationError } from '../errors.ts'
 import { dotted } from '../kit/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
+import type { Signal } from '../transports/stopper.ts'
 import { notesHeader } from './headers.ts'
 
 /** An exchange that ends in an error. Never shown as it is: `answerOf` says it in the caller's dialect. */
@@ -34,7 +35,7 @@ export function shuttingDown(): Refusal {
 }
 
 /** Why an exchange was given up: its client has gone, unless something else was said. */
-export function reasonOf({ reason }: AbortSignal): Refusal {
+export function reasonOf({ reason }: Signal): Refusal {
   return reason instanceof Refusal ? reason : clientLeft()
 }
 

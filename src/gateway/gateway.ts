@@ -6,6 +6,7 @@ import { isObject } from '../kit/json.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
+import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -72,7 +73,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const list = createListing(service)
   const admission = createAdmission(service)
   const telemetry = createTelemetry()
-  const running = new Set<AbortController>()
+  const running = new Set<Stopper>()
   let closing = false
   let idle = () => {}
   const lastOne = () => (closing ? { connection: 'close' } : {})
@@ -198,7 +199,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
           body: JSON.stringify({ error: { message: `No such path: ${request.path}. Requests go to ${endpoints}.`, type: 'not_found' } }),
         }
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
-      const controller = new AbortController()
+      const controller = new Stopper()
       let reported = false
       const started = Date.now()
       const trace: Trace = {
@@ -254,7 +255,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 }
 
 /** Rejects when the exchange is given up for another reason than that its client has gone; so nothing that hangs can hold it. */
-function whenGivenUp(signal: AbortSignal): Promise<never> {
+function whenGivenUp(signal: Signal): Promise<never> {
   const givenUp = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => signal.reason instanceof Refusal && reject(signal.reason), { once: true })
   })

@@ -1,3 +1,4 @@
+import type { Signal } from '../transports/stopper.ts'
 import type { Headers } from './headers.ts'
 
 /** One HTTP request, as a host gives it. Header names are lower case. */
@@ -9,7 +10,7 @@ export type GatewayRequest = {
   headers: Headers
   body: RequestBody
   /** Fires when the client has gone. */
-  signal: AbortSignal
+  signal: Signal
   /** The URL that the gateway is mounted at, for messages to people: `http://host/mount`. */
   base?: string
   /** Whom wrong keys are counted for. Absent: the host cannot tell. */

@@ -65,7 +65,7 @@ async function forward(
   try {
     const headers = { accept: 'application/json, text/event-stream', 'user-agent': 'wireglot' }
     const place = addressed({ channel, protocol, caller: protocol, path: stored.target(asked), headers }, request, trace)
-    const answer = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.signal, connectMs }), channel)
+    const answer = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.platform, connectMs }), channel)
     if (answer.status < 200 || answer.status >= 300) throw failureOf(await readSome(answer.body), answer, { from: protocol, to: protocol, channel }).refusal
     const type = answer.headers['content-type'] ?? 'application/json'
     const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }

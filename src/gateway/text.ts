@@ -5,7 +5,7 @@ type Node = {
   transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
   Buffer: { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes }
 }
-type NodeBytes = { toString(encoding: 'latin1' | 'utf16le'): string }
+type NodeBytes = { toString(encoding: 'latin1' | 'utf16le'): string; includes(word: string): boolean }
 
 const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process?.getBuiltinModule?.('node:buffer') as Node | undefined
 
@@ -31,6 +31,13 @@ export function strictTextOf(bytes: Uint8Array): string | undefined {
 /** Letters beyond ASCII come out wrong and all else of JSON right: for 12 KB that will not be shown to anybody 0.3 instead of 4 µs. */
 export function roughTextOf(bytes: Uint8Array): string {
   return node ? viewOf(node, bytes).toString('latin1') : rough.decode(bytes)
+}
+
+/** Do any of these stand in it, or may they? Looked for in bytes that takes 5 µs for 170 KB, and 88 in the text of them. */
+export function mayHoldAny(bytes: Uint8Array, words: readonly string[]): boolean {
+  if (!node) return true
+  const view = viewOf(node, bytes)
+  return words.some(word => view.includes(word))
 }
 
 /** For letters beyond ASCII Node's TextDecoder takes five times as long as this: 17 µs for 9 KB. */

@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
+import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
 export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
@@ -56,7 +57,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
 }
 
 async function answer(inner: Gateway, request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, response: Response): Promise<void> {
-  const left = new AbortController()
+  const left = new Stopper()
   response.once('close', () => {
     if (!response.writableFinished) left.abort()
   })
@@ -75,7 +76,7 @@ async function answer(inner: Gateway, request: Request, { pathname, searchParams
   await send(await inner.answer(asked), request, response, left.signal)
 }
 
-async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: AbortSignal): Promise<void> {
+async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: Signal): Promise<void> {
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Bytes: a text of other letters than ASCII would be encoded twice, once for its length.

@@ -75,6 +75,9 @@ export function isEnvelope(text: string): boolean {
 /** Between an id and the signature that it carries, for clients that keep nothing else. */
 const mark = '__sig_'
 
+/** JSON without any of these holds none. */
+export const envelopeMarks: readonly string[] = [prefix, mark, prefixInBase64, '\\u00']
+
 /** An id that only looks as if it carried a signature stays as it is. */
 export function splitId(id: string): { id: string; signature?: Signature } {
   const cut = id.lastIndexOf(mark)

@@ -1,3 +1,5 @@
+import type { Signal } from './stopper.ts'
+
 /** One HTTP call to an upstream. Header names are lower case. */
 export type TransportCall = {
   url: string
@@ -6,6 +8,8 @@ export type TransportCall = {
   body: string | Uint8Array<ArrayBuffer> | undefined
   /** Ends the call in every phase. */
   signal: AbortSignal
+  /** The same for who only listens: then no platform's signal has to be made. */
+  stop?: Signal
   /** Milliseconds for the connection alone; 0: no limit. */
   connectMs: number
 }

