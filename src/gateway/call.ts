@@ -91,8 +91,8 @@ export async function call(
     }
     return failureOf(await readSome(answer.body), answer, { from: to, to: ask.protocol, channel })
   } catch (error) {
-    if (error instanceof Refusal) return { refusal: error, again: 'never' }
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
+    if (error instanceof Refusal) return { refusal: error, again: 'never' }
     return { refusal: unreachable(error), again: 'here' }
   } finally {
     clearTimeout(firstByte)

@@ -27,6 +27,17 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([3, 1])
   })
 
+  test('a channel that does not answer in time is left for the next one', async () => {
+    const [first, second] = [await upstream(() => {}), await upstream(good)]
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('first', first.url, { timeouts: { firstByteMs: 300 } }), channel('second', second.url)],
+      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+    })
+    expect((await ask(path, chat)).status).toBe(200)
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+  })
+
   test('waits grow, and none is as long as the last one may be', async () => {
     const seen = await upstream(bad(503), bad(503), bad(503), good)
     const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 3, retryWaitMs: 200 } }))
