@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
-import { after, listen } from '../gateway/support.ts'
+import { listen, mounted } from '../gateway/support.ts'
 import { wireglot } from './support.ts'
 
 async function started(): Promise<string> {
-  const handler = gateway({
+  const handler = mounted({
     keys: [{ name: 'a', key: 'client-secret' }],
     channels: [{ name: 'demo', embedded: 'demo' }],
     models: [{ id: 'm', channels: [{ name: 'demo' }] }],
   })
-  after(() => handler.close(200))
   return listen(handler)
 }
 

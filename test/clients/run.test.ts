@@ -6,9 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
 import { type ClientName, clientConfig } from '../../src/index.ts'
-import { after, listen } from '../gateway/support.ts'
+import { listen, mounted } from '../gateway/support.ts'
 
 const run = promisify(execFile)
 
@@ -26,8 +25,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 async function started(): Promise<string> {
-  const handler = gateway(config)
-  after(() => handler.close(200))
+  const handler = mounted(config)
   return listen(handler)
 }
 

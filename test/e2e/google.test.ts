@@ -3,23 +3,23 @@ import type { AddressInfo } from 'node:net'
 import { type CallableTool, type Content, GoogleGenAI } from '@google/genai'
 import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
+import { listenedGateway } from '../gateway/listening.ts'
 import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
 
 /** What only Google's own client does: it runs functions by itself, keeps the history of a chat, and asks for lists. */
 
 const upstreams = new Map<string, Upstream>()
 let server: Server
-let mounted: ReturnType<typeof gateway>
+let mounted: ReturnType<typeof listenedGateway>
 let base: string
 
 beforeAll(async () => {
   for (const name of protocolNames) upstreams.set(name, await startUpstream(name))
-  mounted = gateway({
+  mounted = listenedGateway({
     auth: 'none',
     defaults: { retries: 0 },
-    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '' })),
+    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'upstream-secret' })),
     models: protocolNames.map(name => ({ id: `model-behind-${name}`, channels: [{ name }] })),
   })
   const app = express()

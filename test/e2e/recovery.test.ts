@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { after, listen, one, type Protocol, replies, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
+import { listen, mounted, one, type Protocol, replies, sendJson, sendStream, streams, type Upstream, upstream } from '../gateway/support.ts'
 import { ask } from './asking.ts'
 
 /** The SDKs try again by themselves; the gateway must not be in their way. */
@@ -11,8 +10,7 @@ const reset: Script = response => response.destroy()
 
 async function through(served: Protocol, ...scripts: Script[]): Promise<{ url: string; seen: Upstream }> {
   const seen = await upstream(...scripts)
-  const handler = gateway(one(seen.url, served))
-  after(() => handler.close(100))
+  const handler = mounted(one(seen.url, served))
   return { url: await listen(handler), seen }
 }
 

@@ -1,12 +1,12 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, reasoningOf, textOf, toolCallsOf } from '../../src/index.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Exchange, recordedSessions, type Session, shared, skipReason } from '../corpus/data.ts'
+import { listenedGateway } from '../gateway/listening.ts'
 import { type Failure, type Script, startUpstream, wireOf } from '../support/upstreams/index.ts'
 
 /**
@@ -49,9 +49,9 @@ type Stage = {
 async function setStage(served: ProtocolName, { protocol, exchanges }: Session): Promise<Stage> {
   const upstream = await startUpstream(served, body => called(stage.next, served, body))
   const refers = exchanges.some(({ request: { body } }) => isRecord(body) && body['previous_response_id'] != null)
-  const mounted = gateway({
+  const mounted = listenedGateway({
     auth: 'none',
-    channels: [{ name: 'up', protocols: [served], baseUrl: upstream.url }],
+    channels: [{ name: 'up', protocols: [served], baseUrl: upstream.url, apiKey: 'upstream-secret' }],
     models: [{ id: '*', channels: [{ name: 'up' }] }],
     defaults: { retries: 0 },
     ...(refers && { store: { memory: true as const } }),

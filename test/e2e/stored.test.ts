@@ -2,22 +2,22 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
+import { listenedGateway } from '../gateway/listening.ts'
 import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
 
 const stateless = protocolNames.filter(name => name !== 'responses')
 const upstreams = new Map<string, Upstream>()
-let mounted: ReturnType<typeof gateway>
+let mounted: ReturnType<typeof listenedGateway>
 let server: Server
 let openai: OpenAI
 
 beforeAll(async () => {
   for (const name of stateless) upstreams.set(name, await startUpstream(name))
-  mounted = gateway({
+  mounted = listenedGateway({
     auth: 'none',
     store: { memory: true },
-    channels: stateless.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '' })),
+    channels: stateless.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'upstream-secret' })),
     models: stateless.map(name => ({ id: name, channels: [{ name }] })),
   })
   server = createServer(mounted).listen(0, '127.0.0.1')

@@ -35,7 +35,7 @@ export type Bench = {
 /** A wait that no machine is too slow for. */
 const patienceMs = 30_000
 
-export async function startBench(): Promise<Bench> {
+export async function startBench(make = gateway): Promise<Bench> {
   const before = resources()
   const warnings: string[] = []
   const warned = (warning: Error) => warnings.push(String(warning))
@@ -53,7 +53,7 @@ export async function startBench(): Promise<Bench> {
       { ...channel, name: `${name} nobody`, baseUrl: `http://127.0.0.1:${nobody}` },
     ]
   }
-  const handler = gateway({
+  const handler = make({
     auth: 'none',
     channels: protocolNames.flatMap(channelsOf),
     models: protocolNames.flatMap(name =>

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { listenedGateway } from '../gateway/listening.ts'
 import { behaviours, type Cell, nameOf, pairs, run, startBench } from './cells.ts'
 import { cutAt, faults } from './faults.ts'
 
@@ -25,7 +26,7 @@ test.each([
   ['half a request', halves],
   ['cuts anywhere', cuts],
 ] as const)('%s: every client gets a reply or an error, every upstream call ends, and nothing stays behind', async (_, cells) => {
-  const bench = await startBench()
+  const bench = await startBench(listenedGateway)
   const wrong: string[] = []
   const queue = cells.values()
   await Promise.all(

@@ -1,8 +1,7 @@
 import { request } from 'node:http'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
-import { asking, hosts, listen, type Protocol, paths, post, requests } from './support.ts'
+import { asking, hosts, listen, mounted, type Protocol, paths, post, requests } from './support.ts'
 
 const config: GatewayConfig = {
   keys: [
@@ -118,7 +117,7 @@ test.each([
   ['127.0.0.1.example', 401],
 ])('called by the name %s, a gateway without keys answers %i', async (host, status) => {
   const { keys: _, ...open } = config
-  const handler = gateway(open)
+  const handler = mounted(open)
   const { port } = new URL(await listen(handler))
   const answer = await new Promise<number | undefined>((resolve, reject) => {
     request({ port, host: '127.0.0.1', path: '/v1/models', headers: { host } }, response => resolve(response.resume().statusCode))

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, half, listenedFetchGateway, one, pairs, sendStream, until, upstream } from './support.ts'
+import { listenedFetchGateway } from './listening.ts'
+import { asking, half, one, pairs, sendStream, until, upstream } from './support.ts'
 
 test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
   const up = await upstream(sendStream([...half(served), 60_000]))

@@ -4,8 +4,7 @@ import express5 from 'express'
 // @ts-expect-error the older release comes without types; it is used as the newer one is
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
-import { after, asking, listen, one, type Protocol, paths, post, replies, requests, said, sendJson, streams, upstream } from './support.ts'
+import { asking, listen, mounted, one, type Protocol, paths, post, replies, requests, said, sendJson, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 type App = Parameters<typeof listen>[0] & { use(handler: unknown): unknown }
@@ -17,8 +16,7 @@ const frameworks: [string, () => App][] = [
 
 describe.each(frameworks)('behind compression() in %s', (_, create) => {
   async function behind(url: string, served: Protocol): Promise<string> {
-    const handler = gateway(one(url, served))
-    after(() => handler.close(100))
+    const handler = mounted(one(url, served))
     const app = create()
     app.use(compression({ threshold: 0 }))
     app.use(handler)

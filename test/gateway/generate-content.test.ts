@@ -1,17 +1,16 @@
 import { GoogleGenAI } from '@google/genai'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
 import { createFrameParser } from '../../src/sse/parse.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import {
-  after,
   asking,
   failures,
   half,
   hosts,
   isStreaming,
   listen,
+  mounted,
   one,
   type Protocol,
   pathOf,
@@ -255,8 +254,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
 describe("Google's client", () => {
   const through = async (config: GatewayConfig, apiKey = 'planted-key') => {
-    const handler = gateway(config)
-    after(() => handler.close(100))
+    const handler = mounted(config)
     return new GoogleGenAI({ apiKey, httpOptions: { baseUrl: await listen(handler) } })
   }
 

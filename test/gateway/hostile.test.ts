@@ -3,11 +3,11 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { createKeyRing } from '../../src/gateway/keys.ts'
-import { gateway } from '../../src/hosts/connect.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
-import { after, hosts, listen, one, post, sendJson, until, upstream, wait } from './support.ts'
+import { listenedGateway } from './listening.ts'
+import { after, hosts, listen, mounted, one, post, sendJson, until, upstream, wait } from './support.ts'
 
 /** What clients try who mean no good. */
 
@@ -27,8 +27,7 @@ const asked = (protocol: ProtocolName, more: object = {}, model = 'm') =>
 const pairs = protocolNames.flatMap(client => protocolNames.map(served => [client, served] as const))
 
 async function served(config: GatewayConfig): Promise<string> {
-  const handler = gateway(config)
-  after(() => handler.close(200))
+  const handler = mounted(config)
   return listen(handler)
 }
 
@@ -210,7 +209,7 @@ describe('bytes that are no proper request', () => {
 })
 
 test('heads and bodies that never end are given up by the clock of the server, and the gateway holds nothing of them', async () => {
-  const handler = gateway(one('http://127.0.0.1:9', 'messages'))
+  const handler = listenedGateway(one('http://127.0.0.1:9', 'messages'))
   const server = createServer({ headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }, handler)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo

@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
-import { after, asking, half, listen, one, type Protocol, replies, until, wait } from './support.ts'
+import { asking, half, listen, mounted, one, type Protocol, replies, until, wait } from './support.ts'
 
 /**
  * A hundred clients at once whose sockets close: in every phase of an exchange a hundred upstream calls end. How fast they do
@@ -44,8 +43,7 @@ function leaver(url: string, client: Protocol, stream: boolean): { socket: Socke
 }
 
 const started = async (url: string, served: Protocol, more = {}) => {
-  const handler = gateway(one(url, served, more))
-  after(() => handler.close(100))
+  const handler = mounted(one(url, served, more))
   return listen(handler)
 }
 

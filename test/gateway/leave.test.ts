@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
-import { after, hosts, listen, one, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
+import { hosts, listen, mounted, one, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
 
 const streaming = (signal: AbortSignal) => post({ ...requests['chat-completions'], stream: true }, {}, { signal })
 
@@ -93,8 +92,7 @@ test.each(['messages', 'chat-completions'] as const)('a client that does not rea
     }
     response.end()
   })
-  const handler = gateway(one(seen.url, served))
-  after(() => handler.close(100))
+  const handler = mounted(one(seen.url, served))
   const url = await listen(handler)
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.pause()

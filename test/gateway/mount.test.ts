@@ -4,9 +4,8 @@ import express5 from 'express'
 // @ts-expect-error the older release comes without types; it is used as the newer one is
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
-import { fetchGateway } from '../../src/hosts/fetch.ts'
-import { after, listen, one, paths, post, replies, requests, said, sendJson, upstream } from './support.ts'
+import { listenedFetchGateway, listenedGateway } from './listening.ts'
+import { after, listen, mounted, one, paths, post, replies, requests, said, sendJson, upstream } from './support.ts'
 
 const body = { ...requests.messages, model: 'demo' }
 const frameworks = [
@@ -15,8 +14,7 @@ const frameworks = [
 ] as const
 
 function demo() {
-  const handler = gateway()
-  after(() => handler.close(100))
+  const handler = mounted()
   return handler
 }
 
@@ -103,7 +101,7 @@ test('in node:http alone, other paths are 404', async () => {
 })
 
 test('a fetch host may begin at a path', async () => {
-  const handler = fetchGateway(undefined, {}, { basePath: '/api/ai' })
+  const handler = listenedFetchGateway(undefined, {}, { basePath: '/api/ai' })
   expect((await handler(new Request('http://x.test/api/ai/v1/messages', post(body)))).status).toBe(200)
   expect(await (await handler(new Request('http://x.test/api/ai/v1/v1/messages', post(body)))).text()).toContain('http://x.test/api/ai/v1/messages')
 })
@@ -137,7 +135,7 @@ test('closing waits for what is under way and takes nothing new', async () => {
     await new Promise(resolve => setTimeout(resolve, 150))
     sendJson(200, replies.messages)(response)
   })
-  const handler = gateway(one(url, 'messages'))
+  const handler = listenedGateway(one(url, 'messages'))
   const base = await listen(handler)
   const running = fetch(base + paths.messages, post(requests.messages))
   await new Promise(resolve => setTimeout(resolve, 50))

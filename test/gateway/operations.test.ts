@@ -1,7 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import {
@@ -12,6 +11,7 @@ import {
   half,
   hosts,
   listen,
+  mounted,
   one,
   type Protocol,
   pairs,
@@ -289,8 +289,7 @@ describe('over bare sockets', () => {
   const body = JSON.stringify({ ...requests.messages, stream: true })
   const call = (more = '') => `POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n${more}content-length: ${body.length}\r\n\r\n${body}`
   const served = async (url: string, channel = {}) => {
-    const handler = gateway(one(url, 'messages', {}, {}, channel))
-    after(() => handler.close(100))
+    const handler = mounted(one(url, 'messages', {}, {}, channel))
     return Number(new URL(await listen(handler)).port)
   }
 

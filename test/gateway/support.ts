@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, expect } from 'vitest'
+import { afterEach } from 'vitest'
 import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
-import { fetchGateway } from '../../src/hosts/fetch.ts'
+import type { ConnectGateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
+import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path stands for the whole URL. */
 export type Ask = (path: string, init?: RequestInit) => Promise<Response>
@@ -21,81 +21,11 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-/** Everything that gateways of this test said to anybody but the client's code: logs, records, notes, headers, error bodies. */
-const emitted: unknown[] = []
-
-/** Keys and prompts that the tests plant; `upstream-secret` is the key of every upstream. */
-const upstreamKey = 'upstream-secret'
-const planted = new RegExp(`${upstreamKey}|client-secret|planted`)
-
-afterEach(() => {
-  const said = JSON.stringify(emitted.splice(0))
-  expect(planted.exec(said)?.[0], 'a secret in a log, a record, a note, a header or an error').toBeUndefined()
-})
-
-function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
-  const log = (level: 'debug' | 'info' | 'warn' | 'error') => (details: object, message: string) => {
-    emitted.push(flat(details), message)
-    logger?.[level](details, message)
-  }
-  return {
-    ...hooks,
-    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
-    onUsage(record) {
-      emitted.push(record)
-      return onUsage?.(record)
-    },
-    onNotes(notes, exchange) {
-      emitted.push(notes, exchange)
-      return onNotes?.(notes, exchange)
-    },
-  }
-}
-
-/** Errors hide from JSON. */
-const flat = (details: object): unknown[] =>
-  Object.entries(details).map(([key, value]) => [key, value instanceof Error ? [value.message, value.stack, String(value.cause)] : value])
-
-/** A reply may say what it was asked to say, but never the key that its upstream was asked with. */
-async function overhear(response: Response): Promise<Response> {
-  const { status, headers } = response
-  emitted.push([...headers])
-  if (status >= 400) emitted.push(await response.clone().text())
-  return response.body && status < 400 ? new Response(listened(response.body), { status, headers }) : response
-}
-
-/** Hears what the test reads, and no sooner than it does. */
-function listened(body: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
-  const decoder = new TextDecoder('latin1')
-  let tail = ''
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read()
-        if (done) return controller.close()
-        const said = tail + decoder.decode(value)
-        if (said.includes(upstreamKey)) emitted.push(upstreamKey)
-        tail = said.slice(1 - upstreamKey.length)
-        controller.enqueue(value)
-      },
-      cancel: reason => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-/** A gateway for servers, which is listened to and closed after the test; so is the next. */
-export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ReturnType<typeof gateway> {
-  const handler = gateway(config, overheard(hooks))
+/** A gateway for servers, closed after the test. */
+export function mounted(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
+  const handler = listenedGateway(config, hooks)
   after(() => handler.close(200))
   return handler
-}
-
-export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, options?: { basePath?: string }): ReturnType<typeof fetchGateway> {
-  const handler = fetchGateway(config, overheard(hooks), options)
-  after(() => handler.close(200))
-  return Object.assign(async (request: Request) => overhear(await handler(request)), { close: handler.close })
 }
 
 /** Both hosts, as functions that ask. A close is awaited after each test, so that nothing may be left running. */
@@ -103,14 +33,15 @@ export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks
   [
     'connect',
     async (config, hooks) => {
-      const url = await listen(listenedGateway(config, hooks))
-      return async (path, init) => overhear(await fetch(url + path, init))
+      const url = await listen(mounted(config, hooks))
+      return (path, init) => fetch(url + path, init)
     },
   ],
   [
     'fetch',
     async (config, hooks) => {
       const handler = listenedFetchGateway(config, hooks)
+      after(() => handler.close(200))
       return async (path, init) => {
         const request = new Request(`http://gateway.test${path}`, { ...init, ...(init?.body instanceof ReadableStream && { duplex: 'half' }) })
         const { signal } = request

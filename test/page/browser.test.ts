@@ -1,8 +1,7 @@
 import connect from 'connect'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { gateway } from '../../src/hosts/connect.ts'
-import { after, asking, listen, replies, streams } from '../gateway/support.ts'
+import { after, asking, listen, mounted, replies, streams } from '../gateway/support.ts'
 import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
 
 const key = 'client-secret-a'
@@ -17,13 +16,12 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
 
   /** The page of a gateway with or without keys. Whatever it asks of others, or complains about, fails the test. */
   async function open({ keyed = false, mount = '', ...options }: BrowserContextOptions & { keyed?: boolean; mount?: string } = {}) {
-    const handler = gateway({
+    const handler = mounted({
       page: true,
       ...(keyed ? { keys: [{ name: 'alice', key }] } : { auth: 'none' }),
       channels: [{ name: 'demo', embedded: 'demo' }],
       models: ['demo', 'other'].map(id => ({ id, channels: [{ name: 'demo' }] })),
     })
-    after(() => handler.close(100))
     const app = connect()
     app.use(mount, handler)
     const url = await listen(app)

@@ -5,8 +5,7 @@ import connect from 'connect'
 import { describe, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
-import { after, asking, hosts, listen, post, replies, requests, sendJson, upstream } from '../gateway/support.ts'
+import { after, asking, hosts, listen, mounted, post, replies, requests, sendJson, upstream } from '../gateway/support.ts'
 
 const config = {
   page: true,
@@ -40,8 +39,7 @@ async function written(file: object): Promise<string> {
 }
 
 function middleware(settings?: GatewayConfig) {
-  const handler = gateway(settings)
-  after(() => handler.close(100))
+  const handler = mounted(settings)
   return handler
 }
 

@@ -1,18 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { listModels, type Point, pointText, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
-import { listen, replies, streams } from '../gateway/support.ts'
+import { listen, mounted, replies, streams } from '../gateway/support.ts'
 
 type Asked = { path: string; stream: boolean; model: string; tools: boolean }
 type Answer = { status?: number; type?: string; body: unknown; cut?: boolean }
 
 /** The gateway with the demo model under a name. */
 async function started(config: Partial<GatewayConfig>, model = 'm'): Promise<string> {
-  const handler = gateway({ channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: model, channels: [{ name: 'demo' }] }], ...config })
-  onTestFinished(() => handler.close(200))
+  const handler = mounted({ channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: model, channels: [{ name: 'demo' }] }], ...config })
   return listen(handler)
 }
 

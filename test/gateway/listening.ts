@@ -1,0 +1,118 @@
+import type { ServerResponse } from 'node:http'
+import { afterEach, expect } from 'vitest'
+import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
+import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
+import { fetchGateway } from '../../src/hosts/fetch.ts'
+
+/**
+ * Every gateway of a test is listened to: what it says to anybody but the client's code must hold no key and nothing that
+ * was said in a conversation.
+ */
+
+/** Everything that gateways of this test said: logs, records, notes, headers, error bodies. */
+const emitted: unknown[] = []
+
+/** Keys and prompts that the tests plant; the first is the key of every upstream. The last two are what the scripted upstreams hear. */
+const upstreamKey = 'upstream-secret'
+const planted = new RegExp(`${upstreamKey}|client-secret|planted|scenario:|RESULT-`)
+
+afterEach(() => {
+  const said = JSON.stringify(emitted.splice(0))
+  const found = planted.exec(said)
+  expect(found && said.slice(Math.max(0, found.index - 80), found.index + 80), 'a secret in a log, a record, a note, a header or an error').toBeNull()
+})
+
+/** A gateway for servers. Whoever makes one closes it. */
+export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
+  const handler = gateway(config, overheard(hooks))
+  const listened: typeof handler = Object.assign(
+    (...[request, response, next]: Parameters<typeof handler>) => {
+      listenTo(response)
+      handler(request, response, next)
+    },
+    { close: handler.close, localOnly: handler.localOnly },
+  )
+  return listened
+}
+
+export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, options?: { basePath?: string }): ReturnType<typeof fetchGateway> {
+  const handler = fetchGateway(config, overheard(hooks), options)
+  return Object.assign(async (request: Request) => overhear(await handler(request)), { close: handler.close })
+}
+
+function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
+  const log = (level: 'debug' | 'info' | 'warn' | 'error') => (details: object, message: string) => {
+    emitted.push(flat(details), message)
+    logger?.[level](details, message)
+  }
+  return {
+    ...hooks,
+    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    onUsage(record) {
+      emitted.push(record)
+      return onUsage?.(record)
+    },
+    onNotes(notes, exchange) {
+      emitted.push(notes, exchange)
+      return onNotes?.(notes, exchange)
+    },
+  }
+}
+
+/** Errors hide from JSON, and so do their causes. */
+const flat = (details: object): unknown[] => Object.entries(details).map(([key, value]) => [key, value instanceof Error ? told(value) : value])
+const told = ({ message, stack, cause }: Error): unknown[] => [message, stack, cause instanceof Error ? told(cause) : String(cause)]
+
+/** A reply may say what it was asked to say, but never the key that its upstream was asked with; an error says nothing of either. */
+function createEar(status: () => number): (chunk: unknown) => void {
+  const decoder = new TextDecoder('latin1')
+  let tail = ''
+  return chunk => {
+    const text = typeof chunk === 'string' ? chunk : chunk instanceof Uint8Array ? decoder.decode(chunk) : ''
+    const said = tail + text
+    if (status() >= 400) emitted.push(text)
+    if (said.includes(upstreamKey)) emitted.push(upstreamKey)
+    tail = said.slice(1 - upstreamKey.length)
+  }
+}
+
+function listenTo(response: ServerResponse): void {
+  const hear = createEar(() => response.statusCode)
+  const { writeHead, write, end } = response
+  Object.assign(response, {
+    writeHead(...args: Parameters<typeof writeHead>) {
+      emitted.push(args)
+      return writeHead.apply(response, args)
+    },
+    write(...args: Parameters<typeof write>) {
+      hear(args[0])
+      return write.apply(response, args)
+    },
+    end(...args: Parameters<typeof end>) {
+      hear(args[0])
+      return end.apply(response, args)
+    },
+  })
+}
+
+/** Hears what the test reads, and no sooner than it does. */
+function overhear(response: Response): Response {
+  const { status, headers, body } = response
+  emitted.push([...headers])
+  if (!body) return response
+  const reader = body.getReader()
+  const hear = createEar(() => status)
+  const listened = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        hear(value)
+        controller.enqueue(value)
+      },
+      cancel: reason => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(listened, { status, headers })
+}
