@@ -9,14 +9,13 @@ type WithExt = Pick<Node, 'ext'>
  */
 export function ownOf(protocol: string) {
   function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
-    const spelled: JsonObject = { ...form }
-    const silent = { ...nothing, ...nulls(fields) }
-    if (Object.keys(silent).length > 0) spelled['nothing'] = silent
-    const telling = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-    const hasFields = Object.keys(telling).length > 0
-    const hasForm = Object.keys(spelled).length > 0
-    if (!hasFields && !hasForm) return {}
-    return { ext: { [protocol]: { ...(hasFields && { fields: telling }), ...(hasForm && { form: spelled }) } } }
+    const unsaid = nulls(fields)
+    const silent = hasKeys(unsaid) ? { ...nothing, ...unsaid } : nothing
+    const spelled = hasKeys(silent) ? { nothing: silent, ...form } : form
+    const telling = silent === nothing ? fields : Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
+    const hasFields = hasKeys(telling)
+    if (hasKeys(spelled)) return { ext: { [protocol]: hasFields ? { fields: telling, form: spelled } : { form: spelled } } }
+    return hasFields ? { ext: { [protocol]: { fields: telling } } } : {}
   }
 
   /** The keys to write before the known ones. */
@@ -40,6 +39,11 @@ export function ownOf(protocol: string) {
   }
 
   return { keep, ownKeys, ownForm, ownUnder }
+}
+
+function hasKeys(object: JsonObject): boolean {
+  for (const _ in object) return true
+  return false
 }
 
 /** Those of these keys that are spelled out as `null`. */

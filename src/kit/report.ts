@@ -116,7 +116,10 @@ export function createReport<Table extends NoteTable>(
     placeOf: field => pathOf(root, field, fieldNames),
     ext(ext, at) {
       if (!ext) return
-      for (const [name, { fields }] of Object.entries(ext)) if (name !== protocol && fields) unknown(fields, at || root, at !== undefined)
+      for (const name in ext) {
+        const fields = name === protocol ? undefined : ext[name]?.fields
+        if (fields) unknown(fields, at || root, at !== undefined)
+      }
     },
   }
 }

@@ -9,14 +9,14 @@ export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
  * providers refuse a whole request over one that is not.
  */
 export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: string, field: string): void }): PlainRequest {
-  const { toolChoice: choice, ...others } = request
+  const { toolChoice: choice } = request
   if (choice?.mode !== 'validated') return request as PlainRequest
   report.add('tool_choice.strict-tools', '', 'toolChoice')
   const plain: PlainToolChoice = choice.tools
     ? { mode: 'allowed', require: false, tools: choice.tools.map(name => ({ kind: 'function', name })) }
     : { mode: 'auto' }
-  const tools = others.tools?.map(tool => (tool.type === 'function' && isClosedObject(tool.parameters) ? { ...tool, strict: true } : tool))
-  return { ...others, ...(tools && { tools }), toolChoice: plain }
+  const tools = request.tools?.map(tool => (tool.type === 'function' && isClosedObject(tool.parameters) ? { ...tool, strict: true } : tool))
+  return { ...request, ...(tools && { tools }), toolChoice: plain }
 }
 
 /** Closed, and an object: what a function takes is nothing else. */

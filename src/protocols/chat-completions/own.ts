@@ -1,4 +1,5 @@
 import type { Ext, ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
 export const protocolName = 'chat-completions'
@@ -16,12 +17,10 @@ export function told<T extends object>(wire: T): { told: Told<T>; nulls: string[
 
 /** `ext` of a node made from this wire: keys nobody modelled, and how the known ones were spelled. */
 export function kept(fields: JsonObject, form: JsonObject): { ext?: ExtMap } {
-  const spelling: JsonObject = {}
-  for (const key in form) if (form[key] !== undefined) spelling[key] = form[key]
+  const spelling = defined(form)
   const hasFields = Object.keys(fields).length > 0
-  const hasForm = Object.keys(spelling).length > 0
-  if (!hasFields && !hasForm) return {}
-  return { ext: { [protocolName]: { ...(hasFields && { fields }), ...(hasForm && { form: spelling }) } } }
+  if (Object.keys(spelling).length > 0) return { ext: { [protocolName]: hasFields ? { fields, form: spelling } : { form: spelling } } }
+  return hasFields ? { ext: { [protocolName]: { fields } } } : {}
 }
 
 /** What this protocol kept on a node; undefined when the node comes from elsewhere, or had nothing to keep. */

@@ -2,6 +2,7 @@ import type { AllowedTool, FreeformTool, FunctionTool, PlainToolChoice, ServerTo
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -21,9 +22,9 @@ export function createNames(
   const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
   // A tool that has no namespace keeps its name.
   const owners = new Map(
-    verbatim ? [] : tools?.flatMap(tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, keyOf(tool.name, undefined)] as const] : [])),
+    verbatim ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, keyOf(tool.name, undefined)] as const] : [])),
   )
-  const freeform = new Set(verbatim ? [] : tools?.flatMap(tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
+  const freeform = new Set(verbatim ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
   return {
     renamed,
     nameOf(name, namespace) {

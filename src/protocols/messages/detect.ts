@@ -1,3 +1,4 @@
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Detection } from '../../protocol.ts'
 
@@ -19,7 +20,7 @@ function requestSigns(body: JsonObject): string[] {
   if ('anthropic_version' in body) signs.push('it has `anthropic_version`')
   if ('output_config' in body) signs.push('it has `output_config`')
   if (Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['input_schema']))) signs.push('a tool has `input_schema`')
-  const blocks = list.flatMap(message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
+  const blocks = flatMap(list, message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
   if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type'])))
     signs.push('a message has blocks of this protocol')
   // Chat bodies have such marks too: these tell only where instructions in the list would speak for chat, and nothing else does.

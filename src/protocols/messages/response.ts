@@ -4,6 +4,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
@@ -94,8 +95,8 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     const { finish } = candidate
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: finish.message ?? 'the upstream failed' }), notes: report.notes }
   }
-  const parts = candidate?.messages.flatMap(({ parts: own }) => own) ?? []
-  const content = candidate?.messages.flatMap(message => encodeMessage(message, native, report)) ?? []
+  const parts = flatMap(candidate?.messages ?? [], ({ parts: own }) => own)
+  const content = flatMap(candidate?.messages ?? [], message => encodeMessage(message, native, report))
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated, at: candidate?.at }, report)

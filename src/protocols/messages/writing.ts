@@ -61,7 +61,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   const renamed: NonNullable<EncodingContext['tools']> = {}
   const written = new Map<string, string>()
   const taken = new Set<string>()
-  const freeform = new Set(tools?.flatMap(tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
+  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
   const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => {
     const key = keyOf(called, namespace)
     const known = written.get(key)

@@ -159,7 +159,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
 /** No two calls of an answer share an id. */
 function separateCalls(output: JsonObject[], candidate: Candidate | undefined, report: ResponsesReport): void {
   const used: string[] = []
-  const calls = candidate?.messages.flatMap(({ parts }) => parts.filter(({ type }) => type === 'tool-call')) ?? []
+  const calls = flatMap(candidate?.messages ?? [], ({ parts }) => parts.filter(({ type }) => type === 'tool-call'))
   for (const item of output)
     if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call')
       item['call_id'] = callIdOf(String(item['call_id']), used, calls.shift()?.at, report)
