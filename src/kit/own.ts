@@ -10,7 +10,7 @@ type WithExt = Pick<Node, 'ext'>
 export function ownOf(protocol: string) {
   function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
     const unsaid = nulls(fields)
-    const silent = hasKeys(unsaid) ? { ...nothing, ...unsaid } : nothing
+    const silent = hasKeys(unsaid) ? Object.assign({}, nothing, unsaid) : nothing
     const spelled = hasKeys(silent) ? { nothing: silent, ...form } : form
     const telling = silent === nothing ? fields : Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
     const hasFields = hasKeys(telling)

@@ -746,8 +746,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'notes are made of what a protocol keeps for itself',
     room: 'kit',
-    find: 'if (name !== protocol && fields) unknown',
-    replace: 'if (fields) unknown',
+    find: 'const fields = name === protocol ? undefined : ext[name]?.fields',
+    replace: 'const fields = ext[name]?.fields',
   },
   { fault: 'notes lead beside the container', room: 'kit', find: 'place = containerOf(place).inside', replace: 'place = containerOf(place).name' },
   { fault: 'a default is noted as lost', room: 'canonical', find: 'return neutral.get(field)?.includes(value) ?? false', replace: 'return false' },

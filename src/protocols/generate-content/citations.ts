@@ -148,6 +148,7 @@ export function encodeGrounding(
   lost: (text: number, loss: 'some' | 'all') => void,
   from: { bytes: number; sources: string[] } = { bytes: 0, sources: [] },
 ): JsonObject | undefined {
+  if (texts.every(({ citations }) => citations.length === 0)) return undefined
   const chunks: unknown[] = []
   const known = from.sources
   const supports: JsonObject[] = []
