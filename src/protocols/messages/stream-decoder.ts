@@ -155,6 +155,7 @@ function withoutTransformations({ notes: into }: DecoderState, { input_transform
 }
 
 function withoutNulls(fields: JsonObject): JsonObject {
+  if (!Object.values(fields).includes(null)) return fields
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 

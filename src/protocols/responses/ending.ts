@@ -13,7 +13,7 @@ import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items
 import { unsigned } from './reasoning.ts'
 import { encodeEnding, failureOrRaw, noteCalls, noteMessage } from './response.ts'
 import { endReasoning } from './segments.ts'
-import { envelopeOf, type Item, type OpenPart, type Out, open, type State, startPartState, write, writing } from './stream-state.ts'
+import { envelopeOf, type Item, type OpenPart, type Out, open, reportOf, type State, startPartState, write, writing } from './stream-state.ts'
 import { endText, startText } from './text-parts.ts'
 import { encodeUsage } from './usage.ts'
 import { startWriting } from './writing.ts'
@@ -27,8 +27,8 @@ export function conclude(state: State, clean: boolean, emit: Out): void {
     return
   }
   if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
-    if (state.blocked) writing(state).report.add('finish.approximated', undefined, 'promptBlocked')
-    if (state.finish.reason === 'malformed_tool_call') writing(state).report.add('finish.approximated', state.finishAt, 'finish.reason')
+    if (state.blocked) reportOf(state).add('finish.approximated', undefined, 'promptBlocked')
+    if (state.finish.reason === 'malformed_tool_call') reportOf(state).add('finish.approximated', state.finishAt, 'finish.reason')
     fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
     return
   }
@@ -45,7 +45,7 @@ const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'up
 export function fail(state: State, error: CanonicalError, emit: Out): void {
   open(state, emit)
   const only = state.options.rsMidStreamError === 'failed-only'
-  noteFailure(error, only, writing(state).report)
+  noteFailure(error, only, reportOf(state))
   if (!only) write(state, 'error', streamError(error), emit)
   const raw = failureOrRaw(error)
   const failure = isObject(raw) && typeof raw['message'] === 'string' ? raw : failureOf(error)
@@ -83,7 +83,7 @@ function takeSoFar(state: State, { value, item: index, content }: OpenPart): voi
 }
 
 function usageOf(state: State): JsonObject | null {
-  return state.usage ? encodeUsage(state.usage, writing(state).report) : null
+  return state.usage ? encodeUsage(state.usage, reportOf(state)) : null
 }
 
 /** Texts end where they were cut; a call without its end is not presented as one. */
@@ -102,7 +102,7 @@ function endAsLength(state: State, emit: Out): void {
   }
   for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
   flushHeld(state, emit)
-  writing(state).report.add('finish.truncated-as-length', '')
+  reportOf(state).add('finish.truncated-as-length', '')
   const response = snapshot(envelopeOf(state), {
     status: 'incomplete',
     output: outputOf(state),
@@ -147,7 +147,7 @@ const said = ({ wire }: Item) =>
 
 /** The explanation of a refusal, where nothing else was said. */
 function explain(state: State, text: string, emit: Out): void {
-  writing(state).report.add('refusal.synthesized', '/output')
+  reportOf(state).add('refusal.synthesized', '/output')
   const message = Object.keys(state.messages).length + state.items.length
   state.messages[message] = { head: { role: 'assistant', origin: 'item', parts: [] }, item: undefined }
   const refusal: RefusalPart = { type: 'refusal', text }

@@ -12,7 +12,7 @@ import { closeMessageItem, flushHeld, messageItem } from './open-items.ts'
 import type { ResponsesOptions } from './options.ts'
 import { ownForm, protocol } from './own.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
-import { envelopeOf, type OpenMessage, type OpenPart, type Out, open, type State, startPartState, writing } from './stream-state.ts'
+import { envelopeOf, type OpenMessage, type OpenPart, type Out, open, reportOf, type State, startPartState } from './stream-state.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
 import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
 
@@ -76,7 +76,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
     case 'start': {
       const { type: _, ...start } = event
       state.start = copyOf(start)
-      writing(state).report.ext(start.ext, '')
+      reportOf(state).ext(start.ext, '')
       state.phase = 'held'
       if (state.options.deferStart === false || ownForm(start)) open(state, emit)
       return
@@ -105,7 +105,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
       state.finish = event.finish
       state.finishExt = event.ext
       state.finishAt = event.at
-      writing(state).report.ext(event.ext, event.at)
+      reportOf(state).ext(event.ext, event.at)
       flushHeld(state, emit)
       return
     case 'usage':
@@ -128,11 +128,11 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
 function passOver(state: State, candidate: number): void {
   if (state.passedOver.includes(candidate)) return
   state.passedOver.push(candidate)
-  writing(state).report.add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
+  reportOf(state).add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
 }
 
 function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
-  writing(state).report.ext(ext, '')
+  reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (ext) state.start.ext = { ...state.start.ext, ...ext }
   if (promptBlocked) state.blocked = true
@@ -141,7 +141,7 @@ function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: 
     if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt
     return
   }
-  Object.assign(envelope, tierOf(serviceTier, envelope.own, writing(state).report))
+  Object.assign(envelope, tierOf(serviceTier, envelope.own, reportOf(state)))
   if (completedAt !== undefined) envelope.completedAt = completedAt
   if (ext) envelope.ext = { ...envelope.ext, ...ext }
   const echo = ext?.[protocol]?.form?.['echo']
@@ -196,7 +196,7 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
 }
 
 function partDelta(state: State, { part, delta }: PartDelta, emit: Out): void {
-  if (delta.ext) writing(state).report.ext(delta.ext, delta.at)
+  if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const opened = state.parts[part]
   if (opened) partGiven(state, opened, delta, emit)
   else if (delta.kind === 'signature') proveLate(state, part, delta, emit)
@@ -279,7 +279,7 @@ function endMessage(state: State, message: number, status: 'completed' | 'incomp
   const opened = state.messages[message]
   delete state.messages[message]
   if (!opened) return
-  if (!opened.kept) writing(state).report.ext(opened.head.ext, opened.head.at)
+  if (!opened.kept) reportOf(state).ext(opened.head.ext, opened.head.at)
   state.messages[message] = opened
   closeMessageItem(state, message, status, emit)
   delete state.messages[message]

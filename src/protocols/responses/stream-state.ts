@@ -3,9 +3,12 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import type { Finish, Usage } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { createReport } from '../../kit/report.ts'
 import type { Emit, MachineState } from '../../protocol.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
-import { type Options, startWriting, type Writing } from './writing.ts'
+import { responsesNotes } from './notes.ts'
+import { protocol } from './own.ts'
+import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
 
 /** Where the events go. */
 export type Out = Emit<unknown>
@@ -82,6 +85,8 @@ export type State = MachineState & {
   active: number | undefined
   queue: CanonicalEvent[]
 }
+
+export const reportOf = ({ options, notes }: State): ResponsesReport => createReport(protocol, responsesNotes, options.fieldNames, notes)
 
 /** For the encoders of whole items. */
 export function writing(state: State): Writing {

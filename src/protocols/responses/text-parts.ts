@@ -6,7 +6,7 @@ import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
 import { protocol } from './own.ts'
 import { carrierItem, unsigned } from './reasoning.ts'
-import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
+import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 import { startWriting } from './writing.ts'
 
 /** Opens a text or a refusal in the `message` item of its message. */
@@ -49,7 +49,7 @@ export function giveText(state: State, part: OpenPart, value: TextPart | Refusal
 
 /** They are written beside the next text. */
 export function takeLogprobs(state: State, part: OpenPart, logprobs: TokenLogprob[]): void {
-  noteTokens(logprobs, protocol, writing(state).report)
+  noteTokens(logprobs, protocol, reportOf(state))
   addDelta(part.value, { kind: 'logprobs', logprobs })
   part.waiting.logprobs.push(...logprobs)
 }
@@ -67,7 +67,7 @@ export function takeCitation(state: State, part: OpenPart, citation: Citation, e
 const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocol || kind !== 'url' || (start !== undefined && end !== undefined)
 
 function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: Out): void {
-  const annotation = encodeCitation(citation, text, writing(state).report, at)
+  const annotation = encodeCitation(citation, text, reportOf(state), at)
   if (!annotation) return
   const place = { ...placeOf(state, part), content_index: part.content, annotation_index: part.waiting.annotations++ }
   write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)

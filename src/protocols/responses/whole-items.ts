@@ -9,7 +9,7 @@ import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, message
 import { ownForm, protocol } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { belongsTo, forwardable } from './status-events.ts'
-import { envelopeOf, type OpenPart, type Out, open, placeOf, type State, write, writing } from './stream-state.ts'
+import { envelopeOf, type OpenPart, type Out, open, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 
 /** Items that only this protocol has: known whole, or growing until their end. */
 export function startRaw(state: State, part: OpenPart, emit: Out): void {
@@ -115,7 +115,7 @@ export function forward(state: State, { protocol: of, raw }: CanonicalEvent & { 
       ? state.items.findIndex(({ wire, done }) => !done && wire['id'] === event?.['item_id'] && belongsTo(type, wire['type']))
       : -1
   if (!event || index < 0) {
-    writing(state).report.once('event.unknown', undefined)
+    reportOf(state).once('event.unknown', undefined)
     return
   }
   open(state, emit)
