@@ -30,12 +30,16 @@ describe.each(every)('$name: a request that goes on', pair => {
         // A result that comes late stands beside its call, however many turns have passed: servers refuse it elsewhere.
         fc.pre(!(has(from, wire, 'tool-call') && has(from, more, 'tool-result')))
         const { earlier, later } = continued(from, wire, more)
+        // Of more than four marks the last ones count (2.11); a mark says where a cache ends, and is not in it.
+        fc.pre(marksIn(from, later) <= 4)
         expect(attempt(() => brokenPrefix(earlier, later, pair)) ?? []).toEqual([])
       }),
       runs(1000),
     )
   })
 })
+
+const marksIn = (protocol: Protocol, wire: unknown) => JSON.stringify(attempt(() => protocol.decodeRequest(wire).value) ?? {}).split('"cache":').length - 1
 
 const has = (protocol: Protocol, wire: unknown, type: Part['type']) =>
   attempt(() => protocol.decodeRequest(wire).value)?.messages.some(({ parts }) => parts.some(part => part.type === type)) ?? false

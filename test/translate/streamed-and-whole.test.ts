@@ -2,8 +2,10 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
+import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
 
 /** What a streamed reply and a whole one of the same answer have in common, where they once had not. */
 
@@ -83,5 +85,49 @@ describe('a stream gathered is the whole reply', () => {
   ])('the item that carries a proof keeps its id: %s', (_, parts) => {
     const { whole, collected } = both(reply(parts), responses)
     expect(collected).toEqual(whole.wire)
+  })
+})
+
+describe('the same of other protocols', () => {
+  const { messages } = protocols
+  const blocks = (...content: object[]) => ({ id: 'm1', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn', usage: {} })
+  const said = (message: object) => ({
+    id: 'c1',
+    created: 1,
+    model: 'm',
+    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
+  })
+  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' } }
+  const document = { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'a' }] }, title: 't' }
+  const code = { executableCode: { language: 'PYTHON', code: '1' } }
+
+  test.each<[string, Protocol, Protocol, object]>([
+    ['a text before a picture', messages, responses, blocks({ type: 'text', text: 'a' }, picture)],
+    ['a document of texts between texts', messages, responses, blocks({ type: 'text', text: 'a' }, document, { type: 'text', text: 'b' })],
+    ['texts around what is left out', google, responses, reply([{ text: 'a' }, code, { text: 'b' }])],
+    ['a text beside what a recording says', chat, responses, said({ content: 'a', audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
+    ['what a recording says', chat, messages, said({ content: null, audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
+    ['a summary with its proof', google, chat, reply([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }, { text: 'a' }])],
+    ['a proven summary and nothing after it', google, chat, reply([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }])],
+  ])('%s', (_, from, to, body) => {
+    const { value } = from.decodeResponse(body)
+    const { wires } = encodeStream(to, explode(value), { fieldNames: from.fieldNames })
+    expect(to.encodeResponse(collect(decodeStream(to, wires)).response).wire).toEqual(to.encodeResponse(value, { fieldNames: from.fieldNames }).wire)
+  })
+
+  test('a document of texts is told to readers that know deltas alone', () => {
+    const { wires } = encodeStream(responses, explode(messages.decodeResponse(blocks(document)).value))
+    const deltas = (wires as { type?: string; delta?: string }[]).flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
+    expect(deltas).toEqual(['t', 'a'])
+    expect(strictOf('responses').checkStream(wires)).toEqual([])
+  })
+
+  test('keys of a refusal that nobody knows are noted', () => {
+    const refusal = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'refusal', refusal: 'no', odd: 1 }] }
+    const { value } = responses.decodeResponse({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [refusal] })
+    const { fieldNames } = responses
+    const { notes } = encodeStream(chat, explode(value), { fieldNames })
+    expect(codes(notes)).toContain('field.unknown /output/0/content/0/odd')
+    expect(codes(notes)).toEqual(codes(chat.encodeResponse(value, { fieldNames }).notes))
   })
 })

@@ -212,6 +212,7 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
         ...held(),
       }
     case 'refusal':
+      if (head.ext) report.ext(head.ext, head.at)
       return { kind: 'refusal', text: '', ...held() }
     case 'reasoning':
       if (state.settings.ccReasoning === 'omit') {

@@ -114,17 +114,19 @@ type Proof = { signature: Signature; id: string | undefined; index: number | und
 
 function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
   const { part, thought } = choice.open ?? {}
-  if (part !== undefined && thought && provesOpen(choice, thought, index)) {
+  const proves = part !== undefined && thought && provesOpen(choice, thought, index)
+  // What it is can only be said when it has ended.
+  const endsIt = proves && choice.plain && kindOf(choice, { signature, index }) !== undefined
+  if (endsIt) closePart(choice, emit)
+  else if (proves) {
     if (id !== undefined) thought.id = id
     choice.signer = index
     add(choice, part, { delta: { kind: 'signature', signature }, emit })
     return
   }
-  const late = toldBefore(choice, index)
+  const late = endsIt ? choice.thoughts.at(-1) : toldBefore(choice, index)
   if (late) {
-    // A thinking block shows a summary, whatever the entry that carried it is called.
-    const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
-    const kind = isBlock ? 'summary' : index === undefined ? undefined : choice.detailed.get(index)?.kind
+    const kind = kindOf(choice, { signature, index })
     const kinds = kind && late.said.segments.map(() => kind)
     const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
     addDelta(late.said, delta)
@@ -137,6 +139,12 @@ function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
   closePart(choice, emit)
   const own = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
   emit({ type: 'part.end', candidate: choice.candidate, part: own })
+}
+
+/** What the reasoning is, if it is no raw text. A thinking block shows a summary, whatever the entry that carried it is called. */
+function kindOf({ detailed }: Choice, { signature, index }: Pick<Proof, 'signature' | 'index'>): 'summary' | undefined {
+  const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
+  return isBlock || (index !== undefined && detailed.get(index)?.kind === 'summary') ? 'summary' : undefined
 }
 
 /** Is this the proof of the reasoning that is being told? A plain field runs texts together that details tell apart. */

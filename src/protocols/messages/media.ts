@@ -97,7 +97,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   const inResult = to === 'client' && role === 'assistant'
   if (kind === 'audio' && transcript) {
     report.add('media.transcript', at)
-    return [{ type: 'text', text: transcript }]
+    return [{ ...(to === 'client' && !native && { citations: null }), type: 'text', text: transcript }]
   }
   if (inResult && !native && !ext?.[name]) {
     report.add('media.unsupported', at)

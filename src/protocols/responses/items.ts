@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus, unknownStatus } from './item-head.ts'
-import { imageItem } from './media.ts'
+import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { keep, ownForm, protocol } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
@@ -61,11 +61,10 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
   if (ownForm(message)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], w))
   const own = ownForm(message)?.['item'] === 'message'
   for (const part of message.parts) {
-    const picture = part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') ? imageItem(part, w) : undefined
-    if (picture) {
+    if (part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') && isPicture(part)) {
       if (part.signature) w.report.add('field.unsupported', part.at, 'signature')
       flush()
-      items.push(picture)
+      items.push(imageItem(part, w))
       continue
     }
     if (isContent(part)) {
@@ -83,11 +82,16 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
       continue
     }
     // What leaves nothing behind comes between no two texts.
-    if (part.type !== 'opaque' || part.protocol === protocol) flush()
+    if (leavesItem(part, w)) flush()
     items.push(...encodeItem(part, message, w))
   }
   flush()
   return items
+}
+
+function leavesItem(part: Part, { target }: Writing): boolean {
+  if (part.type === 'opaque') return part.protocol === protocol
+  return target !== 'output' || (part.type !== 'server-tool' && part.type !== 'control') || part.protocol === protocol
 }
 
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {

@@ -3,9 +3,13 @@ import { hashId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { Writing } from './writing.ts'
 
-/** A picture that the model made, as the result of an image generation call. Undefined: it is none, or not here in full. */
-export function imageItem({ kind, source, at }: MediaPart, w: Writing): JsonObject | undefined {
-  if (kind !== 'image' || source.type !== 'base64') return undefined
+export type Picture = MediaPart & { source: { type: 'base64' } }
+
+/** A picture that is here in full. */
+export const isPicture = (part: MediaPart): part is Picture => part.kind === 'image' && part.source.type === 'base64'
+
+/** A picture that the model made, as the result of an image generation call. */
+export function imageItem({ source, at }: Picture, w: Writing): JsonObject {
   w.report.add('media.as-image-call', at)
   const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6) } : {}
   return {

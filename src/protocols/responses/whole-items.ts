@@ -3,8 +3,8 @@ import type { Part } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { itemIdOf } from './envelope.ts'
 import { encodeMessage } from './items.ts'
-import { imageItem } from './media.ts'
-import { encodeContentPart } from './message-item.ts'
+import { imageItem, isPicture } from './media.ts'
+import { encodeContent, encodeContentPart, isContent } from './message-item.ts'
 import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem } from './open-items.ts'
 import { ownForm, protocol } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
@@ -98,12 +98,35 @@ export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): 
     return
   }
   const w = writing(state)
-  const image = whole.type === 'media' ? imageItem(whole, w) : undefined
-  if (image && whole.signature) w.report.add('field.unsupported', whole.at, 'signature')
+  const image = whole.type === 'media' && isPicture(whole) ? imageItem(whole, w) : undefined
+  if (whole.type === 'media' && whole.signature) w.report.add('field.unsupported', whole.at, 'signature')
+  if (!image && isContent(whole)) {
+    for (const wire of encodeContent(whole, 'assistant', w)) tellContent(state, part, wire, emit)
+    return
+  }
   const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
   w.report.settle(items, `/output/${state.items.length}`)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
   for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)
+}
+
+/** Content that has become text: told as such, for readers that know deltas alone. */
+function tellContent(state: State, part: OpenPart, wire: JsonObject, emit: Out): void {
+  const item = messageItem(state, part.message, emit)
+  const content = contentOf(state.items[item])
+  const place = { ...placeOf(state, { ...part, item }), content_index: content.length }
+  content.push(wire)
+  const { text, annotations } = wire
+  if (wire['type'] !== 'output_text') write(state, 'response.content_part.added', { ...place, part: wire }, emit)
+  else {
+    write(state, 'response.content_part.added', { ...place, part: { ...wire, text: '', annotations: [] } }, emit)
+    if (text !== '') write(state, 'response.output_text.delta', { ...place, delta: text, logprobs: [] }, emit)
+    for (const [index, annotation] of (Array.isArray(annotations) ? (annotations as unknown[]) : []).entries())
+      write(state, 'response.output_text.annotation.added', { ...place, annotation_index: index, annotation }, emit)
+    write(state, 'response.output_text.done', { ...place, text, logprobs: wire['logprobs'] ?? [] }, emit)
+  }
+  write(state, 'response.content_part.done', { ...place, part: wire }, emit)
+  endClosing(state, item, emit)
 }
 
 /** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */
