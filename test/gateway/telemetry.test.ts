@@ -2,7 +2,7 @@ import { type context, metrics, propagation, SpanKind, SpanStatusCode, trace } f
 import { AggregationTemporality, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream } from './support.ts'
+import { asking, failures, half, hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream } from './support.ts'
 
 const spans = new InMemorySpanExporter()
 const measured = new InMemoryMetricExporter(AggregationTemporality.DELTA)
@@ -81,16 +81,38 @@ describe.each(hosts)('through %s', (_, start) => {
     ])
   })
 
-  test('no text of a request or an answer, and no key, is told', async () => {
-    const { url } = await upstream(sendJson(200, replies.messages))
+  const keyed = (text: string) => text.replace('Overheated', 'No for upstream-secret')
+  const endings: [ending: string, script: Parameters<typeof upstream>[0], stream: boolean, leaves?: boolean][] = [
+    ['a reply', sendJson(200, replies.messages), false],
+    ['a stream', sendStream(streams.messages), true],
+    ['a refusal', sendJson(401, { type: 'error', error: { type: 'authentication_error', message: 'No for upstream-secret' } }), false],
+    ['a web page', response => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>planted</p>'), true],
+    ['a stream that fails', sendStream([...half('messages'), keyed(failures.messages)]), true],
+    ['a stream that breaks off', sendStream(half('messages'), { cut: true }), true],
+    ['a stream that its client leaves', sendStream([...half('messages'), 60_000]), true, true],
+    ['a broken connection', response => response.destroy(), false],
+  ]
+
+  test.each(endings)('of %s no text, no key and no prompt is told', async (_, script, stream, leaves = false) => {
+    const { url } = await upstream(script)
     const { auth: _auth, ...config } = one(url, 'messages')
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
-    const body = { ...requests.messages, system: 'planted prompt' }
-    await (await ask(paths.messages, post(body, { authorization: 'Bearer planted-key' }))).text()
-    await until(() => spans.getFinishedSpans().length === 1)
+    for (const client of ['messages', 'responses'] as const) {
+      const left = new AbortController()
+      const told = { stream, ...(client === 'messages' ? { system: 'planted prompt' } : { instructions: 'planted prompt' }) }
+      const [path, init] = asking(client, told, { authorization: 'Bearer planted-key' })
+      const response = await ask(path, { ...init, signal: left.signal })
+      const reader = response.body?.getReader()
+      if (leaves) await reader?.read().then(() => left.abort())
+      else while (reader && !(await reader.read()).done);
+      await reader?.cancel().catch(() => {})
+    }
+    await until(() => spans.getFinishedSpans().length === 2)
     await reader.forceFlush()
-    const [span] = spans.getFinishedSpans()
-    const told = JSON.stringify([span?.name, span?.attributes, span?.events, measured.getMetrics().map(({ scopeMetrics }) => scopeMetrics)])
-    expect(told).not.toMatch(/planted|Hello|upstream-secret/)
+    const finished = spans.getFinishedSpans().map(({ name, attributes, events, status, links }) => ({ name, attributes, events, status, links }))
+    const points = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
+    expect(points.length).toBeGreaterThan(0)
+    if (leaves) expect(finished).toMatchObject([{ attributes: { 'error.type': 'cancelled' } }, { attributes: { 'error.type': 'cancelled' } }])
+    expect(JSON.stringify([finished, points])).not.toMatch(/planted|Hel|upstream-secret/)
   })
 })
