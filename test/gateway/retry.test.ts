@@ -1,5 +1,9 @@
-import { describe, expect, test } from 'vitest'
-import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, upstream, wait } from './support.ts'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { describe, expect, test, vi } from 'vitest'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { listenedFetchGateway } from './listening.ts'
+import { after, asking, hosts, listen, mounted, one, paths, post, replies, requests, sendJson, sendStream, streams, upstream, wait } from './support.ts'
 
 const chat = post(requests['chat-completions'])
 const path = paths['chat-completions']
@@ -36,14 +40,6 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     expect((await ask(path, chat)).status).toBe(200)
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
-  })
-
-  test('waits grow, and none is as long as the last one may be', async () => {
-    const seen = await upstream(bad(503), bad(503), bad(503), good)
-    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 3, retryWaitMs: 200 } }))
-    const started = Date.now()
-    expect((await ask(path, chat)).status).toBe(200)
-    expect(Date.now() - started).toBeLessThan(3 * 200 + 500)
   })
 
   test.each<[string, Record<string, string>, number]>([
@@ -136,3 +132,62 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.length).toBe(1)
   })
 })
+
+test('waits grow up to a bound, and are never the same twice, so that clients do not come back all at once', async () => {
+  const waits: number[][] = []
+  const retryWaitMs = 2_000
+  const { setTimeout: real } = globalThis
+  // Nothing but the waits has a timer here.
+  const clock = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((act: () => void, ms = 0) => {
+    waits.at(-1)?.push(ms)
+    return real(act, 0)
+  }) as typeof setTimeout)
+  after(() => clock.mockRestore())
+  const transport = { send: async () => ({ status: 503, headers: {}, body: (async function* () {})() }) }
+  const timeouts = { connectMs: 0, firstByteMs: 0, idleMs: 0, totalMs: 0 }
+  const config = one('http://upstream.test', 'chat-completions', { defaults: { retries: 6, retryWaitMs } }, {}, { timeouts, breaker: { failures: 0 } })
+  const handler = listenedFetchGateway(config, { transport })
+  for (let i = 0; i < 50; i++) {
+    waits.push([])
+    expect((await handler(new Request(`http://gateway.test${path}`, chat))).status).toBe(503)
+  }
+  expect(waits.every(({ length }) => length === 6)).toBe(true)
+  const mean = (at: number) => waits.reduce((sum, one) => sum + (one[at] ?? 0), 0) / waits.length
+  expect(mean(0)).toBeGreaterThan(10)
+  for (const at of [2, 4]) expect(mean(at)).toBeGreaterThan(mean(at - 2) * 1.5)
+  expect(Math.max(...waits.flat())).toBeLessThanOrEqual(retryWaitMs)
+  expect(new Set(waits.map(([first]) => first)).size).toBeGreaterThan(25)
+})
+
+test.each(['chat-completions', 'messages'] as const)(
+  'a connection that is not made in time is left for the next channel, or told as a timeout: %s',
+  async client => {
+    // It takes the connection, and never says hello.
+    let met = 0
+    const mute = createServer(socket => {
+      met++
+      socket.on('error', () => {})
+    })
+    await new Promise<void>(resolve => mute.listen(0, '127.0.0.1', resolve))
+    const { port } = mute.address() as AddressInfo
+    after(() => mute.close())
+    const timeouts = { connectMs: 300, firstByteMs: 60_000 }
+    const first = channel('first', `https://127.0.0.1:${port}`, { timeouts })
+    const second = await upstream(good)
+    for (const [channels, status] of [
+      [[first], 504],
+      [[first, channel('second', second.url)], 200],
+    ] as const) {
+      const url = await listen(
+        mounted({ auth: 'none', channels: [...channels], models: [{ id: 'm', channels: channels.map(({ name }) => ({ name })) }], defaults: { retries: 0 } }),
+      )
+      const [asked, init] = asking(client)
+      const response = await fetch(url + asked, init)
+      const text = await response.text()
+      expect(response.status, text).toBe(status)
+      expect(met).toBeGreaterThan(0)
+      met = 0
+      if (status === 504) expect(strictOf(client).checkError(JSON.parse(text))).toEqual([])
+    }
+  },
+)
