@@ -138,6 +138,9 @@ const quarters = <T>(list: readonly T[]): T[][] => [0, 1, 2, 3].map(i => list.sl
 const shown = (list: readonly number[], digits = 0) => list.map(value => value.toFixed(digits)).join(', ')
 const at = (list: readonly number[], share: number) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.floor(list.length * share))] ?? 0
 
+/** When a hundred clients leave at once, so long may the last of their upstream calls go on. */
+const leftWithinMs = 100
+
 function report({ streams, samples, rest, windows, ended, open, counts }: Measured): number {
   const cores = coresOf(samples)
   const heaps = quarters(samples).map(part => mean(part.map(({ heap }) => heap / 1e6)))
@@ -189,6 +192,9 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
     ...(grows(p99, 20) ? ['the first bytes come later and later'] : []),
     ...(rest.after.handles > rest.before.handles + 5 ? ['handles stay behind'] : []),
     ...(rest.after.heap > rest.before.heap + 20e6 ? ['memory stays behind'] : []),
+    ...[...ended].flatMap(([phase, { quiet }]) =>
+      at(quiet, 1) > leftWithinMs ? [`upstream calls of those that left ${phase} ended more than ${leftWithinMs} ms later`] : [],
+    ),
     ...[...ended].flatMap(([phase, { quiet }]) => (quiet.length < 100 ? [`only ${quiet.length} of 100 upstream calls of those that left ${phase} ended`] : [])),
   ]
   for (const one of faultsFound) console.log(`not as it should be: ${one}`)
