@@ -68,9 +68,12 @@ export function withoutRemains(message: JsonObject, carriers: unknown, written: 
   return { ...left, provider_specific_fields: others }
 }
 
-/** What is known is so by its type as well as by its name. */
+const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])
+
+/** What is known is so by its type as well as by its name. An entry of a new type is read as the text or proof that it holds. */
 function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
-  const isKnown = (name: string, value: unknown) => value === null || (known.has(name) && typeof value === (name === 'index' ? 'number' : 'string'))
+  const isKnown = (name: string, value: unknown) =>
+    value === null || (known.has(name) && (name === 'type' ? types.has(value) : typeof value === (name === 'index' ? 'number' : 'string')))
   return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
 }
 
