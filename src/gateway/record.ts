@@ -14,7 +14,7 @@ export function report(
   const { candidate, notes, requestId, modelAsked, observed } = trace
   const record = recordOf(trace, protocol, status, failure)
   if (modelAsked !== undefined) observed.end(record)
-  if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? failure.message }, failure.message)
+  if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? wordsOf(failure) }, wordsOf(failure))
   log('info', record, 'exchange')
   if (modelAsked === undefined) return
   if (config.page) playground.remember(record)
@@ -23,6 +23,11 @@ export function report(
     void attempt('onNotes', () =>
       hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }),
     )
+}
+
+/** An upstream's own words are for the client: they may repeat what was said in the conversation. */
+function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
+  return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }
 
 function recordOf(

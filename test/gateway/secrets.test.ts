@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http'
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { protocols } from '../../src/protocols/index.ts'
+import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import {
   asking,
   failures,
@@ -63,6 +65,27 @@ const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
 ]
 
 describe.each(hosts)('through %s', (_, start) => {
+  test.each(protocolNames)('an upstream that repeats what a user said is heard by the client, and not by the log: %s', async served => {
+    const words = 'as the user said'
+    for (const script of [
+      sendJson(500, { error: { message: words, type: words, code: words } }),
+      sendJson(200, { error: { message: words } }),
+      (response: ServerResponse) => response.writeHead(503, { 'content-type': 'text/plain' }).end(words),
+      sendStream([...half(served), failures[served].replace('Overheated', words)]),
+    ])
+      for (const stream of [false, true]) {
+        const { url } = await upstream(script as Script)
+        const logged: unknown[] = []
+        const log = (details: object, message: string) => logged.push(details, message)
+        const ask = await start(one(url, served), { logger: { debug: log, info: log, warn: log, error: log } })
+        const answer = await (await ask(...asking(served, { ...requests[served], stream }))).text()
+        await wait(5)
+        expect(answer).toContain(words)
+        expect(logged.length).toBeGreaterThan(1)
+        expect(inspect(logged, { depth: 9 })).not.toContain(words)
+      }
+  })
+
   test.each(pairs)('nothing that was said is told to anybody else: %s from %s', async (client, served) => {
     const seen: Upstream[] = []
     for (const [, script] of endings)
