@@ -108,13 +108,15 @@ async function leave(plan: Plan, phase: Phase): Promise<void> {
     counts.left++
     controller.abort()
   }
-  const timer = phase === 'in the middle of a stream' ? undefined : setTimeout(go, isQuietLeaver(plan.word) ? 2_000 : 300 + (Number(SOAK_PAUSE) * words) / 4)
+  const isQuiet = isQuietLeaver(plan.word)
+  const byLength = phase === 'in the middle of a stream' && !isQuiet
+  const timer = byLength ? undefined : setTimeout(go, isQuiet ? 2_000 : 300 + (Number(SOAK_PAUSE) * words) / 4)
   try {
     const { body } = await ask(plan, controller.signal)
     let length = 0
     for await (const chunk of body) {
       length += (chunk as Buffer).length
-      if (!timer && length > 500) return go()
+      if (byLength && length > 500) return go()
     }
   } catch {
     // It has left.

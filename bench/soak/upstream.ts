@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type Script, wireOf } from '../../test/support/upstreams/index.ts'
-import { type Plan, planOf, textOf } from './plan.ts'
+import { isQuietLeaver, type Plan, planOf, textOf } from './plan.ts'
 
 /** An upstream of all protocols in a process of its own: says the word it is asked with, again and again, or fails as planned. */
 const { SOAK_PAUSE, SOAK_WORDS } = process.env
@@ -42,10 +42,12 @@ async function say(answer: ServerResponse, { word, served, stream, fault, leaves
   head(stream ? 'text/event-stream' : 'application/json')
   const all = stream ? wire.stream(script) : [JSON.stringify(wire.answer(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
   const isCut = fault && fault !== 'an error inside'
+  // Those that leave together in the end are all in their middle then, and no load of their own.
+  const pace = isQuietLeaver(word) ? Math.max(pauseMs, 200) : pauseMs
   for (const piece of isCut ? all.slice(0, all.length / 2) : all) {
     if (answer.destroyed) return
     answer.write(piece)
-    await wait(stream ? pauseMs : leaves ? 60_000 : pauseMs * words)
+    await wait(stream ? pace : leaves ? 60_000 : pauseMs * words)
   }
   if (fault === 'silence') await wait(60_000)
   if (fault === 'a broken connection') answer.destroy()

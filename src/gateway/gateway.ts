@@ -32,6 +32,7 @@ import { answerStored } from './stored.ts'
 import { createTelemetry } from './telemetry.ts'
 import { createCatalog } from './upstream.ts'
 
+export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
 export type { Exchange, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type GatewayConfig } from './options.ts'

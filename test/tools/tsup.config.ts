@@ -1,27 +1,29 @@
-import { defineConfig } from 'tsup'
+import { readdirSync } from 'node:fs'
+import { defineConfig, type Options } from 'tsup'
 import command from './tsup-cli.config.ts'
 
-const library = [
-  'src/index.ts',
+const root = 'src/index.ts'
+const doors = [
   'src/hosts/connect.ts',
   'src/hosts/fetch.ts',
   'src/gateway/gateway.ts',
   'src/verify/index.ts',
   'src/testing/index.ts',
-  'src/protocols/*/index.ts',
+  // The maker of types takes no patterns.
+  ...readdirSync('src/protocols', { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [`src/protocols/${entry.name}/index.ts`] : [])),
 ]
 
+const shared = {
+  outDir: 'dist',
+  format: ['esm', 'cjs'],
+  target: 'es2023',
+  platform: 'neutral',
+  external: [/^node:/],
+} satisfies Options
+
 export default defineConfig([
-  {
-    entry: library,
-    outDir: 'dist',
-    format: ['esm', 'cjs'],
-    target: 'es2023',
-    platform: 'neutral',
-    external: [/^node:/],
-    dts: true,
-    splitting: true,
-    clean: true,
-  },
+  { ...shared, entry: doors, clean: true, dts: { entry: [root, ...doors] }, splitting: true },
+  // One file without gaps: Node opens 21 files in the time that it needs to read all of this one.
+  { ...shared, entry: [root], splitting: false, minify: true, noExternal: ['@noble/hashes', 'eventsource-parser'] },
   command,
 ])
