@@ -145,5 +145,6 @@ function looseGuard(shape: Shape): Guard {
 
 /** Whether a key of this kind has to be there. */
 export function isDemanded({ def }: AnySchema): boolean {
+  if (def.type === 'nullable' || def.type === 'refined') return isDemanded(def.innerType)
   return def.type !== 'optional'
 }

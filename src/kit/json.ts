@@ -1,4 +1,5 @@
 import { flatMap } from './flat-map.ts'
+
 export type JsonObject = Record<string, unknown>
 
 export function isObject(value: unknown): value is JsonObject {

@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { z } from 'zod'
+import { isDemanded } from '../kit/guard.ts'
 import { Schema } from '../kit/schema.ts'
 
 /** A schema of zod, or of its smaller sibling. */
@@ -304,7 +305,7 @@ function defOf(schema: AnySchema): Def {
   return (schema instanceof Schema ? { ...schema.def, catchall: schema } : schema._zod.def) as unknown as Def
 }
 
-const isOptional = (schema: AnySchema) => (schema instanceof Schema ? schema.def.type : schema._zod.optin) === 'optional'
+const isOptional = (schema: AnySchema) => (schema instanceof Schema ? !isDemanded(schema) : schema._zod.optin === 'optional')
 
 function accepts(schema: AnySchema): (value: unknown) => boolean {
   if (schema instanceof Schema) return value => schema.accepts(value)

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AnySchema, Schema } from '../../src/kit/schema.ts'
+import * as s from '../../src/kit/schema.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { fromSchema, json } from '../../src/testing/from-schema.ts'
 import { runs } from '../support/runs.ts'
@@ -12,14 +12,19 @@ const schemas = await Promise.all(
   all.map(async ({ name }) => {
     const file = fileURLToPath(new URL(`../../src/protocols/${name}/schema.ts`, import.meta.url))
     const exported = Object.entries((await import(file)) as Record<string, unknown>)
-    return exported.flatMap(([key, schema]) => (schema instanceof Schema ? [{ name: `${name}: ${key}`, schema: schema as AnySchema }] : []))
+    return exported.flatMap(([key, schema]) => (schema instanceof s.Schema ? [{ name: `${name}: ${key}`, schema: schema as s.AnySchema }] : []))
   }),
 )
+
+const combined: { name: string; schema: s.AnySchema }[] = [
+  { name: 'an optional key that may be null', schema: s.object({ key: s.string().optional().nullable() }) },
+  { name: 'an optional key with a rule', schema: s.object({ key: s.string().optional().refine(text => text !== 'x') }) },
+]
 
 const parse = (text: string): unknown => JSON.parse(text)
 const written = (value: unknown) => parse(JSON.stringify(value))
 
-describe.each(schemas.flat())('a schema, $name', ({ schema }) => {
+describe.each([...combined, ...schemas.flat()])('a schema, $name', ({ schema }) => {
   const right = fromSchema(schema)
   const zod = toZod(schema)
 
