@@ -82,8 +82,6 @@ class ObjectSchema<S extends Shape> extends Schema<Fields<S>> {
   }
 }
 
-export { wordsAt }
-
 type Word = string | number | boolean
 
 export const unknown = (): Schema<unknown> => new Schema({ type: 'unknown' })

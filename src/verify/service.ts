@@ -10,7 +10,8 @@ import type { Point, Tell } from './point.ts'
 type Offer = {
   ask: Asker
   service: string
-  key: string | undefined /** How it is shown. Absent: as every protocol does, until one way is accepted. */
+  key: string | undefined
+  /** How it is shown. Absent: as every protocol does, until one way is accepted. */
   protocol?: Protocol
 }
 

@@ -18,7 +18,15 @@ const schemas = await Promise.all(
 
 const combined: { name: string; schema: s.AnySchema }[] = [
   { name: 'an optional key that may be null', schema: s.object({ key: s.string().optional().nullable() }) },
-  { name: 'an optional key with a rule', schema: s.object({ key: s.string().optional().refine(text => text !== 'x') }) },
+  {
+    name: 'an optional key with a rule',
+    schema: s.object({
+      key: s
+        .string()
+        .optional()
+        .refine(text => text !== 'x'),
+    }),
+  },
 ]
 
 const parse = (text: string): unknown => JSON.parse(text)

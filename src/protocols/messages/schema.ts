@@ -1,3 +1,4 @@
+import { wordsAt } from '../../kit/guard.ts'
 import * as s from '../../kit/schema.ts'
 
 /** Shapes as in the public reference of the Messages API; loose, because a new field must never break an old client. */
@@ -67,7 +68,7 @@ export type MessagesBlock = s.Infer<(typeof known)[number]>
 export const MessagesBlock = s.open(known)
 export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<MessagesBlock, { type: Type }>
 
-const knownTypes = new Set(known.flatMap(shape => s.wordsAt(shape, 'type')))
+const knownTypes = new Set(known.flatMap(shape => wordsAt(shape, 'type')))
 
 /** Only for blocks that `MessagesBlock` has checked. */
 export function isModelled(block: MessagesRawBlock): block is MessagesBlock {
