@@ -33,7 +33,7 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   }
   const { value, notes, fieldNames } = from.decodeResponse(body, options)
   const { tools, request } = options.context ?? {}
-  const { id, ...nameless } = restoreResponse(value, tools, notes)
+  const { id, ...nameless } = restoreResponse(value, notes, tools)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, options, { fieldNames: fieldNames ? { ...from.fieldNames, ...fieldNames } : from.fieldNames })

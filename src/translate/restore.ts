@@ -14,11 +14,12 @@ type Tools = TranslationContext['tools']
 const noName = 'unnamed_tool'
 
 /** Gives tools their own names and shapes back, which the request had to change for the upstream. */
-export function restoreResponse(response: CanonicalResponse, tools: Tools, notes: Note[]): CanonicalResponse {
+export function restoreResponse(response: CanonicalResponse, notes: Note[], tools: Tools = {}): CanonicalResponse {
+  const isChanged = (part: Part) => part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name))
+  if (!response.candidates.some(({ messages }) => messages.some(({ parts }) => parts.some(isChanged)))) return response
   const restore = (part: Part): Part => {
     if (part.type !== 'tool-call') return part
     noteName(part, notes)
-    if (!tools) return named(part)
     const restored = restoreName(part, tools)
     if (restored.kind === part.kind) return restored
     const input = unwrapInput(part.input)
@@ -90,14 +91,12 @@ function restoreEnd({ tools, open, notes }: RestoreState, event: PartEnd, emit: 
 
 const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${candidate}/${part}`
 
-const named = (call: ToolCallPart): ToolCallPart => (call.name === '' ? { ...call, name: noName } : call)
-
 function noteName({ name, at }: ToolCallPart, notes: Note[]): void {
   if (name === '') report(notes).add('tool-call.nameless', at)
 }
 
 function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPart {
-  if (!Object.hasOwn(tools, call.name)) return named(call)
+  if (!Object.hasOwn(tools, call.name)) return call.name === '' ? { ...call, name: noName } : call
   const { name, namespace, wrapped, freeform } = tools[call.name] ?? { name: call.name }
   return { ...call, name, ...(namespace !== undefined && { namespace }), ...((wrapped || freeform) && { kind: 'freeform' as const }) }
 }
