@@ -19,7 +19,8 @@ export type Probe = {
   service: string
   protocol: Protocol
   model: string
-  key: string | undefined /** It was asked about by name. */
+  key: string | undefined
+  /** It was asked about by name. */
   wanted: boolean
   tell: Tell
 }

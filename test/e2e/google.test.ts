@@ -1,39 +1,17 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { type CallableTool, type Content, GoogleGenAI } from '@google/genai'
-import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { listenedGateway } from '../gateway/listening.ts'
-import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
+import { type GatewayToAll, modelBehind, startGatewayToAll } from './gateway.ts'
 
 /** What only Google's own client does: it runs functions by itself, keeps the history of a chat, and asks for lists. */
 
-const upstreams = new Map<string, Upstream>()
-let server: Server
-let mounted: ReturnType<typeof listenedGateway>
-let base: string
+let gateway: GatewayToAll
 
 beforeAll(async () => {
-  for (const name of protocolNames) upstreams.set(name, await startUpstream(name))
-  mounted = listenedGateway({
-    auth: 'none',
-    defaults: { retries: 0 },
-    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'upstream-secret' })),
-    models: protocolNames.map(name => ({ id: `model-behind-${name}`, channels: [{ name }] })),
-  })
-  const app = express()
-  app.use(mounted)
-  server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  gateway = await startGatewayToAll(protocolNames)
 })
 
-afterAll(async () => {
-  await mounted.close()
-  await new Promise(resolve => server.close(resolve))
-  for (const upstream of upstreams.values()) await upstream.close()
-})
+afterAll(() => gateway.close())
 
 const lookup = { name: 'lookup', parametersJsonSchema: { type: 'object', properties: { q: { type: 'string' } } } }
 
@@ -47,8 +25,8 @@ const callable = (asked: string[]): CallableTool => ({
 })
 
 describe.each(protocolNames)("Google's client to an upstream of %s", upstream => {
-  const model = `model-behind-${upstream}`
-  const connect = (apiVersion?: string) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(apiVersion && { apiVersion }) } })
+  const model = modelBehind(upstream)
+  const connect = (apiVersion?: string) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: gateway.base, ...(apiVersion && { apiVersion }) } })
 
   test.each(['v1', 'v1beta', 'v1alpha'])('is understood under /%s', async version => {
     expect((await connect(version).models.generateContent({ model, contents: 'scenario:text' })).text).toBe('Hello, wörld 🎉')
@@ -84,7 +62,7 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
         .flatMap(({ parts = [] }) => parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))))
         .join('')
     expect(said(chat.getHistory(true))).toBe('Hello, wörld 🎉Hello, wörld 🎉')
-    expect(upstreams.get(upstream)?.requests.length).toBeGreaterThan(1)
+    expect(gateway.upstreams.get(upstream)?.requests.length).toBeGreaterThan(1)
   })
 
   test('counts tokens, estimated where the upstream does not count', async () => {
@@ -100,7 +78,7 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
   })
 
   test('gets a stream as one list where it does not ask for events', async () => {
-    const answer = await fetch(`${base}/v1beta/models/${model}:streamGenerateContent`, {
+    const answer = await fetch(`${gateway.base}/v1beta/models/${model}:streamGenerateContent`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-goog-api-key': 'test' },
       body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'scenario:text' }] }] }),
@@ -113,7 +91,7 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
   })
 
   test.each(['error', 'cut'])('a list that breaks (%s) ends in an error', async scenario => {
-    const answer = await fetch(`${base}/v1beta/models/${model}:streamGenerateContent`, {
+    const answer = await fetch(`${gateway.base}/v1beta/models/${model}:streamGenerateContent`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-goog-api-key': 'test' },
       body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: `scenario:${scenario}` }] }] }),

@@ -8,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { freePort, type Redis, redisInstalled, redisTitle, startRedis } from '../gateway/redis.ts'
+import { type Redis, redisInstalled, redisTitle, startRedis } from '../gateway/redis.ts'
 import { after, asking, half, isStreaming, type Protocol, replies, streams, type Upstream, until, upstream } from '../gateway/support.ts'
+import { freePort } from '../support/free-port.ts'
 import { ask } from './asking.ts'
 
 /** Processes that are told to stop, or are killed, while the official SDKs are being answered. */

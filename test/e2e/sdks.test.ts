@@ -1,70 +1,51 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { listenedGateway } from '../gateway/listening.ts'
 import { clientOf, type Question } from '../support/clients/index.ts'
-import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
+import { type GatewayToAll, modelBehind, startGatewayToAll } from './gateway.ts'
 
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } }, additionalProperties: false } }
 const answerSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 const pairs = protocolNames.flatMap(caller => protocolNames.flatMap(upstream => [true, false].map(stream => ({ caller, upstream, stream }))))
 
-const upstreams = new Map<string, Upstream>()
-let server: Server
-let mounted: ReturnType<typeof listenedGateway>
-let base: string
+let gateway: GatewayToAll
 
 beforeAll(async () => {
-  for (const name of protocolNames) upstreams.set(name, await startUpstream(name))
-  mounted = listenedGateway({
-    auth: 'none',
-    defaults: { retries: 0 },
-    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'upstream-secret' })),
-    models: protocolNames.map(name => ({ id: `model-behind-${name}`, channels: [{ name }] })),
-  })
-  const app = express()
-  app.use(mounted)
-  server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  gateway = await startGatewayToAll(protocolNames)
 })
 
-afterAll(async () => {
-  await mounted.close()
-  await new Promise(resolve => server.close(resolve))
-  for (const upstream of upstreams.values()) await upstream.close()
-})
+afterAll(() => gateway.close())
 
 describe.each(pairs)('the official client of $caller, streaming: $stream, to an upstream of $upstream', ({ caller, upstream, stream }) => {
   const client = clientOf(caller)
   const question = (scenario: string, more: Partial<Question> = {}): Question => ({
-    model: `model-behind-${upstream}`,
+    model: modelBehind(upstream),
     ask: `scenario:${scenario}`,
     stream,
     ...more,
   })
   const results = (_: string, input: unknown) => `RESULT-${(input as { q?: string }).q ?? 'none'}`
-  const asked = () => upstreams.get(upstream)?.requests.length
+  const asked = () => gateway.upstreams.get(upstream)?.requests.length
 
   test('hears a text, every character of it', async () => {
-    expect(await client.converse(base, question('text'))).toMatchObject({ text: 'Hello, wörld 🎉', calls: [] })
+    expect(await client.converse(gateway.base, question('text'))).toMatchObject({ text: 'Hello, wörld 🎉', calls: [] })
   })
 
   test('runs a tool loop over two turns', async () => {
-    expect(await client.converse(base, question('tool', { tools: [lookup] }), results)).toMatchObject({ text: 'Found RESULT-one and RESULT-two', rounds: 3 })
+    expect(await client.converse(gateway.base, question('tool', { tools: [lookup] }), results)).toMatchObject({
+      text: 'Found RESULT-one and RESULT-two',
+      rounds: 3,
+    })
   })
 
   test('runs parallel calls and gives both results back', async () => {
-    expect(await client.converse(base, question('parallel', { tools: [lookup] }), results)).toMatchObject({
+    expect(await client.converse(gateway.base, question('parallel', { tools: [lookup] }), results)).toMatchObject({
       text: 'Found RESULT-one and RESULT-two',
       rounds: 2,
     })
   })
 
   test('is asked to run parallel calls with their own ids and arguments', async () => {
-    const { calls } = await client.converse(base, question('parallel', { tools: [lookup] }))
+    const { calls } = await client.converse(gateway.base, question('parallel', { tools: [lookup] }))
     expect(calls).toEqual([
       { id: 'call_1', name: 'lookup', input: { q: 'one' } },
       { id: 'call_2', name: 'lookup', input: { q: 'two' } },
@@ -73,7 +54,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
 
   test('runs a call without arguments as one with an empty object', async () => {
     const inputs: unknown[] = []
-    await client.converse(base, question('noargs', { tools: [lookup] }), (_, input) => {
+    await client.converse(gateway.base, question('noargs', { tools: [lookup] }), (_, input) => {
       inputs.push(input)
       return 'RESULT-none'
     })
@@ -81,46 +62,46 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
   })
 
   test('gets JSON that was asked for with a schema', async () => {
-    const { text } = await client.converse(base, question('json', { schema: answerSchema }))
+    const { text } = await client.converse(gateway.base, question('json', { schema: answerSchema }))
     expect(JSON.parse(text)).toEqual({ a: 'b' })
-    expect(JSON.stringify(upstreams.get(upstream)?.requests.at(-1))).toMatch(/"json_schema"|"responseJsonSchema"/)
+    expect(JSON.stringify(gateway.upstreams.get(upstream)?.requests.at(-1))).toMatch(/"json_schema"|"responseJsonSchema"/)
   })
 
   test('sees that the length limit was reached', async () => {
-    const { text, stop } = await client.converse(base, question('long'))
+    const { text, stop } = await client.converse(gateway.base, question('long'))
     expect(text).toBe('As far as')
     expect(stop).toMatch(/^(length|max_tokens|max_output_tokens|MAX_TOKENS)$/)
   })
 
   test('sees a refusal as one, and an answer as none', async () => {
-    const { refused, text } = await client.converse(base, question('refuse'))
+    const { refused, text } = await client.converse(gateway.base, question('refuse'))
     expect(refused || (client.refusalsAreText && text === 'I cannot help with that.')).toBe(true)
-    expect(await client.converse(base, question('text'))).toMatchObject({ refused: false })
+    expect(await client.converse(gateway.base, question('text'))).toMatchObject({ refused: false })
   })
 
   test('sees a rate limit as one, with the time to wait', async () => {
     const before = asked()
-    const error = await client.converse(base, question('limited')).catch((thrown: unknown) => thrown)
+    const error = await client.converse(gateway.base, question('limited')).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ status: 429, message: expect.stringContaining('Slow down') })
     expect(client.toldToWait(error)).toBe('3')
     expect(asked()).toBe((before ?? 0) + 1)
   })
 
   test('sees a refused request as one', async () => {
-    await expect(client.converse(base, question('bad'))).rejects.toMatchObject({ status: 400, message: expect.stringContaining('No such parameter') })
+    await expect(client.converse(gateway.base, question('bad'))).rejects.toMatchObject({ status: 400, message: expect.stringContaining('No such parameter') })
   })
 
   test('sees an upstream that is down', async () => {
-    await expect(client.converse(base, question('down'))).rejects.toMatchObject({ status: 503, message: expect.stringContaining('Down for now') })
+    await expect(client.converse(gateway.base, question('down'))).rejects.toMatchObject({ status: 503, message: expect.stringContaining('Down for now') })
   })
 
   if (!stream) return
 
   test('never takes a stream that broke for an answer', async () => {
-    await expect(client.converse(base, question('error'))).rejects.toThrow(/Broke down/)
+    await expect(client.converse(gateway.base, question('error'))).rejects.toThrow(/Broke down/)
   })
 
   test('never takes a stream that was cut off for an answer', async () => {
-    await expect(client.converse(base, question('cut'))).rejects.toThrow()
+    await expect(client.converse(gateway.base, question('cut'))).rejects.toThrow()
   })
 })

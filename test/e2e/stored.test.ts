@@ -1,37 +1,21 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import OpenAI, { BadRequestError, NotFoundError } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { listenedGateway } from '../gateway/listening.ts'
-import { startUpstream, type Upstream } from '../support/upstreams/index.ts'
+import { type GatewayToAll, modelBehind, startGatewayToAll } from './gateway.ts'
 
 const stateless = protocolNames.filter(name => name !== 'responses')
-const upstreams = new Map<string, Upstream>()
-let mounted: ReturnType<typeof listenedGateway>
-let server: Server
+let gateway: GatewayToAll
 let openai: OpenAI
 
 beforeAll(async () => {
-  for (const name of stateless) upstreams.set(name, await startUpstream(name))
-  mounted = listenedGateway({
-    auth: 'none',
-    store: { memory: true },
-    channels: stateless.map(name => ({ name, protocols: [name], baseUrl: upstreams.get(name)?.url ?? '', apiKey: 'upstream-secret' })),
-    models: stateless.map(name => ({ id: name, channels: [{ name }] })),
-  })
-  server = createServer(mounted).listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  openai = new OpenAI({ baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, apiKey: 'test', maxRetries: 0 })
+  gateway = await startGatewayToAll(stateless, { store: { memory: true } })
+  openai = new OpenAI({ baseURL: `${gateway.base}/v1`, apiKey: 'test', maxRetries: 0 })
 })
 
-afterAll(async () => {
-  await mounted.close()
-  await new Promise(resolve => server.close(resolve))
-  for (const upstream of upstreams.values()) await upstream.close()
-})
+afterAll(() => gateway.close())
 
-describe.each(stateless)('the official client of responses, with %s behind the gateway', model => {
+describe.each(stateless)('the official client of responses, with %s behind the gateway', upstream => {
+  const model = modelBehind(upstream)
   const lookup = { type: 'function' as const, name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } }, strict: false }
 
   test('runs a tool loop that sends nothing but results', async () => {
@@ -55,7 +39,7 @@ describe.each(stateless)('the official client of responses, with %s behind the g
     const next = await openai.responses.create({ model, input: 'scenario:text', previous_response_id: id })
     expect(said).toBe('Hello, wörld 🎉')
     expect(next.previous_response_id).toBe(id)
-    expect(JSON.stringify(upstreams.get(model)?.requests.at(-1))).toContain('Hello, wörld 🎉')
+    expect(JSON.stringify(gateway.upstreams.get(upstream)?.requests.at(-1))).toContain('Hello, wörld 🎉')
   })
 
   test('reads, lists and deletes', async () => {

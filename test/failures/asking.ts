@@ -1,8 +1,8 @@
 import { expect } from 'vitest'
 import { type TranslateOptions, translateRequest } from '../../src/api.ts'
 import { isObject } from '../../src/kit/json.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import type { ProtocolName } from './protocols.ts'
 
 export type Wire = Record<string, unknown>
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { translateError, translateResponse } from '../../src/api.ts'
-import { protocols } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, hosts, one, sendJson, sendStream, upstream } from '../gateway/support.ts'
 import { valueAt } from '../support/cross.ts'
-import { type ProtocolName, protocolNames } from './protocols.ts'
 import { begun, chunk, done, frame, others, pairs, responsesReply, responsesStream, tell, textBlock, textEvents, told } from './support.ts'
 
 const all = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to })))

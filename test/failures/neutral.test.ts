@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { told, user, type Wire } from './asking.ts'
-import { type ProtocolName, protocolNames } from './protocols.ts'
 import { others } from './support.ts'
 
 /** What a client says although it says nothing: the value that holds without it, too. */

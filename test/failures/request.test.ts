@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { answer, asked, assistant, call, calling, content, each, item, pdf, png, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
-import { type ProtocolName, protocolNames } from './protocols.ts'
 
 const x = {
   'chat-completions': { messages: [user('x')] },

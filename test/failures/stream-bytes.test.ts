@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
-import { protocols } from '../../src/protocols/index.ts'
-import { type ProtocolName, protocolNames } from './protocols.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { begun, chunk, done, ended, frame, messageItem, others, responsesReply, responsesStream, tell, textBlock, textEvents } from './support.ts'
 
 const words = 'Grüße 世界 👩‍🚀!'

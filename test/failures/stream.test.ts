@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ProtocolName } from './protocols.ts'
+import type { ProtocolName } from '../../src/protocols/index.ts'
 import {
   begun,
   block,

@@ -1,12 +1,11 @@
 import { expect } from 'vitest'
 import { createStreamTranslator, type TranslateOptions } from '../../src/api.ts'
 import type { Note } from '../../src/canonical/note.ts'
-import { protocols } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { isObject } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
-import { type ProtocolName, protocolNames } from './protocols.ts'
 
 export const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateResponse } from '../../src/api.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import {
   answer,
   asked,
@@ -20,7 +21,6 @@ import {
   user,
   type Wire,
 } from './asking.ts'
-import { type ProtocolName, protocolNames } from './protocols.ts'
 
 /** What calls without arguments look like elsewhere, and that the argument of a call is an object everywhere. */
 const empty: Row[] = [

@@ -1,12 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { connect, createServer as createTcpServer } from 'node:net'
+import { connect } from 'node:net'
 import { Agent, request } from 'undici'
 import { gateway } from '../../src/hosts/connect.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf, type Heard } from '../support/clients/index.ts'
+import { freePort } from '../support/free-port.ts'
 import type { Expect, Fault } from './faults.ts'
 import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
 
@@ -42,7 +43,7 @@ export async function startBench(make = gateway): Promise<Bench> {
   process.on('warning', warned)
   const upstreams: Record<string, RawUpstream> = {}
   for (const name of protocolNames) upstreams[name] = await startRaw(name)
-  const nobody = await portOfNobody()
+  const nobody = await freePort()
   const short = { firstByteMs: 400, idleMs: 400, totalMs: 1_500 }
   const channelsOf = (name: ProtocolName) => {
     const channel = { protocols: [name], apiKey: 'upstream-secret', breaker: { failures: 0 } }
@@ -118,14 +119,6 @@ const over = (before: Map<string, number>) =>
     // The runtime's own clock, and what writes to the terminal.
     return more > (kind === 'Timeout' ? 1 : 0) && kind !== 'Immediate' && !/Pipe|TTY|FS|CloseReq/.test(kind) ? [`${more} ${kind}`] : []
   })
-
-async function portOfNobody(): Promise<number> {
-  const server = createTcpServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise(resolve => server.close(resolve))
-  return port
-}
 
 async function within(holds: () => boolean | Promise<boolean>, ms: number): Promise<boolean> {
   for (const end = Date.now() + ms; Date.now() < end; await new Promise(resolve => setTimeout(resolve, 5))) if (await holds()) return true

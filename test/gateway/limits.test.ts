@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { freePort, type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
+import { freePort } from '../support/free-port.ts'
+import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
 import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
 const chat = (key: string) => post(requests['chat-completions'], { authorization: `Bearer ${key}` })

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { createServer } from 'node:net'
+import { freePort } from '../support/free-port.ts'
 
 export const redisInstalled = isInstalled()
 export const redisTitle = `with Redis${redisInstalled ? '' : ' (skipped: redis-server is not installed)'}`
@@ -26,13 +26,4 @@ function isInstalled(): boolean {
   } catch {
     return false
   }
-}
-
-/** A port that nobody listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
 }

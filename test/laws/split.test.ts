@@ -1,37 +1,25 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
-import { all } from '../../src/testing/bodies.ts'
-import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
-import { encodeStream } from '../../src/testing/streams.ts'
+import { describe, test } from 'vitest'
+import { protocolNames, protocols } from '../../src/protocols/index.ts'
+import { splitLaw } from '../../src/testing/laws.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { runs } from '../support/runs.ts'
 
-const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
+const every = protocolNames.flatMap(from => protocolNames.map(to => ({ name: `${from} → ${to}`, from, to })))
 
 describe.each(every)('$name', ({ from, to }) => {
-  const bytes = fc
-    .tuple(fc.oneof(cleanEvents, cutEvents), fc.constantFrom('\n', '\r\n'))
-    .map(([events, line]) => new TextEncoder().encode(encodeStream(from, events).text.replaceAll('\n', line)))
-
   test('any split of the bytes gives the same text, notes and usage', () => {
-    fc.assert(
-      fc.property(bytes, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
-        expect(translate(pieces(whole, cuts))).toEqual(translate([whole]))
-      }),
-      runs(1000),
-    )
+    fc.assert(splitLaw(from, translatorThatTellsAll), runs(1000))
   })
 
-  function translate(chunks: Uint8Array[]) {
-    const translator = createStreamTranslator(from, to, {})
-    let text = ''
-    for (const chunk of chunks) text += translator.push(chunk)
-    text += translator.end()
-    return { text, notes: translator.notes, usage: translator.usage, finished: translator.finished }
+  /** What it knows when all is over is part of what it says. */
+  function translatorThatTellsAll() {
+    const translator = createStreamTranslator(protocols[from], protocols[to], {})
+    const rest = () => {
+      const text = translator.end()
+      const { notes, usage, finished } = translator
+      return text + JSON.stringify({ notes, usage, finished })
+    }
+    return { push: translator.push, end: rest }
   }
 })
-
-function pieces(whole: Uint8Array, cuts: number[]): Uint8Array[] {
-  const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
-  return places.slice(1).map((end, index) => whole.slice(places[index], end))
-}

@@ -1,1 +1,0 @@
-export { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
