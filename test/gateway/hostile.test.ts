@@ -3,33 +3,18 @@ import { type AddressInfo, connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { createKeyRing } from '../../src/gateway/keys.ts'
-import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { listenedGateway } from './listening.ts'
-import { after, hosts, listen, mounted, one, post, sendJson, until, upstream, wait } from './support.ts'
+import { after, asking, hosts, listen, mounted, one, pairs, pathOf, post, requests, sendJson, until, upstream, wait } from './support.ts'
 
 /** What clients try who mean no good. */
 
 const answers = (protocol: ProtocolName, name = 'lookup') =>
   wireOf(protocol).answer({ text: 'Hello', calls: [{ id: 'call_1', name, args: '{"q":"x"}' }], ending: 'stop' })
 
-const plain: Record<ProtocolName, Record<string, unknown>> = {
-  'chat-completions': { messages: [{ role: 'user', content: 'Hi' }] },
-  responses: { input: 'Hi' },
-  messages: { max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
-  'generate-content': { contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] },
-}
-const pathOf = (protocol: ProtocolName, model = 'm') => protocols[protocol].address.target({ operation: 'generate', model, stream: false }) ?? ''
-const asked = (protocol: ProtocolName, more: object = {}, model = 'm') =>
-  post({ ...(protocol !== 'generate-content' && { model }), ...plain[protocol], ...more })
-
-const pairs = protocolNames.flatMap(client => protocolNames.map(served => [client, served] as const))
-
-async function served(config: GatewayConfig): Promise<string> {
-  const handler = mounted(config)
-  return listen(handler)
-}
+const served = (config: GatewayConfig) => listen(mounted(config))
 
 /** Sockets that begin to say something, and go on letter by letter. */
 function dribble(port: number, count: number, start: string): void {
@@ -71,8 +56,8 @@ describe.each(hosts)('through %s', (_, start) => {
         '1e999999',
         `-${'9'.repeat(100_000)}`,
       ]) {
-        const { body } = asked(client)
-        const response = await ask(pathOf(client), post(`${String(body).slice(0, -1)},"x_odd":${bomb}}`))
+        const [path, { body }] = asking(client)
+        const response = await ask(path, post(`${String(body).slice(0, -1)},"x_odd":${bomb}}`))
         expect([200, 400]).toContain(response.status)
         await response.text()
         expect(seen.calls.at(-1)?.text ?? '').not.toContain('Infinity')
@@ -84,8 +69,9 @@ describe.each(hosts)('through %s', (_, start) => {
       async model => {
         const seen = await upstream(sendJson(200, answers('generate-content')))
         const ask = await start(one(seen.url, 'generate-content', {}, { id: '*' }))
+        const [path, init] = asking(client, { model })
         const inPath = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
-        await refused(await ask(client === 'generate-content' ? inPath : pathOf(client), asked(client, {}, model)), 400)
+        await refused(await ask(client === 'generate-content' ? inPath : path, init), 400)
         expect(seen.calls).toEqual([])
       },
     )
@@ -95,8 +81,9 @@ describe.each(hosts)('through %s', (_, start) => {
       async model => {
         const seen = await upstream(sendJson(200, answers('generate-content')))
         const ask = await start(one(`${seen.url}/base`, 'generate-content', {}, { id: '*' }))
+        const [path, init] = asking(client, { model })
         const inPath = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
-        const response = await ask(client === 'generate-content' ? inPath : pathOf(client), asked(client, {}, model))
+        const response = await ask(client === 'generate-content' ? inPath : path, init)
         expect(response.status).toBe(200)
         const [call] = seen.calls
         expect(call?.path).toMatch(/^\/base\/v1beta\/models\/[^?#]+:generateContent$/)
@@ -113,7 +100,8 @@ describe.each(hosts)('through %s', (_, start) => {
         const { auth: _, ...config } = one(seen.url, served, { keys, ...(grouped && { groups: { [name]: {} } }) }, { id: name })
         const ask = await start(config)
         const headers = { 'content-type': 'application/json', authorization: 'Bearer client-secret', [name]: 'x' }
-        const response = await ask(pathOf(client, name), { ...asked(client, {}, name), headers })
+        const [path, init] = asking(client, { model: name })
+        const response = await ask(path, { ...init, headers })
         expect(response.status).toBe(200)
         expect(await response.text()).toContain(name)
         expect(Object.keys(Object.prototype)).toEqual([])
@@ -125,7 +113,7 @@ describe.each(hosts)('through %s', (_, start) => {
         sendJson(200, { ...(answers('messages') as object), model: json['model'] }, { 'retry-after': '1' })(response),
       )
       const ask = await start(one(seen.url, 'messages', {}, { id: '*' }, { returnHeaders: ['*'], forwardHeaders: ['x-*'] }))
-      const response = await ask(pathOf(client), asked(client, { 'x\r\nx-evil: 1': 'a\r\nx-evil: 2', metadata: { user_id: 'a\r\nx-evil: 3' } }))
+      const response = await ask(...asking(client, { 'x\r\nx-evil: 1': 'a\r\nx-evil: 2', metadata: { user_id: 'a\r\nx-evil: 3' } }))
       await response.text()
       expect(response.headers.get('x-evil')).toBeNull()
       expect(seen.calls[0]?.headers['x-evil']).toBeUndefined()
@@ -133,9 +121,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('that sends headers without measure is refused', async () => {
       const ask = await start(one('http://127.0.0.1:9', client))
-      const response = await ask(pathOf(client), { ...asked(client), headers: { 'content-type': 'application/json', 'x-long': 'x'.repeat(100_000) } }).catch(
-        () => undefined,
-      )
+      const response = await ask(...asking(client, {}, { 'x-long': 'x'.repeat(100_000) })).catch(() => undefined)
       expect([431, undefined]).toContain(response?.status)
     })
   })
@@ -145,7 +131,7 @@ describe.each(hosts)('through %s', (_, start) => {
       sendJson(500, { error: { message: `key ${headers['authorization'] ?? headers['x-api-key'] ?? headers['x-goog-api-key']}` } })(response),
     )
     const ask = await start(one(seen.url, served))
-    const text = await (await ask(pathOf(client), asked(client))).text()
+    const text = await (await ask(...asking(client))).text()
     expect(text).not.toContain('upstream-secret')
     expect(text).not.toContain(new URL(seen.url).host)
   })
@@ -253,7 +239,7 @@ describe('whoever guesses keys', () => {
   test('is refused after a few wrong ones, even with the right one, and others are told how long', async () => {
     const seen = await upstream(sendJson(200, answers('messages')))
     const url = await served(keyed(seen.url))
-    const ask = async (key: string) => fetch(`${url}/v1/messages`, { ...asked('messages'), headers: { 'content-type': 'application/json', 'x-api-key': key } })
+    const ask = async (key: string) => fetch(`${url}/v1/messages`, post(requests.messages, { 'x-api-key': key }))
     expect((await ask('client-secret')).status).toBe(200)
     const statuses: number[] = []
     for (let i = 0; i < 8; i++) statuses.push((await ask(`guess-${i}`)).status)
@@ -267,6 +253,6 @@ describe('whoever guesses keys', () => {
 
   test('is not counted where nothing is said of it', async () => {
     const url = await served(keyed('http://127.0.0.1:9', { wrongKeysPerMinute: 0 }))
-    for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/messages`, asked('messages'))).status).toBe(401)
+    for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/messages`, post(requests.messages))).status).toBe(401)
   })
 })
