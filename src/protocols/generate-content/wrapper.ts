@@ -22,12 +22,15 @@ export function unwrapReply(given: unknown, options: GeminiOptions): Held {
 export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
   if (!isObject(given)) return given
   if (isBody(given)) return change(given)
-  const key = [...counted, 'request', 'response'].find(one => (counted.includes(one) ? isObject : isBody)(given[one]))
+  const key = [...counted, 'request', 'response'].find(one => (counted.includes(one) ? isObject : isHeld)(given[one]))
   const inner = key === undefined ? undefined : given[key]
   return key !== undefined && isObject(inner) ? { ...change(given), [key]: change(inner) } : change(given)
 }
 
 const isBody = (value: unknown): value is JsonObject => isObject(value) && ('contents' in value || 'candidates' in value)
+
+/** A reply to what was blocked and an event that only counts have no candidates. */
+const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
 const asked = (key: string, { gcWrapper }: GeminiOptions) => (gcWrapper === 'unwrap' ? [key] : [])
 const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
