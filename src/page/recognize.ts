@@ -1,5 +1,6 @@
 import type { Detection, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import { named, parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 
 export type Kind = 'request' | 'response' | 'stream'
@@ -54,7 +55,7 @@ export function recognizeStream(text: string, asked: Partial<Reading>): Recogniz
   const parser = createFrameParser(({ data, event }) => {
     if (events++ >= lookedAt) return
     for (const protocol of all) {
-      const reasons = ofStream(protocol.detect(parsed(data, event)))
+      const reasons = ofStream(protocol.detect(named(parseData(data), event)))
       if (reasons.length > 0 && !votes.has(protocol)) votes.set(protocol, reasons)
     }
   })
@@ -78,14 +79,5 @@ function canRead({ protocol, kind }: Reading, body: unknown): boolean {
     return Object.keys(Object(body)).some(key => !Object.hasOwn(unknown, key))
   } catch {
     return false
-  }
-}
-
-function parsed(data: string, event: string | undefined): unknown {
-  try {
-    const value: unknown = JSON.parse(data)
-    return event !== undefined && typeof value === 'object' && value !== null && !('type' in value) ? { type: event, ...value } : value
-  } catch {
-    return data
   }
 }

@@ -5,6 +5,7 @@ import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { createReport } from '../kit/report.ts'
 import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
+import { named, parseData } from '../sse/data.ts'
 import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
 import { createTextReader } from '../sse/text.ts'
@@ -286,9 +287,9 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     model === undefined
       ? undefined
       : // The reader bounds the length of events, and nothing is pushed here that it has not taken.
-        createFrameParser(({ data }) => {
+        createFrameParser(({ data, event }) => {
           const wire = parseData(data)
-          if (wire !== undefined) renamed += frames.write(protocol.withModel(wire, model))
+          if (wire !== undefined) renamed += frames.write(protocol.withModel(frames.named ? named(wire, event) : wire, model))
         })
   return {
     push(chunk) {
@@ -341,21 +342,4 @@ function isCounts(frame: string, { isOnlyCounts }: StreamUsage): boolean {
   parser.push(frame)
   parser.end()
   return only
-}
-
-/** `[DONE]` stays text; undefined: not JSON. */
-function parseData(data: string): unknown {
-  const text = data.trim()
-  if (text === '[DONE]') return text
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return undefined
-  }
-}
-
-/** Some servers name the event only in the frame. */
-function named(wire: unknown, event: string | undefined): unknown {
-  if (event === undefined || typeof wire !== 'object' || wire === null || Array.isArray(wire) || 'type' in wire) return wire
-  return { type: event, ...wire }
 }

@@ -8,7 +8,9 @@ import type { CanonicalResponse } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
+import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
+import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
 import { createStreamReader } from '../translate/stream.ts'
 import { type Asker, gist, type Heard, isHtml, mendOf, parsed, speaksOfModel } from './ask.ts'
@@ -150,7 +152,7 @@ function framesIn(text: string): { wires: unknown[]; broken: number } {
   const wires: unknown[] = []
   let broken = 0
   const parser = createFrameParser(({ data }) => {
-    const wire = data.trim() === '[DONE]' ? '[DONE]' : parsed(data)
+    const wire = parseData(data)
     if (wire === undefined) broken++
     else wires.push(wire)
   })
@@ -207,8 +209,5 @@ function checkRefusal({ protocol, tell }: Probe, heard: Heard): Point {
   if (faults.length > 0) return tell(name, 'failed', `${gist(isHtml(heard) ? { ...heard, text: 'a web page' } : heard)} (${firstOf(faults)})`, { ms, mend })
   return tell(name, 'passed', `an unknown model is refused with status ${heard.status}`, { ms })
 }
-
-/** Servers say more than the protocol does, and not every one ends every stream in `[DONE]`, which no client minds. */
-const isGrave = (fault: string) => !fault.endsWith(': unknown key') && fault !== 'the stream does not end with [DONE]'
 
 const firstOf = (faults: readonly string[]) => `${faults.slice(0, 3).join('; ')}${faults.length > 3 ? `; and ${faults.length - 3} more` : ''}`

@@ -55,3 +55,11 @@ test('bytes that go on as they came are noted no more than a whole reply between
   const body = { id: 'c1', model: 'm', choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'stop' }] }
   expect(translateResponse(body, { from: 'chat-completions', to: 'chat-completions' }).notes).toEqual([])
 })
+
+test('the caller’s name of the model is put into a stream whose events are named by their frames alone, and they stay named', () => {
+  const translator = createStreamTranslator({ from: 'messages', to: 'messages', model: 'alias' })
+  const start = { message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'real', content: [], stop_reason: null, usage: {} } }
+  expect(translator.push(`event: message_start\ndata: ${JSON.stringify(start)}\n\n`)).toBe(
+    `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: { ...start.message, model: 'alias' } })}\n\n`,
+  )
+})

@@ -10,6 +10,7 @@ import {
   list,
   loose,
   map,
+  notDone,
   nullable,
   number,
   object,
@@ -526,7 +527,7 @@ export function checkStream(all: unknown[]): string[] {
     }
   })
   if (!over) faults.push('the stream has no terminal event')
-  if (over && over !== 'error' && all.at(-1) !== '[DONE]') faults.push('the stream does not end with [DONE]')
+  if (over && over !== 'error' && all.at(-1) !== '[DONE]') faults.push(notDone)
   return faults
 }
 
