@@ -4,7 +4,7 @@ import { protocols } from '../protocols/index.ts'
 const all: readonly Protocol[] = Object.values(protocols)
 
 /** One segment that says a version of an API: `/v1`, `/v1beta`. */
-const version = /^v\d+(?:[a-z]+\d*)?$/
+export const isVersion = (segment: string): boolean => /^v\d+(?:[a-z]+\d*)?$/.test(segment)
 const listing = /^\/v\d+(?:[a-z]+\d*)?\/models(?:\/(.+))?$/
 
 /** The rules of composing an address that a path may break; the sentences stand in `ruleOf`. */
@@ -101,7 +101,7 @@ export function withoutVersion(path: string): string {
 /** The URL of a call: the base may end in a version of its own, which then replaces the protocol's. */
 export function urlOf(base: string, target: string): string {
   const root = base.replace(/\/+$/, '')
-  return version.test(root.slice(root.lastIndexOf('/') + 1)) ? root + withoutVersion(target) : root + target
+  return isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + withoutVersion(target) : root + target
 }
 
 /** What stands before version and endpoint, and how often a version is said there. */
@@ -112,10 +112,10 @@ export function mountOf(path: string): { mount: string; versions: number; endpoi
   for (;;) {
     const begin = segments.findIndex((_, index) => isEndpointOrTail(segments.slice(index)))
     if (begin >= 0) {
-      if (version.test(segments[begin] ?? '')) versions++
+      if (isVersion(segments[begin] ?? '')) versions++
       endpoint = true
       segments = segments.slice(0, begin)
-    } else if (version.test(segments.at(-1) ?? '')) {
+    } else if (isVersion(segments.at(-1) ?? '')) {
       versions++
       segments = segments.slice(0, -1)
     } else return { mount: segments.map(segment => `/${segment}`).join(''), versions, endpoint }

@@ -45,12 +45,16 @@ export type Sampling = {
 
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
+export type ReasoningMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools'
+
+export const reasoningModes: ReadonlySet<unknown> = new Set<ReasoningMode>(['adaptive', 'enabled', 'disabled', 'between_tools'])
+
 export type ReasoningSpec = {
   /** A word outside the known ones is kept as it came. */
   effort?: Effort | (string & {})
   /** Tokens; -1: the model decides, 0: off. */
   budgetTokens?: number
-  mode?: 'adaptive' | 'enabled' | 'disabled' | 'between_tools' | (string & {})
+  mode?: ReasoningMode | (string & {})
   summary?: 'auto' | 'concise' | 'detailed' | 'none' | (string & {})
   display?: 'summarized' | 'omitted' | (string & {})
   context?: string

@@ -2,7 +2,7 @@ import type { AddressUsage } from '../address/check.ts'
 import { type Client, lines, quoted } from './client.ts'
 
 /** The provider for each protocol: its package, what makes it, and what else that wants. */
-const providers: [AddressUsage, npm: string, create: string, more: string][] = [
+export const providers: [AddressUsage, npm: string, create: string, more: string][] = [
   [{ protocol: 'chat-completions', appends: 'endpoint' }, '@ai-sdk/openai-compatible', 'createOpenAICompatible', "name: 'wireglot', "],
   [{ protocol: 'responses', appends: 'endpoint' }, '@ai-sdk/openai', 'createOpenAI', ''],
   [{ protocol: 'messages', appends: 'endpoint' }, '@ai-sdk/anthropic', 'createAnthropic', ''],

@@ -1,19 +1,11 @@
-import type { AddressUsage } from '../address/check.ts'
+import { providers } from './ai-sdk.ts'
 import { type Client, json } from './client.ts'
-
-/** The packages that it speaks each protocol with. */
-const packages: [AddressUsage, string][] = [
-  [{ protocol: 'chat-completions', appends: 'endpoint' }, '@ai-sdk/openai-compatible'],
-  [{ protocol: 'responses', appends: 'endpoint' }, '@ai-sdk/openai'],
-  [{ protocol: 'messages', appends: 'endpoint' }, '@ai-sdk/anthropic'],
-  [{ protocol: 'generate-content', appends: 'endpoint' }, '@ai-sdk/google'],
-]
 
 export const opencode: Client = {
   title: 'opencode',
-  usages: packages.map(([usage]) => usage),
+  usages: providers.map(([usage]) => usage),
   snippets: ({ model, models, keyEnv, addressFor }) =>
-    packages.map(([usage, npm]) => {
+    providers.map(([usage, npm]) => {
       const address = addressFor(usage)
       const provider = {
         npm,

@@ -6,6 +6,9 @@ export function bytesOf(token: string): number[] | null {
   return token.isWellFormed() && !token.includes('\ufffd') ? [...new TextEncoder().encode(token)] : null
 }
 
+/** JSON has no infinity: this is what stands for it. */
+export const leastLogprob = -9999
+
 /** Keys of tokens that only another protocol knows: there may be as many tokens as words, so each key is told once. */
 export function noteTokens(tokens: readonly TokenLogprob[], protocol: string, report: { once(code: 'field.unknown', at: string): void }): void {
   for (const { at = '', ext, top } of tokens) {

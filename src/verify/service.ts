@@ -1,6 +1,6 @@
 import { checkAddress } from '../address/check.ts'
 import { idsInAny } from '../address/listed.ts'
-import { urlOf } from '../address/paths.ts'
+import { isVersion, urlOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
@@ -50,7 +50,7 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
   const failed = (name: string, told: string) => tell(name, 'failed', told, { mend: mendOf(heard), ms })
   if (heard.failure !== undefined) return failed('the service answers', `${url}: ${heard.failure}`)
   tell('the service answers', 'passed', `GET ${url}: status ${heard.status}`, { ms })
-  const versions = new URL(heard.final).pathname.split('/').filter(segment => /^v\d+(?:[a-z]+\d*)?$/.test(segment)).length
+  const versions = new URL(heard.final).pathname.split('/').filter(isVersion).length
   if (heard.final !== url) failed('the final URL', `redirected to ${heard.final}`)
   else
     tell(

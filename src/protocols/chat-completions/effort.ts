@@ -1,4 +1,4 @@
-import type { ReasoningSpec } from '../../canonical/request.ts'
+import { type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
 import type { Writing } from './content.ts'
@@ -12,13 +12,11 @@ const tokens = (value: unknown) => (typeof value === 'number' ? value : undefine
 const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
 const isOn = flag('enabled', 'disabled')
 
-const modes = new Set<unknown>(['adaptive', 'enabled', 'disabled', 'between_tools'])
-
 /** Where each says what. What stands further up wins. */
 const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
   { path: ['reasoning_effort'], field: 'effort', read: word },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
-  { path: ['thinking', 'type'], field: 'mode', read: value => (modes.has(value) ? word(value) : undefined) },
+  { path: ['thinking', 'type'], field: 'mode', read: value => (reasoningModes.has(value) ? word(value) : undefined) },
   { path: ['enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'thinking'], field: 'mode', read: isOn },

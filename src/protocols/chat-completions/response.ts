@@ -7,7 +7,7 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { bytesOf, noteTokens } from '../../kit/logprobs.ts'
+import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -152,10 +152,8 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
   return tokens.map(token => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }))
 }
 
-const least = -9999
-
 function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
-  const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, least) }
+  const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
   return ext ? spell(told, ext) : told
 }
 

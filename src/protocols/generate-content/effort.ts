@@ -1,4 +1,4 @@
-import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
+import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
@@ -57,8 +57,6 @@ const budgets = new Map([
   ['max', 24_576],
 ])
 
-const modes = new Set(['adaptive', 'enabled', 'disabled', 'between_tools'])
-
 /** As another protocol asked for it. */
 export function encodeThinking(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
@@ -67,7 +65,7 @@ export function encodeThinking(
   report: GeminiReport,
 ): JsonObject | undefined {
   report.rest(rest, undefined, 'reasoning.')
-  if (mode !== undefined && !modes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
+  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = gcThinking === 'auto' ? !onlyBudget(model) : gcThinking === 'level'
   const levels = takesLevel ? (gcLevels?.(model) ?? allLevels) : undefined
   const config = { ...encodeAmount({ effort, budgetTokens, mode }, levels, report), ...encodeShown({ summary, display }, report) }

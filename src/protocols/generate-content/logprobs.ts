@@ -1,5 +1,6 @@
 import type { TokenLogprob } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { leastLogprob } from '../../kit/logprobs.ts'
 
 /** `logprobsResult` of a candidate: the tokens of its answer, and beside each what else could have stood there. */
 
@@ -47,9 +48,7 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
   }
 }
 
-/** JSON has no infinity. */
-const least = -9999
-const encodeToken = ({ token, logprob }: Token): JsonObject => ({ token, logProbability: Math.max(logprob, least) })
+const encodeToken = ({ token, logprob }: Token): JsonObject => ({ token, logProbability: Math.max(logprob, leastLogprob) })
 
 /** Does a token have other bytes than its text, which alone has a place here? */
 export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {

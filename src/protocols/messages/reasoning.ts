@@ -1,5 +1,5 @@
 import type { Message, Signature } from '../../canonical/message.ts'
-import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
+import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -8,8 +8,6 @@ import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
 import { name } from './vocabulary.ts'
-
-const modes = new Set<string>(['adaptive', 'enabled', 'disabled', 'between_tools'])
 
 /** Absolute, because the same effort must not change when the caller lowers the output limit. */
 const budgets = new Map([
@@ -55,7 +53,7 @@ export function encodeReasoningSpec(
     if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
     if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
   }
-  if (mode !== undefined && !modes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
+  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
   const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
   if (off) {
     hide()
@@ -63,7 +61,7 @@ export function encodeReasoningSpec(
     report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : 'reasoning.budgetTokens')
     return { maxTokens }
   }
-  const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && modes.has(mode))
+  const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
   if (!wanted) {
     hide()
     return { maxTokens }
