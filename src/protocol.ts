@@ -37,6 +37,8 @@ export type Protocol<Options extends object = object> = {
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
+  /** As `decodeResponse` has them, read without what else the reply says; of a body that cannot be read, what can. */
+  outcome(wire: unknown, options?: CodecOptions & Options): Outcome
   encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<unknown>
   /** Total: any body of any upstream becomes an error that keeps its status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
@@ -57,6 +59,9 @@ export type OptionWords = 'flag' | 'number' | 'text' | readonly string[]
 export type OptionTable<Options> = {
   readonly [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]-?: OptionWords
 }
+
+/** What a whole reply says of its tokens, and of its failure where it is one. */
+export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
 
 /**
  * `fieldNames`: fields that this wire spells in another way than the protocol's own table says; under `''` the pointer to the body,

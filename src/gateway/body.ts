@@ -1,10 +1,19 @@
 import { envelopeMarks, mayHoldEnvelope } from '../kit/envelope.ts'
 import { refuse } from './error.ts'
+import { endOfString, outlineOf } from './outline.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
-import { mayHoldAny, strictTextOf } from './text.ts'
+import { isUtf8, join, mayHoldAny, strictTextOf } from './text.ts'
 
-/** `bytes`: the body as it came, where it came as bytes. `isPlain`: nothing in it came from another provider by way of us. */
-export type ReadBody = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; isPlain?: boolean }
+export type ReadBody = {
+  /** What its outermost level says: of a long body without its long members, see `outlineOf`. */
+  readonly outline: unknown
+  /** All of it, read when it is first asked for. @throws Refusal 400 */
+  readonly value: unknown
+  /** As it came, where it came as bytes. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
+  /** Nothing in it came from another provider by way of us. */
+  readonly isPlain?: boolean
+}
 
 /** @throws Refusal 400, 413, 415 */
 export async function readJson(
@@ -14,7 +23,7 @@ export async function readJson(
   if ('parsed' in body) {
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
-    return { value }
+    return { value, outline: value }
   }
   const type = headers['content-type']
   if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim()))
@@ -22,10 +31,47 @@ export async function readJson(
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
+  return bytes.length > long ? new LongBody(bytes, depthLimit) : readAll(bytes, depthLimit)
+}
+
+function readAll(bytes: Uint8Array<ArrayBuffer>, depthLimit: number): ReadBody {
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
-  return { value: parse(text), bytes, isPlain: !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text)) }
+  const value = parse(text)
+  return { value, outline: value, bytes, isPlain: !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text)) }
+}
+
+/** Up to this many bytes, reading all is quicker than looking at the outside. */
+const long = 16 * 1024
+
+/** Where the upstream speaks the caller's protocol, nobody need know what is inside. */
+class LongBody implements ReadBody {
+  readonly bytes: Uint8Array<ArrayBuffer>
+  readonly outline: unknown
+  readonly #depthLimit: number
+  #whole: ReadBody | undefined
+
+  constructor(bytes: Uint8Array<ArrayBuffer>, depthLimit: number) {
+    this.bytes = bytes
+    this.#depthLimit = depthLimit
+    // What is not understood is read as a whole, and refused with its place.
+    this.outline = isUtf8(bytes) ? outlineOf(bytes, depthLimit) : undefined
+    if (this.outline === undefined) this.outline = this.#read().value
+  }
+
+  get value(): unknown {
+    return this.#read().value
+  }
+
+  get isPlain(): boolean {
+    return !mayHoldAny(this.bytes, envelopeMarks) || this.#read().isPlain === true
+  }
+
+  #read(): ReadBody {
+    this.#whole ??= readAll(this.bytes, this.#depthLimit)
+    return this.#whole
+  }
 }
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
@@ -53,15 +99,6 @@ export function nesting(bytes: Uint8Array): number {
   return deepest
 }
 
-function endOfString(bytes: Uint8Array, from: number): number {
-  for (let quote = bytes.indexOf(0x22, from); quote >= 0; quote = bytes.indexOf(0x22, quote + 1)) {
-    let slashes = 0
-    while (bytes[quote - 1 - slashes] === 0x5c) slashes++
-    if (slashes % 2 === 0) return quote
-  }
-  return bytes.length
-}
-
 /** The same of a value that somebody else has parsed. */
 function isDeeper(value: unknown, limit: number): boolean {
   let level: unknown[] = [value]
@@ -83,16 +120,6 @@ async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: 
     chunks.push(chunk)
   }
   return join(chunks, length)
-}
-
-export function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
-  const whole = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    whole.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return whole
 }
 
 function parse(text: string): unknown {

@@ -4,7 +4,7 @@ import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
-import { toldBy, translateCounted } from '../translate/response.ts'
+import { translateCounted } from '../translate/response.ts'
 import { createStreamReader, createStreamTranslator } from '../translate/stream.ts'
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -13,9 +13,9 @@ import { bounded, type Opened, readWhole } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
+import { renamed } from './outline.ts'
 import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
-import { renamedText } from './rename.ts'
 import type { GatewayAnswer } from './request.ts'
 import { roughTextOf, textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
@@ -108,7 +108,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
       : await readReply(opened, from === protocol && settings.model === undefined && !service.memory)
   const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
   const { body, notes, signatures, ...told }: ReturnType<typeof translateCounted> =
-    passed === undefined ? counted(reply.value, opened, protocol, trace) : { body: reply.value, notes: [], ...toldBy(reply.value, from, settings) }
+    passed === undefined ? counted(reply.value, opened, protocol, trace) : { body: reply.value, notes: [], ...from.outcome(reply.value, settings) }
   trace.notes.push(...notes)
   trace.usage ??= told.usage ?? {}
   // Its own protocol says of a reply that it failed; any other has errors for that.
@@ -131,15 +131,15 @@ function counted(value: unknown, { prepared: { candidate, settings } }: Opened, 
   const from = candidate.protocol
   try {
     const translated = translateCounted(value, from, to, settings)
-    return from === to ? { ...translated, ...toldBy(value, from, settings) } : translated
+    return from === to ? { ...translated, ...from.outcome(value, settings) } : translated
   } catch (error) {
-    const { usage } = toldBy(value, from, settings)
+    const { usage } = from.outcome(value, settings)
     if (usage) trace.usage ??= usage
     throw error
   }
 }
 
-const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => (model === undefined ? bytes : renamedText(textOf(bytes), model))
+const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => (model === undefined ? bytes : renamed(bytes, model))
 
 type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer> }
 

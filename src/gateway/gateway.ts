@@ -153,9 +153,9 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     trace: Trace,
   ): Promise<Ask> {
     const body = await readJson(request, settled.defaults)
-    const { value } = body
-    if (!isObject(value)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
-    const named = told.model ?? value['model']
+    const { outline } = body
+    if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
+    const named = told.model ?? outline['model']
     if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: 'model' })
     if (named.length > longestModel) throw refuse(400, 'invalid_request', `the model id is longer than ${longestModel} characters`, { param: 'model' })
     if (isPath.test(named))
@@ -164,7 +164,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
     const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
     if (!candidates) throw unknownModel(named)
-    trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(value) ?? false)
+    trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(outline) ?? false)
     const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
     return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
   }

@@ -1,21 +1,21 @@
 import type { Note } from '../canonical/note.ts'
 import { isObject } from '../kit/json.ts'
-import type { Protocol, TranslationContext } from '../protocol.ts'
+import type { Protocol, StreamUsage, TranslationContext } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
 import type { Settings } from '../translate/settings.ts'
 import { without, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
 import { freshIds } from './ids.ts'
+import { renamed, withMembers } from './outline.ts'
 import { keepsItself } from './recall.ts'
-import { renamedText } from './rename.ts'
-import { textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A candidate's request, ready to be sent. */
 export type Prepared = {
   candidate: Candidate
-  body: unknown
+  /** Absent: it goes on as it came. */
+  body?: unknown
   /** The same as it goes over the wire. */
   bytes: string | Uint8Array<ArrayBuffer>
   /** Is the upstream asked for a stream? */
@@ -29,78 +29,123 @@ const all: readonly Protocol[] = Object.values(protocols)
 
 /**
  * The caller's request as this candidate takes it. Between equal protocols the bytes stay as they are, but for the
- * model name.
- * @throws TranslationError
+ * model name and for the wish to be told the usage.
+ * @throws TranslationError, Refusal 400
  */
-export function prepare(
-  { config: { defaults }, memory, isRepeated }: Service,
-  { protocol, operation, body, model, stream, recalled }: Ask,
-  candidate: Candidate,
-): Prepared {
-  const { protocol: to, entry } = candidate
-  const renamed = candidate.model !== model
+export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepared {
+  const { operation, stream } = ask
+  const { entry } = candidate
   const upstreamStream = operation === 'generate' && (entry.streaming === 'both' ? stream : entry.streaming === 'only')
-  const adjusted = without(body.value, protocol, entry.unsupported)
-  const keepsHere = recalled?.keeps === true && !keepsItself(candidate, protocol)
-  const translated = translateRequest(adjusted.body, protocol, to, all, {
-    ...freshIds(),
-    ...(defaults.strict && { strict: defaults.strict }),
-    ...((renamed || to !== protocol) && { model: candidate.model }),
-    ...(body.isPlain && { isPlain: true }),
-    ...demanding(operation, protocol),
-    ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
-    ...candidate.channel.options,
-    ...entry.options,
-    ...recalled?.resolversFor(candidate),
-    ...(keepsHere && { keepsReply: true }),
-    ...(memory?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
-  })
-  const saysStream = to.address.target({ operation, model: '', stream: true }) === to.address.target({ operation, model: '', stream: false })
-  const says = to.wantsStream(translated.body) ?? false
-  const { counting } = to.address
-  const isCounted = operation === 'count-tokens' && to !== protocol
-  const asked = isCounted && counting && isObject(translated.body) ? counting.ask(translated.body, candidate.model) : translated.body
-  const sent = operation === 'generate' && saysStream && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
-  const asking =
-    to === protocol && upstreamStream && candidate.channel.streamUsage && to.streamUsage?.isAsked(sent) === false ? to.streamUsage.ask(sent) : undefined
-  // What was read was written anew: proofs of other providers are taken out, or a history is put in.
-  const unread = translated.context.request === undefined
-  const onlyRenamed = () =>
-    unread && sent === translated.body && adjusted.body === body.value && body.bytes && (!asking || asking.added)
-      ? edited(textOf(body.bytes), renamed ? nameIn(sent, candidate.model) : undefined, asking?.added)
-      : undefined
-  const whole = asking?.wire ?? sent
+  return passed(service, ask, candidate, upstreamStream) ?? translated(service, ask, candidate, upstreamStream)
+}
+
+/** Undefined: something inside the body has to be read, or be another. */
+function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared | undefined {
+  const { protocol, operation, body, recalled } = ask
+  const { protocol: to, entry, channel } = candidate
+  const { outline } = body
+  const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded
+  if (to !== protocol || reads || keepsHere(ask, candidate) || !body.isPlain) return undefined
+  if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
+  if (operation === 'generate' && saysStream(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
+  const asking = askingUsage(outline, candidate, upstreamStream)
+  const bytes = edited(ask, candidate, asking)
+  if (!bytes) return undefined
   return {
     candidate,
-    body: whole,
-    bytes: whole === body.value ? (body.bytes ?? JSON.stringify(whole)) : (onlyRenamed() ?? JSON.stringify(whole)),
+    bytes,
     stream: upstreamStream,
-    notes: [...adjusted.notes, ...translated.notes],
-    settings: {
-      ...freshIds(),
-      ...(memory?.signatures && protocol.keptProofs?.writing),
-      ...(defaults.strict && { strict: defaults.strict }),
-      ...candidate.channel.options,
-      ...entry.options,
-      context: translated.context,
-      maxEventLength: defaults.eventLimit,
-      ...(asking && { hideUsage: true }),
-      renewId: keepsHere || isRepeated,
-      ...(renamed && { model }),
-    },
+    notes: [],
+    settings: settingsOf(service, ask, candidate, { context: { from: protocol.name, to: to.name }, hidesUsage: asking !== undefined }),
   }
 }
 
-/** Some write the name with more before it. */
-const nameIn = (body: unknown, model: string) => (isObject(body) && typeof body['model'] === 'string' ? body['model'] : model)
+function translated(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared {
+  const { memory, config } = service
+  const { defaults } = config
+  const { protocol, operation, body, model, recalled } = ask
+  const { protocol: to, entry, channel } = candidate
+  const adjusted = without(body.value, protocol, entry.unsupported)
+  const {
+    body: wire,
+    notes,
+    context,
+  } = translateRequest(adjusted.body, protocol, to, all, {
+    ...freshIds(),
+    ...(defaults.strict && { strict: defaults.strict }),
+    ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
+    ...(body.isPlain && { isPlain: true }),
+    ...demanding(operation, protocol),
+    ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
+    ...channel.options,
+    ...entry.options,
+    ...recalled?.resolversFor(candidate),
+    ...(keepsHere(ask, candidate) && { keepsReply: true }),
+    ...(memory?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
+  })
+  const { counting } = to.address
+  const isCounted = operation === 'count-tokens' && to !== protocol
+  const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
+  const says = to.wantsStream(wire) ?? false
+  const sent = operation === 'generate' && saysStream(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
+  const asking = to === protocol ? askingUsage(sent, candidate, upstreamStream) : undefined
+  const whole = asking?.wire ?? sent
+  // What was read was written anew: proofs of other providers are taken out, or a history is put in.
+  const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value
+  return {
+    candidate,
+    body: whole,
+    bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? JSON.stringify(whole),
+    stream: upstreamStream,
+    notes: [...adjusted.notes, ...notes],
+    settings: settingsOf(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
+  }
+}
 
-/** The text with another model name and one more field at its beginning; undefined: it has to be written anew. */
-function edited(text: string, model: string | undefined, added: Record<string, unknown> | undefined): string | undefined {
-  const named = model === undefined ? text : renamedText(text, model)
-  if (named === undefined || !added) return named
-  const first = named.indexOf('{') + 1
-  const empty = /^\s*\}/.test(named.slice(first, first + 64))
-  return `${named.slice(0, first)}${JSON.stringify(added).slice(1, -1)}${empty ? '' : ','}${named.slice(first)}`
+type Asking = ReturnType<StreamUsage['ask']> | undefined
+
+/** Undefined: counts come by themselves, are asked for already, or nobody wants them. */
+function askingUsage(body: unknown, { channel, protocol: { streamUsage } }: Candidate, isStream: boolean): Asking {
+  return isStream && channel.streamUsage && streamUsage?.isAsked(body) === false ? streamUsage.ask(body) : undefined
+}
+
+/** The bytes of the body with the candidate's model name and with what is asked for besides; undefined: it has to be written anew. */
+function edited({ body: { bytes, outline }, model }: Ask, candidate: Candidate, asking: Asking): Uint8Array<ArrayBuffer> | undefined {
+  if (!bytes || !isObject(outline) || (asking && !asking.added)) return undefined
+  const named = candidate.model === model ? outline : candidate.protocol.withModel(outline, candidate.model)
+  if (!isObject(named)) return undefined
+  const changed = Object.keys(named).filter(key => named[key] !== outline[key])
+  if (changed.some(key => key !== 'model')) return undefined
+  const kept = changed.length === 0 ? bytes : renamed(bytes, String(named['model']))
+  return kept && asking?.added ? withMembers(kept, asking.added) : kept
+}
+
+/** For translating the answer. */
+function settingsOf(
+  { config: { defaults }, memory, isRepeated }: Service,
+  ask: Ask,
+  candidate: Candidate,
+  { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
+): Prepared['settings'] {
+  return {
+    ...freshIds(),
+    ...(memory?.signatures && ask.protocol.keptProofs?.writing),
+    ...(defaults.strict && { strict: defaults.strict }),
+    ...candidate.channel.options,
+    ...candidate.entry.options,
+    context,
+    maxEventLength: defaults.eventLimit,
+    ...(hidesUsage && { hideUsage: true }),
+    renewId: keepsHere(ask, candidate) || isRepeated,
+    ...(candidate.model !== ask.model && { model: ask.model }),
+  }
+}
+
+const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)
+
+/** Does the body say whether it wants a stream? Elsewhere the address does. */
+function saysStream({ address }: Protocol): boolean {
+  return address.target({ operation: 'generate', model: '', stream: true }) === address.target({ operation: 'generate', model: '', stream: false })
 }
 
 /** Counting needs no limit for an answer that nobody makes. */

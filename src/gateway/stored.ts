@@ -1,11 +1,11 @@
 import type { Service, Trace } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
-import { addressed, failureOf, linked, readSome, readText, unreachable, watch } from './call.ts'
+import { addressed, failureOf, linked, readSome, readWhole, unreachable, watch } from './call.ts'
 import { clientLeft, Refusal, refusalOf, refuse } from './error.ts'
 import { keptHeaders } from './headers.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry } from './options.ts'
-import { renamedText } from './rename.ts'
+import { renamed } from './outline.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { StoredRoute } from './route.ts'
 import type { Kept } from './store.ts'
@@ -72,8 +72,8 @@ async function forward(
     const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
     // A reply that is still being made, told from its beginning.
     if (/^text\/event-stream/i.test(type)) return { ...out, body: told(watched(answer.body), request, trace) }
-    const text = await readText({ answer, watched })
-    return { ...out, body: (model === undefined ? undefined : renamedText(text, model)) ?? text }
+    const bytes = await readWhole({ answer, watched })
+    return { ...out, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
   } catch (error) {
     if (error instanceof Refusal) throw error
     if (controller.signal.aborted) throw refusalOf(controller.signal.reason, 'upstream')

@@ -40,6 +40,21 @@ export function mayHoldAny(bytes: Uint8Array, words: readonly string[]): boolean
   return words.some(word => view.includes(word))
 }
 
+/** False also where the platform cannot tell. */
+export function isUtf8(bytes: Uint8Array): boolean {
+  return node?.isUtf8(bytes) ?? false
+}
+
+export function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return whole
+}
+
 /** For letters beyond ASCII Node's TextDecoder takes five times as long as this: 17 µs for 9 KB. */
 function quickText(bytes: Uint8Array): string | undefined {
   if (!node || node.isAscii(bytes) || !node.isUtf8(bytes)) return undefined

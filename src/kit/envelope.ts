@@ -75,8 +75,8 @@ export function isEnvelope(text: string): boolean {
 /** Between an id and the signature that it carries, for clients that keep nothing else. */
 const mark = '__sig_'
 
-/** JSON without any of these holds none. */
-export const envelopeMarks: readonly string[] = [prefix, mark, prefixInBase64, '\\u00']
+/** JSON without any of these holds none. A search for what begins with `e`, of which any text is full, takes eight times as long. */
+export const envelopeMarks: readonly string[] = [prefix, mark, prefixInBase64.slice(1), '\\u00']
 
 /** An id that only looks as if it carried a signature stays as it is. */
 export function splitId(id: string): { id: string; signature?: Signature } {

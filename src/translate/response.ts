@@ -1,10 +1,9 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
-import type { CanonicalResponse, Usage } from '../canonical/response.ts'
+import type { CanonicalResponse } from '../canonical/response.ts'
 import { noteUntold } from '../kit/failed-reply.ts'
-import { isObject } from '../kit/json.ts'
 import { createReport } from '../kit/report.ts'
-import type { CodecOptions, Encoded, Protocol, Signatures, WireError } from '../protocol.ts'
+import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, refuseIfStrict, type Settings } from './settings.ts'
@@ -22,11 +21,8 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, s
   return translated
 }
 
-/** What a reply says of its tokens, and of its failure where it is one. */
-type Told = { usage?: Usage; error?: CanonicalError }
-
 /** As `translateResponse`, with what was read on the way: reading a reply once more for it costs as much as translating it. */
-export function translateCounted(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse & Told {
+export function translateCounted(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse & Outcome {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
@@ -44,26 +40,10 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   if (restored.error) noteUntold(restored, report)
   const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)
-  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...toldIn(value) }
+  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...outcomeOf(value) }
 }
 
-/** Both stand beside the lists of a reply, which hold what was said and take nearly all the time of reading it; but an empty list can be what failed. */
-export function toldBy(body: unknown, protocol: Protocol, options: CodecOptions): Told {
-  const bare = isObject(body) ? Object.fromEntries(Object.entries(body).map(([key, value]) => [key, Array.isArray(value) ? [] : value])) : body
-  const told = read(bare, protocol, options)
-  return (told?.error ? undefined : told) ?? read(body, protocol, options) ?? told ?? {}
-}
-
-/** Undefined: it cannot be read. */
-function read(body: unknown, protocol: Protocol, options: CodecOptions): Told | undefined {
-  try {
-    return toldIn(protocol.decodeResponse(body, options).value)
-  } catch {
-    return undefined
-  }
-}
-
-const toldIn = ({ usage, error }: Told): Told => ({ ...(usage && { usage }), ...(error && { error }) })
+const outcomeOf = ({ usage, error }: Outcome): Outcome => ({ ...(usage && { usage }), ...(error && { error }) })
 
 /**
  * An error answer of one protocol → another; status and retry hints are part of it.

@@ -1,23 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { urlOf } from '../../src/address/paths.ts'
-import { renamedText } from '../../src/gateway/rename.ts'
-import { asking, hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
-
-test.each([
-  ['{"model":"a"}', '{"model":"b"}'],
-  ['{"x":{"model":"a"},"model":"a"}', '{"x":{"model":"a"},"model":"b"}'],
-  ['{"x":"model","model":"a"}', '{"x":"model","model":"b"}'],
-  ['{"mo\\u0064el":"a"}', '{"mo\\u0064el":"b"}'],
-  ['{"x":"\\\\","model":"\\""}', '{"x":"\\\\","model":"b"}'],
-  ['{"x":["model","a"],"y":1}', undefined],
-  ['{"model":1}', undefined],
-  ['{"model":{"model":"a"}}', undefined],
-  ['{"model":"a","model":"c"}', undefined],
-  ['"model"', undefined],
-])('%s renamed is %s', (text, expected) => {
-  expect(renamedText(text, 'b')).toBe(expected)
-})
+import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 test.each([
   ['https://a.test', '/v1/messages', 'https://a.test/v1/messages'],
@@ -54,6 +38,33 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
     expect(await (await ask(paths['chat-completions'], post(text('nick')))).text()).toBe(reply('nick'))
     expect(seen.calls[0]?.text).toBe(text('real'))
+  })
+
+  test.each(pairs.filter(([client, served]) => client === served))('of a long body in its own protocol too: %s', async protocol => {
+    const { model: _, ...rest } = requests[protocol]
+    const inner = JSON.stringify(rest).slice(1, -1)
+    const text = (model: string) =>
+      `\n{ "odd": 12345678901234567890, "deep": {"model": "stays", "x": ${JSON.stringify('ä\\" "model": '.repeat(3000))}},\t${inner},  "model" : "${model}" }\n`
+    const seen = await upstream(sendJson(200, replies[protocol]))
+    const ask = await start(one(seen.url, protocol, {}, { id: 'm', channels: [{ name: 'up', model: 'real' }] }))
+    expect((await ask(paths[protocol], post(text('m')))).status).toBe(200)
+    expect(seen.calls.map(call => call.text)).toEqual([text('real')])
+  })
+
+  test.each([
+    ['a bracket that is not closed', (text: string) => text.slice(0, -1)],
+    ['a comma too many', (text: string) => `${text.slice(0, -1)},}`],
+    ['a word that there is not', (text: string) => `${text.slice(0, -1)},"odd":[1,nul]}`],
+    ['a second body', (text: string) => `${text}{}`],
+    ['a byte that is no UTF-8', (text: string) => Buffer.concat([Buffer.from(text.slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])])],
+  ])('a long body with %s is refused, and sent to nobody', async (_, broken) => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages'))
+    const text = JSON.stringify({ ...requests.messages, system: 'x'.repeat(40_000) })
+    const response = await ask(paths.messages, { ...post(text), body: broken(text) as string })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } })
+    expect(seen.calls).toEqual([])
   })
 
   test('an alias of a model without another name is sent as the id', async () => {

@@ -7,7 +7,6 @@ import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
 import { defined } from '../../src/kit/defined.ts'
 import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
-import { toldBy } from '../../src/translate/response.ts'
 import { runs } from '../support/runs.ts'
 
 /** Inclusive totals, with parts that fit into them. */
@@ -77,7 +76,7 @@ test.each(all)('$name: the tokens of a reply, and whether it failed, are told wi
   fc.assert(
     fc.property(wiresOf(protocol).response, body => {
       const read = attempt(() => protocol.decodeResponse(body).value)
-      if (read) expect(toldBy(body, protocol, {})).toEqual(defined({ usage: read.usage, error: read.error }))
+      if (read) expect(protocol.outcome(body)).toEqual(defined({ usage: read.usage, error: read.error }))
     }),
     runs(500),
   )

@@ -9,7 +9,7 @@ import { notes } from './notes.ts'
 import { type ChatCompletionsOptions, options } from './options.ts'
 import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse } from './response.ts'
+import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { proofKeys } from './stored-proofs.ts'
 import { streamDecoder } from './stream-decoder.ts'
@@ -33,6 +33,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   decodeRequest,
   encodeRequest,
   decodeResponse,
+  outcome,
   encodeResponse,
   decodeError,
   encodeError,

@@ -1,3 +1,4 @@
+import type { CanonicalError } from '../../canonical/error.ts'
 import type { Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
@@ -9,7 +10,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { Decoded, Encoded } from '../../protocol.ts'
+import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { takesOneCall } from './calls.ts'
 import type { Writing } from './content.ts'
@@ -50,11 +51,23 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
     ...kept(unknown, form),
   }
-  const failed = choices.find(isFailed)
-  if (failed) value.error = { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
-  if (choices.length === 0)
-    value.error = { status: 502, kind: 'internal', message: 'the upstream answered without any choice', protocol: protocolName, raw: wire }
+  const error = failureIn(choices, wire)
+  if (error) value.error = error
   return { value, notes: report.notes }
+}
+
+/** What `decodeResponse` reads of tokens and failure, alone. */
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
+  if (!isObject(wire)) return {}
+  const { choices } = wire
+  return defined({ usage: decodeUsage(findUsage(wire).raw)?.usage, error: failureIn(Array.isArray(choices) ? choices : [], wire) })
+}
+
+function failureIn(choices: readonly unknown[], wire: unknown): CanonicalError | undefined {
+  if (choices.length === 0) return { status: 502, kind: 'internal', message: 'the upstream answered without any choice', protocol: protocolName, raw: wire }
+  const failed = choices.find(isFailed)
+  return failed && { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
 }
 
 /** Some servers tell of the error in the choice that ended in it. */

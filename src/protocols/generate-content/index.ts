@@ -6,7 +6,7 @@ import { frames } from './frames.ts'
 import { fieldNames, notes } from './notes.ts'
 import { type GeminiOptions, options } from './options.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse } from './response.ts'
+import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
@@ -29,6 +29,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   decodeRequest,
   encodeRequest,
   decodeResponse,
+  outcome,
   encodeResponse,
   decodeError,
   encodeError,

@@ -8,7 +8,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { createReport } from '../../kit/report.ts'
-import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
+import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodeParts } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
@@ -62,6 +62,16 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   for (const { messages } of value.candidates) for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
   const spelled = inSpelling(names, spelling)
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
+}
+
+/** What `decodeResponse` reads of tokens and failure, alone. */
+export function outcome(wire: unknown, options: Options = {}): Outcome {
+  const { body, at, beside } = unwrapReply(wire, options)
+  if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }
+  if (!isObject(body)) return {}
+  const { usageMetadata, usage_metadata } = body
+  const counts = inCamelCase(usageMetadata ?? usage_metadata).wire
+  return isObject(counts) ? { usage: decodeUsage(counts) } : {}
 }
 
 /** Who made a signature, which a later request has to know. Changes the part. */

@@ -9,7 +9,7 @@ import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { CodecOptions, Decoded, Encoded } from '../../protocol.ts'
+import type { CodecOptions, Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
@@ -26,8 +26,7 @@ type Options = CodecOptions & MessagesOptions
 
 /** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
-  if (isObject(wire) && isObject(wire['error']))
-    return { value: { candidates: [], error: decodeError({ status: 0, headers: {}, body: wire }).value }, notes: [] }
+  if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createReport(name, notes)
   const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = check(name, MessagesResponse, wire)
   const { input_transformations, ...fields } = beside
@@ -56,6 +55,17 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   }
   return { value, notes: report.notes }
 }
+
+/** What `decodeResponse` reads of tokens and failure, alone. */
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: errorIn(wire) }
+  const usage = isObject(wire) ? wire['usage'] : undefined
+  return isObject(usage) ? { usage: decodeUsage(usage) } : {}
+}
+
+const isErrorBody = (wire: unknown) => isObject(wire) && isObject(wire['error'])
+
+const errorIn = (body: unknown) => decodeError({ status: 0, headers: {}, body }).value
 
 export function decodeTier(word: string | null | undefined): string | undefined {
   return word == null ? undefined : (replyTier.toOurs(word) ?? word)

@@ -8,7 +8,7 @@ import { fieldNames, responsesNotes } from './notes.ts'
 import { options, type ResponsesOptions } from './options.ts'
 import { protocol } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
-import { decodeResponse, encodeResponse } from './response.ts'
+import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
@@ -37,6 +37,7 @@ export const responses: Protocol<ResponsesOptions> = {
   decodeRequest,
   encodeRequest,
   decodeResponse,
+  outcome,
   encodeResponse,
   decodeError,
   encodeError,

@@ -6,13 +6,13 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Decoded, Encoded } from '../../protocol.ts'
+import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItem, encodeMessage } from './items.ts'
 import { keep, ownForm, protocol, spelling, words } from './own.ts'
 import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
-import { type ResponsesItem, ResponsesResponse } from './schema.ts'
+import { type ResponsesItem, ResponsesResponse, ResponsesUsage } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
 import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
@@ -32,6 +32,14 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
     ...(body.status === 'failed' && { error: readFailure(body.error ?? {}) }),
   }
   return { value, notes: report.notes }
+}
+
+/** What `decodeResponse` reads of tokens and failure, alone. */
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: readError(wire) }
+  if (!isObject(wire)) return {}
+  const { usage, status, error } = wire
+  return { ...(ResponsesUsage.accepts(usage) && { usage: decodeUsage(usage) }), ...(status === 'failed' && { error: readFailure(error ?? {}) }) }
 }
 
 function isErrorBody(wire: unknown): boolean {

@@ -4,7 +4,6 @@ import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiLevel } from '../../../src/protocols/generate-content/options.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
-import { toldBy } from '../../../src/translate/response.ts'
 
 type Body = Record<string, unknown>
 
@@ -379,7 +378,7 @@ describe('a body inside of another', () => {
     expect(generateContent.encodeResponse(value, asked)).toEqual({ wire: reply, notes: [] })
     expect(generateContent.withModel(reply, 'other')).toEqual({ ...reply, response: { ...response, modelVersion: 'other' } })
     const counted = { response: { ...response, usageMetadata: { promptTokenCount: 3 } } }
-    expect(toldBy(counted, generateContent, asked as object).usage).toMatchObject({ input: 3 })
+    expect(generateContent.outcome(counted, asked).usage).toMatchObject({ input: 3 })
     const { body, notes } = translateResponse(reply, { from: 'generate-content', to: 'chat-completions', now: 1, ...asked })
     expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] })
     const lost = notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)

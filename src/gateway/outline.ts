@@ -1,0 +1,159 @@
+import { isObject, type JsonObject } from '../kit/json.ts'
+import { join, textOf } from './text.ts'
+
+/** A member of the outermost object: its key as it is written, and where its value stands in the bytes. */
+type Member = { key: string; start: number; end: number }
+
+/** Up to this many bytes a member is short; a list, for that is what conversations are, only up to the smaller number. */
+const short = 4096
+const shortList = 64
+
+/**
+ * The outermost object of a JSON text without what is inside: short members are as they are, of long ones only the kind is
+ * told: `[null]` for a list, `{}` for an object, `''` for a text. Brackets, commas, colons and words are looked at as JSON
+ * has them and texts are leapt over: for 170 KB that takes 80 µs, while making a text of the bytes takes 380 and parsing
+ * it 130. Undefined: no object, no JSON, or more than `deepest` levels.
+ */
+export function outlineOf(bytes: Uint8Array, deepest: number): JsonObject | undefined {
+  const members = membersOf(bytes, deepest)
+  if (!members) return undefined
+  let text = ''
+  let read = 0
+  for (const { start, end } of members) {
+    const kind = bytes[start]
+    if (end - start <= (kind === openList ? shortList : short)) continue
+    text += textOf(bytes.subarray(read, start)) + (kind === openList ? '[null]' : kind === openObject ? '{}' : '""')
+    read = end
+  }
+  try {
+    const value: unknown = JSON.parse(text + textOf(bytes.subarray(read)))
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The bytes of a JSON object with another text under the key `model` of its outermost level; undefined when there is none,
+ * or more than one. Parsing and writing them anew would lose long numbers and every space.
+ */
+export function renamed(bytes: Uint8Array, model: string): Uint8Array<ArrayBuffer> | undefined {
+  const [place, ...more] = membersOf(bytes)?.filter(({ key }) => isModel(key)) ?? []
+  if (!place || more.length > 0 || bytes[place.start] !== quote) return undefined
+  return spliced(bytes, place, JSON.stringify(model))
+}
+
+/** The bytes of a JSON object with more members in front. */
+export function withMembers(bytes: Uint8Array, added: JsonObject): Uint8Array<ArrayBuffer> {
+  const start = bytes.indexOf(openObject) + 1
+  const isEmpty = bytes[bytes.findIndex((byte, at) => at >= start && !isSpace(byte))] === 0x7d
+  return spliced(bytes, { start, end: start }, JSON.stringify(added).slice(1, -1) + (isEmpty ? '' : ','))
+}
+
+function spliced(bytes: Uint8Array, { start, end }: { start: number; end: number }, text: string): Uint8Array<ArrayBuffer> {
+  const put = new TextEncoder().encode(text)
+  return join([bytes.subarray(0, start), put, bytes.subarray(end)], bytes.length - (end - start) + put.length)
+}
+
+/** Keys may be written with escapes. */
+function isModel(key: string): boolean {
+  return key === '"model"' || (key.includes('\\') && JSON.parse(key) === 'model')
+}
+
+const quote = 0x22
+const openList = 0x5b
+const openObject = 0x7b
+
+/** What may come next. */
+const aValue = 0
+const aValueOrEnd = 1
+const aKey = 2
+const aKeyOrEnd = 3
+const aColon = 4
+const aCommaOrEnd = 5
+
+function membersOf(bytes: Uint8Array, deepest = Infinity): Member[] | undefined {
+  const members: Member[] = []
+  const open: number[] = []
+  let next = aValue
+  let key = ''
+  let start = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (isSpace(byte)) continue
+    const { length: depth } = open
+    switch (byte) {
+      case quote: {
+        const end = endOfString(bytes, i + 1)
+        if (end === bytes.length || depth === 0) return undefined
+        if (next === aKey || next === aKeyOrEnd) {
+          if (depth === 1) key = textOf(bytes.subarray(i, end + 1))
+          next = aColon
+        } else if (next === aValue || next === aValueOrEnd) {
+          if (depth === 1) members.push({ key, start: i, end: end + 1 })
+          next = aCommaOrEnd
+        } else return undefined
+        i = end
+        break
+      }
+      case openList:
+      case openObject:
+        if (next > aValueOrEnd || (depth === 0 && byte === openList) || depth >= deepest) return undefined
+        if (depth === 1) start = i
+        open.push(byte)
+        next = byte === openObject ? aKeyOrEnd : aValueOrEnd
+        break
+      case 0x5d:
+      case 0x7d:
+        if (next !== aCommaOrEnd && next !== (byte === 0x7d ? aKeyOrEnd : aValueOrEnd)) return undefined
+        // Closing brackets stand two after the opening ones.
+        if (open.pop() !== byte - 2) return undefined
+        if (depth === 1) return isBlank(bytes, i + 1) ? members : undefined
+        if (depth === 2) members.push({ key, start, end: i + 1 })
+        next = aCommaOrEnd
+        break
+      case 0x2c:
+        if (next !== aCommaOrEnd) return undefined
+        next = open[depth - 1] === openObject ? aKey : aValue
+        break
+      case 0x3a:
+        if (next !== aColon) return undefined
+        next = aValue
+        break
+      default: {
+        const end = endOfWord(bytes, i)
+        if (next > aValueOrEnd || depth === 0 || end === undefined) return undefined
+        if (depth === 1) members.push({ key, start: i, end })
+        next = aCommaOrEnd
+        i = end - 1
+      }
+    }
+  }
+  return undefined
+}
+
+/** The place of the quote that closes a string, or the end of all where none does. */
+export function endOfString(bytes: Uint8Array, from: number): number {
+  for (let at = bytes.indexOf(quote, from); at >= 0; at = bytes.indexOf(quote, at + 1)) {
+    let slashes = 0
+    while (bytes[at - 1 - slashes] === 0x5c) slashes++
+    if (slashes % 2 === 0) return at
+  }
+  return bytes.length
+}
+
+/** Where the number, `true`, `false` or `null` ends that begins here; undefined: it is none. */
+function endOfWord(bytes: Uint8Array, from: number): number | undefined {
+  let word = ''
+  let at = from
+  for (; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte === 0x2c || byte === 0x5d || byte === 0x7d || byte <= 0x20) break
+    word += String.fromCharCode(byte)
+  }
+  return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(word) ? at : undefined
+}
+
+const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+const isBlank = (bytes: Uint8Array, from: number) => bytes.subarray(from).every(isSpace)

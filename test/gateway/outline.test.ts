@@ -1,0 +1,85 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { outlineOf, renamed, withMembers } from '../../src/gateway/outline.ts'
+import { attempt } from '../../src/testing/bodies.ts'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+test.each([
+  ['{"model":"a"}', '{"model":"b"}'],
+  ['{"x":{"model":"a"},"model":"a"}', '{"x":{"model":"a"},"model":"b"}'],
+  ['{"x":"model","model":"a"}', '{"x":"model","model":"b"}'],
+  ['{"mo\\u0064el":"a"}', '{"mo\\u0064el":"b"}'],
+  ['{"x":"\\\\","model":"\\""}', '{"x":"\\\\","model":"b"}'],
+  ['{"x":["model","a"],"y":1}', undefined],
+  ['{"model":1}', undefined],
+  ['{"model":{"model":"a"}}', undefined],
+  ['{"model":"a","model":"c"}', undefined],
+  ['"model"', undefined],
+])('%s with another name is %s', (text, expected) => {
+  const bytes = renamed(new TextEncoder().encode(text), 'b')
+  expect(bytes && new TextDecoder().decode(bytes)).toBe(expected)
+})
+
+test.each<[string, object | undefined]>([
+  ['{}', {}],
+  ['{ "a" : 1 , "b":[ ] }', { a: 1, b: [] }],
+  [`{"long":"${'x'.repeat(5000)}","n":-0.5e+3}`, { long: '', n: -500 }],
+  [`{"list":[${'1,'.repeat(50)}1],"t":true}`, { list: [null], t: true }],
+  [`{"object":{"x":"${'y'.repeat(5000)}"},"z":null}`, { object: {}, z: null }],
+  ['{"__proto__":{"x":1}}', JSON.parse('{"__proto__":{"x":1}}')],
+  ['{"a":1,"a":2}', { a: 2 }],
+  ['{"\\u0061":"\\ud83d\\ude00 😀"}', { a: '😀 😀' }],
+  ...['', ' ', '[]', '1', '"{}"', '{', '{}}', '{}{}', '{"a"}', '{"a":}', '{"a":1,}', '{,}', '{a:1}', '{"a":1 2}', '{"a":[1,]}', '{"a":[,1]}', '{"a":[1}}'].map(
+    (text): [string, undefined] => [text, undefined],
+  ),
+  ...['{"a":{1}}', '{"a":tru}', '{"a":01}', '{"a":1.}', '{"a":+1}', '{"a":"x}', '{"a":"x\\"}', '{"a"::1}', '{"a":1:2}', '{:1}', '{"a":[[[[]]]]}'].map(
+    (text): [string, undefined] => [text, undefined],
+  ),
+])('the outside of %.40s is told', (text, expected) => {
+  expect(outlineOf(bytesOf(text), 4)).toEqual(expected)
+})
+
+test.each([
+  ['{}', '{"x":{"y":1}}'],
+  [' { } ', ' {"x":{"y":1} } '],
+  ['{"a":1}', '{"x":{"y":1},"a":1}'],
+  ['\n{\n"a":1}', '\n{"x":{"y":1},\n"a":1}'],
+])('%j with one more member is %j', (text, expected) => {
+  expect(textOf(withMembers(bytesOf(text), { x: { y: 1 } }))).toBe(expected)
+})
+
+/** Objects as somebody may write them, with spaces between everything. */
+const written = fc.tuple(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.constantFrom(undefined, 1, '\t')).map(([value, space]) => ({
+  value,
+  text: JSON.stringify(value, undefined, space),
+}))
+
+describe('of any object', () => {
+  test('the outside has the same keys, and the same values where they are short', () => {
+    fc.assert(
+      fc.property(written, ({ value, text }) => {
+        const outline = outlineOf(bytesOf(text), 1000)
+        expect(Object.keys(outline ?? {})).toEqual(Object.keys(value))
+        for (const [key, short] of Object.entries(value)) if (JSON.stringify(short, undefined, '\t').length < 20) expect(outline?.[key]).toEqual(short)
+      }),
+    )
+  })
+
+  test('what is damaged outside of its texts is seen to be no JSON', () => {
+    fc.assert(
+      fc.property(written, fc.nat(), fc.constantFrom('', '{', '}', '[', ']', ',', ':', '"', '1', 'x', '-'), ({ text }, place, put) => {
+        const at = place % text.length
+        // Half a letter becomes another one.
+        const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at + 1)))
+        const parsed = attempt(() => JSON.parse(damaged) as unknown)
+        const outline = outlineOf(bytesOf(damaged), 1000)
+        if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) expect(Object.keys(outline ?? {})).toEqual(Object.keys(parsed))
+        // What a text may not hold, a wrong escape or a line end, is not looked for.
+        else if (!/[\\\t\n]/.test(damaged)) expect(outline).toBeUndefined()
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
