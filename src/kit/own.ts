@@ -46,6 +46,11 @@ function hasKeys(object: JsonObject): boolean {
   return false
 }
 
+/** An object with this at the key; without anything where it holds nothing. */
+export function under(key: string, value: JsonObject | undefined): JsonObject {
+  return value && hasKeys(value) ? { [key]: value } : {}
+}
+
 /** Those of these keys that are spelled out as `null`. */
 export function nulls(values: JsonObject): JsonObject {
   const kept: JsonObject = {}

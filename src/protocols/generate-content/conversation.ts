@@ -30,9 +30,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
   const messages: Message[] = []
   const answered = pairing()
   let index = 0
-  const callId = (place: string) => `call_${index}_${place.slice(place.lastIndexOf('/') + 1)}`
-  const ofModel: Reading = { answered, speaks: 'model', ...reading, callId }
-  const ofUser: Reading = { answered, speaks: 'user', ...reading, callId }
+  const ofModel: Reading = { answered, speaks: 'model', ...reading, callId: idFrom }
+  const ofUser: Reading = { answered, speaks: 'user', ...reading, callId: idFrom }
   let run: { message: Message; counts: number[] } | undefined
   for (const content of contents) {
     const at = `${reading.root}/contents/${index}`
@@ -55,6 +54,12 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
     index++
   }
   return messages
+}
+
+/** `call_2_0` for a call at `/contents/2/parts/0`. */
+function idFrom(place: string): string {
+  const [content, , part] = place.split('/').slice(-3)
+  return `call_${content}_${part}`
 }
 
 /** Pieces of one text or thought, as frames of a stream bring them, are one. A signature ends what it stands on. Changes the list. */

@@ -1,7 +1,7 @@
 import type { MediaPart, Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { keep, nulls, ownKeys, ownUnder } from './own.ts'
+import { keep, nulls, ownKeys, ownUnder, under } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import { kindOfMime, name, resolution } from './vocabulary.ts'
@@ -45,8 +45,6 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
     ),
   }
 }
-
-const under = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {})
 
 type Held = { source: MediaPart['source']; mime?: string; filename?: string }
 

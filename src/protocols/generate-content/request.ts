@@ -9,7 +9,7 @@ import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
 import { type GeminiReport, notes } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
@@ -106,8 +106,6 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const spelled = inSpelling(names, spelling)
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
-
-const under = (key: string, value: JsonObject | undefined): JsonObject => (value && Object.keys(value).length > 0 ? { [key]: value } : {})
 
 const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
 

@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
-import { ownForm, ownUnder } from './own.ts'
+import { ownForm, ownUnder, under } from './own.ts'
 import type { GeminiGenerationConfig } from './schema.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
 import { type Options, refuse } from './writing.ts'
@@ -88,7 +88,6 @@ export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?:
   const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
   const { voiceName: voice, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
   if (typeof voice !== 'string' || !voice) return { fields: speechConfig === undefined ? {} : { speechConfig } }
-  const under = (key: string, value: JsonObject) => (Object.keys(value).length > 0 ? { [key]: value } : {})
   const voiceConfig = { ...config, ...under('prebuiltVoiceConfig', prebuilt) }
   return { audio: { voice }, fields: under('speechConfig', { ...speech, ...under('voiceConfig', voiceConfig) }) }
 }

@@ -99,7 +99,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     ...(!native && to === 'client' && { caller: { type: 'direct' } }),
     ...ownKeys(part),
     type: 'tool_use',
-    id: writing.callId(id, at),
+    id: writing.callId(part),
     name: writing.toolName(called, namespace, at),
     ...(own === 'absent' && !input
       ? {}
@@ -138,7 +138,7 @@ export function isNull(input: string): boolean {
 
 /** `blocks`: its content, written. */
 export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], writing: Writing): MessagesRawBlock {
-  const { report, native } = writing
+  const { report } = writing
   const {
     type: _,
     callId,
@@ -170,7 +170,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
   return {
     ...ownKeys(part),
     type: 'tool_result',
-    tool_use_id: writing.callId(callId, native ? undefined : at, 'callId'),
+    tool_use_id: writing.callId(part),
     ...(written !== undefined && { content: written }),
     ...(isError !== undefined && (isError || ext?.[name]) && { is_error: isError }),
     ...(toolset !== undefined && { toolset_name: toolset }),

@@ -9,7 +9,7 @@ import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
 import { name } from './vocabulary.ts'
-import { malformed, type Options, type RequestWriting, type Writing } from './writing.ts'
+import { idOf, malformed, type Options, type RequestWriting, type Writing } from './writing.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
@@ -228,10 +228,8 @@ function encodeTurn(
 ): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
   // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
-  let current: Part | undefined
-  const own: Writing = { native: false, ...writing, callId: id => (current && ids.get(current)) ?? fittingId(id) }
+  const own: Writing = { native: false, ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   return flatMap(known, part => {
-    current = part
     const blocks = encodeParts([part], own, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
     return blocks

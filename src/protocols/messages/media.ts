@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder, under } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
 import { mark, type Writing } from './writing.ts'
@@ -62,8 +62,6 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   const spelled = modelled.includes('media_type') ? nulls({ media_type: wire['media_type'] }) : {}
   return { known, unknown: under('source', rest), nothing: under('source', spelled) }
 }
-
-const under = (key: string, value: JsonObject): JsonObject => (Object.keys(value).length > 0 ? { [key]: value } : {})
 
 const sourceKeys = new Map([
   ['base64', ['media_type', 'data']],

@@ -20,7 +20,7 @@ import { signedBy, takeTransformations } from './thinking.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { name, nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
-import type { Writing } from './writing.ts'
+import { idOf, type Writing } from './writing.ts'
 
 type Options = CodecOptions & MessagesOptions
 
@@ -153,7 +153,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
     report,
     to: 'client',
     native,
-    callId: (id, at, field) => (native ? id : replyCallId(id, at, report, field)),
+    callId: part => (native ? idOf(part) : replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId')),
     toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
     unsigned: 'drop',
     newest: false,

@@ -1,4 +1,4 @@
-import type { CacheTtl, Part } from '../../canonical/message.ts'
+import type { CacheTtl, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
@@ -24,7 +24,8 @@ export type Writing = {
   native: boolean
   /** Another provider has part in the conversation: what bears no proof of this one was never its own. */
   mixed?: boolean
-  callId(id: string, at: string | undefined, field?: 'id' | 'callId'): string
+  /** The id that a call and its result are written with. */
+  callId(part: ToolCallPart | ToolResultPart): string
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
   /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
   called?: ReadonlySet<string>
@@ -85,7 +86,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   return {
     report,
     to: 'provider',
-    callId: id => id,
+    callId: idOf,
     toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
     nameTool,
     called: new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-call' ? [part.id] : [])))),
@@ -101,6 +102,9 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     place: 'messages',
   }
 }
+
+/** As it came. */
+export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
 
 const nameLimit = 128
 
