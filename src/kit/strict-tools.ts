@@ -31,7 +31,9 @@ const opening = ['allOf', 'oneOf', 'not', 'if', 'patternProperties', 'dependentS
 function isClosed(schema: unknown): boolean {
   if (!isObject(schema)) return schema === undefined || schema === false
   if (opening.some(key => key in schema)) return false
-  const { type, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
+  const { type, $ref, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
+  // Without any of these it takes whatever comes.
+  if (type === undefined && $ref === undefined && anyOf === undefined) return false
   const parts = [items, ...(Array.isArray(anyOf) ? anyOf : []), ...valuesOf($defs), ...valuesOf(definitions)]
   if (!parts.every(isClosed)) return false
   const isOfObjects = type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
