@@ -291,12 +291,14 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
           const wire = parseData(data)
           if (wire !== undefined) renamed += frames.write(protocol.withModel(frames.named ? named(wire, event) : wire, model))
         })
+  /** The upstream said itself what it failed with. */
+  const isTold = () => reader.seen.error?.protocol === protocol.name
   return {
     push(chunk) {
       reader.push(chunk)
       if (watched) return ''
       if (!renamer) return shown(bytes.read(chunk))
-      if (reader.seen.ended && !reader.seen.clean) return ''
+      if (reader.seen.ended && !reader.seen.clean && !isTold()) return ''
       renamed = ''
       renamer.push(chunk)
       return shown(renamed)
@@ -307,7 +309,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       renamer?.end()
       const rest = shown(renamer ? renamed : bytes.end()) + (filter?.end() ?? '')
       const { clean, error } = reader.seen
-      if (clean || error?.protocol === protocol.name) return rest
+      if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
       return `${rest}\n\n${frames.failure(failure)}`
     },

@@ -51,6 +51,17 @@ describe.each(hosts)('through %s', (_, start) => {
     await reader.cancel()
   })
 
+  test.each(protocols)('a client that knows the model by another name hears all that its upstream said, and what that failed with: %s', async protocol => {
+    for (const pieces of [[...half(protocol), failures[protocol]], [[...half(protocol), failures[protocol]].join('')]]) {
+      const { url } = await upstream(sendStream(pieces))
+      const ask = await start(one(url, protocol, {}, { channels: [{ name: 'up', model: 'another' }] }))
+      const text = await (await ask(...streaming(protocol))).text()
+      expect(text).toContain('Hel')
+      expect(text).toContain('Overheated')
+      expect(strictOf(protocol).outcome(dataOf(text))).toBe('failed')
+    }
+  })
+
   test.each(pairs)('an upstream that fails at once fails with a status: %s from %s', async (client, served) => {
     const before = served === 'messages' ? [': starting\n\n', 'event: ping\ndata: {"type": "ping"}\n\n'] : [': starting\n\n']
     const { url } = await upstream(sendStream([...(client === served ? [] : before), failures[served]]))

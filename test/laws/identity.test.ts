@@ -1,7 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
 import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
+import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
+import { decodeStream, encodeStream, framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(all)('$name, read and written again', protocol => {
@@ -46,6 +51,23 @@ describe.each(all)('$name, read and written again', protocol => {
         expect(canonicalJson(again.wire.body)).toBe(canonicalJson(wire))
       }),
       runs(1000),
+    )
+  })
+
+  test('a stream under another name of its model says the same but for that name, and fails alike', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), fc.boolean(), (events, isWhole) => {
+        const frames = encodeStream(protocol, events).wires.map(wire => protocol.frames.write(wire))
+        const heard = (model?: string) => {
+          const translator = createStreamTranslator(protocol, protocol, model === undefined ? {} : { model })
+          const text = (isWhole ? [frames.join('')] : frames).map(frame => translator.push(frame)).join('') + translator.end()
+          const wires = framesOf(text).map(({ wire }) => wire)
+          const { response, ...told } = collect(decodeStream(protocol, wires))
+          return { ...told, response: { ...response, model: response.model && 'some' }, outcome: strictOf(protocol.name).outcome(wires) }
+        }
+        expect(heard('other')).toEqual(heard())
+      }),
+      runs(500),
     )
   })
 

@@ -63,3 +63,7 @@ test('the caller’s name of the model is put into a stream whose events are nam
     `event: message_start\ndata: ${JSON.stringify({ type: 'message_start', message: { ...start.message, model: 'alias' } })}\n\n`,
   )
 })
+
+test.each(Object.values(protocols))('an error has no model, and is given none: $name', ({ withModel }) => {
+  for (const error of [{ error: { message: 'no' } }, { type: 'error', error: { message: 'no' } }]) expect(withModel(error, 'alias')).toEqual(error)
+})

@@ -26,7 +26,8 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   options,
   fieldNames,
   detect,
-  withModel: (wire, model) => (isObject(wire) ? { ...wire, model } : wire),
+  // An error has none.
+  withModel: (wire, model) => (isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
   keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },

@@ -27,7 +27,7 @@ export const responses: Protocol<ResponsesOptions> = {
     if (!isObject(wire)) return wire
     const { response } = wire
     if (isObject(response) && typeof wire['type'] === 'string') return { ...wire, response: { ...response, model } }
-    if (typeof wire['type'] === 'string' && !('model' in wire)) return wire
+    if (!('model' in wire) && (typeof wire['type'] === 'string' || wire['error'] != null)) return wire
     return { ...wire, model }
   },
   wantsStream(wire) {
