@@ -615,7 +615,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a cut stream of the same protocol ends as if whole',
     room: 'translate',
-    find: 'if (clean || error?.protocol === protocol.name) return rest',
+    find: 'if (clean || isTold()) return rest',
     replace: "if (clean || rest === '') return rest",
   },
   {
