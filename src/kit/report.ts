@@ -15,112 +15,143 @@ export const commonNotes = {
   'event.unknown': { kind: 'dropped', reason: 'a stream event of a type this library does not know', source: '3.2' },
 } as const satisfies NoteTable
 
-/** Gathers the notes of one codec call. */
-export type Report<Table extends NoteTable> = {
-  notes: Note[]
-  /** `at`: JSON pointer of a node; `field`: a canonical field of it in dots, which is written as the source spells it. */
-  add(code: keyof Table & string, at: string | undefined, field?: string): void
-  /** As `add`, but the code is reported one time only for each field. */
-  once(code: keyof Table & string, at: string | undefined, field?: string): void
-  /** As `add`, for an object whose keys stand among those of its node where the source has no place of its own for it: then one note for each. */
-  addKeys(code: keyof Table & string, at: string | undefined, field: string, value: unknown): void
-  /** As `once`, for each key that is there. */
-  onceEach(code: keyof Table & string, at: string | undefined, fields: object): void
-  /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
-  addMade(code: keyof Table & string, made: object, field?: string): void
-  /** Gives the notes on what was made up their places. `at`: where `wire` stands in the target. */
-  settle(wire: unknown, at?: string): void
-  /** Everything that is left in an object whose written fields were taken out: one note for each key that says something. */
-  rest(left: object, at: string | undefined, prefix?: string): void
-  /** Where the source has a field of its top level. */
-  placeOf(field: string): string
-  /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */
-  ext(ext: ExtMap | undefined, at: string | undefined): void
-}
-
 export function createReport<Table extends NoteTable>(
   protocol: string,
   table: Table,
   fieldNames: FieldNames = {},
   into?: Note[],
 ): Report<Table & typeof commonNotes> {
-  const notes = into ?? []
-  const root = fieldNames[''] ?? ''
-  const seen = into ? undefined : new Set<string>()
-  const isTold = (code: string, path: string) =>
-    seen ? seen.size === seen.add(`${code} ${path}`).size : notes.some(note => note.code === code && note.path === path && note.target === protocol)
-  const pushAt = (code: string, path: string, isPlaced: boolean) => {
-    const entry = table[code] ?? (commonNotes as NoteTable)[code]
-    if (!entry) throw new Error(`no note ${code} in the table of ${protocol}`)
-    // One fact, one note: whoever finds it a second time says nothing new. A node that nobody read has no place of its own.
-    if (isPlaced && path !== '' && isTold(code, path)) return
-    notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: protocol })
+  return new Report(protocol, table, fieldNames, into)
+}
+
+type Made = { code: string; made: object; field: string }
+
+/** Gathers the notes of one codec call. Most calls make none, and there is one for each event of a stream: it costs little until the first. */
+export class Report<Table extends NoteTable> {
+  readonly notes: Note[]
+  readonly #protocol: string
+  readonly #table: NoteTable
+  readonly #fieldNames: FieldNames
+  /** Places of notes by code; those in a list of others are looked for there. */
+  #seen: Set<string> | undefined
+  readonly #isShared: boolean
+  #pending: Made[] | undefined
+
+  constructor(protocol: string, table: NoteTable, fieldNames: FieldNames, into: Note[] | undefined) {
+    this.notes = into ?? []
+    this.#protocol = protocol
+    this.#table = table
+    this.#fieldNames = fieldNames
+    this.#isShared = into !== undefined
   }
-  const push = (code: string, at: string | undefined, field?: string) => {
-    pushAt(code, pathOf(at || root, field, fieldNames), at !== undefined)
+
+  /** `at`: JSON pointer of a node; `field`: a canonical field of it in dots, which is written as the source spells it. */
+  add(code: keyof Table & string, at: string | undefined, field?: string): void {
+    this.#push(code, at, field)
   }
-  /** A key that begins with `../` stands beside the container of the node, as in field names; one that only looks so begins with `./`. */
-  const unknown = (fields: object, at: string, isPlaced: boolean) => {
-    for (const [key, value] of Object.entries(fields)) {
-      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
-      const isKnown = Object.hasOwn(fieldNames, `${key}/*`)
-      if (isObject(value) && isKnown) unknown(value, place, isPlaced)
-      else if (Array.isArray(value) && isKnown) unknownIn(value, place, isPlaced)
-      else pushAt('field.unknown', place, isPlaced)
+
+  /** As `add`, but the code is reported one time only for each field. */
+  once(code: keyof Table & string, at: string | undefined, field?: string): void {
+    const path = this.#pathOf(at, field)
+    if (!this.notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) this.#pushAt(code, path, false)
+  }
+
+  /** As `add`, for an object whose keys stand among those of its node where the source has no place of its own for it: then one note for each. */
+  addKeys(code: keyof Table & string, at: string | undefined, field: string, value: unknown): void {
+    const path = this.#pathOf(at, field)
+    if (path !== this.#placeOf(at) || !isObject(value)) this.#pushAt(code, path, true)
+    else for (const key of Object.keys(value)) this.#pushAt(code, path + step(key), true)
+  }
+
+  /** As `once`, for each key that is there. */
+  onceEach(code: keyof Table & string, at: string | undefined, fields: object): void {
+    for (const key in fields) if (fields[key as never] !== undefined) this.once(code, at, key)
+  }
+
+  /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
+  addMade(code: keyof Table & string, made: object, field = ''): void {
+    this.#pending ??= []
+    this.#pending.push({ code, made, field })
+  }
+
+  /** Gives the notes on what was made up their places. `at`: where `wire` stands in the target. */
+  settle(wire: unknown, at = ''): void {
+    const pending = this.#pending
+    if (!pending) return
+    const places = new Map(pending.map(({ made }) => [made, at]))
+    findPlaces(wire, [], (made, keys) => places.has(made) && places.set(made, at + pointer(keys)))
+    for (const { code, made, field } of pending) this.#push(code, `${places.get(made) ?? at}${field}`)
+    this.#pending = undefined
+  }
+
+  /** Everything that is left in an object whose written fields were taken out: one note for each key that says something. */
+  rest(left: object, at: string | undefined, prefix = ''): void {
+    for (const key in left) {
+      const value: unknown = left[key as never]
+      if (value === undefined || isNeutral(prefix + key, value)) continue
+      const path = this.#pathOf(at, prefix + key)
+      // Keys that nobody modelled of what the node stands in.
+      if (isObject(value) && at?.startsWith(`${path}/`)) this.#unknown(value, path, true)
+      else this.#push('field.unsupported', at, prefix + key)
     }
   }
+
+  /** Where the source has a field of its top level. */
+  placeOf(field: string): string {
+    return this.#pathOf(undefined, field)
+  }
+
+  /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */
+  ext(ext: ExtMap | undefined, at: string | undefined): void {
+    if (!ext) return
+    for (const name in ext) {
+      const fields = name === this.#protocol ? undefined : ext[name]?.fields
+      if (fields) this.#unknown(fields, this.#placeOf(at), at !== undefined)
+    }
+  }
+
+  #placeOf(at: string | undefined): string {
+    return at || (this.#fieldNames[''] ?? '')
+  }
+
+  #pathOf(at: string | undefined, field: string | undefined): string {
+    return pathOf(this.#placeOf(at), field, this.#fieldNames)
+  }
+
+  #push(code: string, at: string | undefined, field?: string): void {
+    this.#pushAt(code, this.#pathOf(at, field), at !== undefined)
+  }
+
+  #pushAt(code: string, path: string, isPlaced: boolean): void {
+    const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
+    if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
+    // One fact, one note: whoever finds it a second time says nothing new. A node that nobody read has no place of its own.
+    if (isPlaced && path !== '' && this.#isTold(code, path)) return
+    this.notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: this.#protocol })
+  }
+
+  #isTold(code: string, path: string): boolean {
+    if (this.#isShared) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
+    this.#seen ??= new Set()
+    return this.#seen.size === this.#seen.add(`${code} ${path}`).size
+  }
+
+  /** A key that begins with `../` stands beside the container of the node, as in field names; one that only looks so begins with `./`. */
+  #unknown(fields: object, at: string, isPlaced: boolean): void {
+    for (const [key, value] of Object.entries(fields)) {
+      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
+      const isKnown = Object.hasOwn(this.#fieldNames, `${key}/*`)
+      if (isObject(value) && isKnown) this.#unknown(value, place, isPlaced)
+      else if (Array.isArray(value) && isKnown) this.#unknownIn(value, place, isPlaced)
+      else this.#pushAt('field.unknown', place, isPlaced)
+    }
+  }
+
   /** Known members of a list have left nothing, or an object of what is unknown. */
-  const unknownIn = (list: unknown[], at: string, isPlaced: boolean) => {
+  #unknownIn(list: unknown[], at: string, isPlaced: boolean): void {
     for (const [index, value] of list.entries())
-      if (isObject(value)) unknown(value, at + step(index), isPlaced)
-      else pushAt('field.unknown', at + step(index), isPlaced)
-  }
-  const once = (code: string, at: string | undefined, field?: string) => {
-    const path = pathOf(at || root, field, fieldNames)
-    if (!notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) pushAt(code, path, false)
-  }
-  let pending: { code: string; made: object; field: string }[] = []
-  return {
-    notes,
-    add: push,
-    addMade(code, made, field = '') {
-      pending.push({ code, made, field })
-    },
-    settle(wire, at = '') {
-      if (pending.length === 0) return
-      const places = new Map(pending.map(({ made }) => [made, at]))
-      findPlaces(wire, [], (made, keys) => places.has(made) && places.set(made, at + pointer(keys)))
-      for (const { code, made, field } of pending) push(code, `${places.get(made) ?? at}${field}`)
-      pending = []
-    },
-    once,
-    addKeys(code, at, field, value) {
-      const place = at || root
-      const path = pathOf(place, field, fieldNames)
-      if (path !== place || !isObject(value)) pushAt(code, path, true)
-      else for (const key of Object.keys(value)) pushAt(code, path + step(key), true)
-    },
-    onceEach(code, at, fields) {
-      for (const key in fields) if (fields[key as never] !== undefined) once(code, at, key)
-    },
-    rest(left, at, prefix = '') {
-      for (const key in left) {
-        const value: unknown = left[key as never]
-        if (value === undefined || isNeutral(prefix + key, value)) continue
-        const path = pathOf(at || root, prefix + key, fieldNames)
-        // Keys that nobody modelled of what the node stands in.
-        if (isObject(value) && at?.startsWith(`${path}/`)) unknown(value, path, true)
-        else push('field.unsupported', at, prefix + key)
-      }
-    },
-    placeOf: field => pathOf(root, field, fieldNames),
-    ext(ext, at) {
-      if (!ext) return
-      for (const name in ext) {
-        const fields = name === protocol ? undefined : ext[name]?.fields
-        if (fields) unknown(fields, at || root, at !== undefined)
-      }
-    },
+      if (isObject(value)) this.#unknown(value, at + step(index), isPlaced)
+      else this.#pushAt('field.unknown', at + step(index), isPlaced)
   }
 }
 

@@ -45,6 +45,7 @@ export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonO
 
 /** `left`: what is said in no word that is known here, or was said otherwise before; `places`: where each canonical field stood. */
 export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
+  if (Object.keys(came).length === 0) return { spec: undefined, left: came, places: {} }
   const spec: Record<string, string | number> = {}
   const places: FieldNames = {}
   const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? { ...value } : value]))

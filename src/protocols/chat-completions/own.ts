@@ -10,7 +10,7 @@ export type Told<T> = { [K in keyof T]: Exclude<T[K], null> }
 /** The object without its nulls, and the keys that held one. */
 export function told<T extends object>(wire: T): { told: Told<T>; nulls: string[] } {
   const nulls: string[] = []
-  for (const [key, value] of Object.entries(wire)) if (value === null) nulls.push(key)
+  for (const key in wire) if (wire[key] === null) nulls.push(key)
   if (nulls.length === 0) return { told: wire as Told<T>, nulls }
   return { told: Object.fromEntries(Object.entries(wire).filter(([, value]) => value !== null)) as Told<T>, nulls }
 }
@@ -37,7 +37,7 @@ export function formOf(ext: ExtMap | undefined): JsonObject {
 export function spell(known: JsonObject, ext: ExtMap | undefined): JsonObject {
   const kept = own(ext)
   // Whatever another protocol told has nothing kept.
-  if (!kept) return merge({}, known)
+  if (!kept) return defined(known)
   const nulls = kept.form?.['nulls']
   const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
   return merge({ ...base, ...kept.fields }, known)
@@ -46,7 +46,7 @@ export function spell(known: JsonObject, ext: ExtMap | undefined): JsonObject {
 /** `over` wins; objects on both sides are merged. */
 export function merge(under: JsonObject, over: JsonObject): JsonObject {
   const merged = { ...under }
-  for (const key of Object.keys(over)) {
+  for (const key in over) {
     const value = over[key]
     if (value === undefined) continue
     const below = Object.hasOwn(merged, key) ? merged[key] : undefined

@@ -21,7 +21,9 @@ export function refuseState({ state, cache }: CanonicalRequest, { report, option
     'state.background': background || undefined,
     'cache.contentRef': cache?.contentRef,
   }
-  for (const [field, told] of Object.entries(bearing)) {
+  let field: keyof typeof bearing
+  for (field in bearing) {
+    const told = bearing[field]
     if (told === undefined || told === null) continue
     if (options.onUnresolvable !== 'note') {
       const path = `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`

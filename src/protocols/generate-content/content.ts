@@ -40,7 +40,7 @@ export function decodePart(part: GeminiPart, at: string, reading: Reading): Part
   if (isPartOf(part, 'functionCall') && isOfRole(part, reading)) return decodeCall(part, at, reading)
   if (isPartOf(part, 'functionResponse') && isOfRole(part, reading)) return decodeResult(part, at, reading)
   if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at, reading)
-  for (const [key, { phase, tool }] of Object.entries(serverParts)) {
+  for (const [key, { phase, tool }] of serverParts) {
     const told = part[key]
     if (isObject(told)) return decodeServerTool(part, told, { phase, tool: tool ?? serverToolOfType(told['toolType']) }, at)
   }
@@ -114,8 +114,8 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
 }
 
 /** What a result holds is no part of the answer: nothing of it stands beside that. */
-function inResult({ beside: _, ...writing }: Writing): Writing {
-  return { inResult: true, ...writing }
+function inResult(writing: Writing): Writing {
+  return { ...writing, inResult: true, beside: undefined }
 }
 
 function encodeText(part: TextPart, writing: Writing): GeminiPart[] {

@@ -44,7 +44,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     ...unknown
   } = check(name, GeminiRequest, spelling.wire, path => place(at + path))
   const names: FieldNames = at ? { '': at } : {}
-  const reading: Reading = { report, root: at, place, names, callId: place => `call_${place}` }
+  const reading: Reading = { report, root: at, place, names, callId: place => `call_${place}`, speaks: undefined, answered: undefined }
   const called = options.path === undefined ? undefined : match(options.path)
   const { model: outer, ...others } = beside
   const said = model || (typeof outer === 'string' ? outer : undefined)
@@ -107,7 +107,11 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
 
-const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
+function emptied(texts: JsonObject): JsonObject {
+  const kept: JsonObject = {}
+  for (const key in texts) if (texts[key] === '') kept[key] = ''
+  return kept
+}
 
 type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject }
 

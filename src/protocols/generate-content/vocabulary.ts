@@ -80,12 +80,12 @@ export const resolution = twoWay<string, NonNullable<MediaPart['detail']>>([
 ])
 
 /** Parts that only a provider writes, by what they are of. `toolCall` and `toolResponse` tell their tool themselves. */
-export const serverParts = {
-  executableCode: { phase: 'call', tool: 'code_execution' },
-  codeExecutionResult: { phase: 'result', tool: 'code_execution' },
-  toolCall: { phase: 'call', tool: undefined },
-  toolResponse: { phase: 'result', tool: undefined },
-} as const satisfies Record<string, { phase: 'call' | 'result'; tool: ServerToolKind | undefined }>
+export const serverParts: readonly (readonly [key: string, { phase: 'call' | 'result'; tool: ServerToolKind | undefined }])[] = [
+  ['executableCode', { phase: 'call', tool: 'code_execution' }],
+  ['codeExecutionResult', { phase: 'result', tool: 'code_execution' }],
+  ['toolCall', { phase: 'call', tool: undefined }],
+  ['toolResponse', { phase: 'result', tool: undefined }],
+]
 
 const toolTypes = new Map<string, ServerToolKind>([
   ['GOOGLE_SEARCH_WEB', 'web_search'],

@@ -44,15 +44,16 @@ function held(given: unknown, keys: readonly string[]): Held {
 
 /** The keys of a body and those that stand beside it, which begin with `../` where they are kept. */
 export function asBeside(fields: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(fields).map(([key, value]) => [`../${key}`, value]))
+  const beside: JsonObject = {}
+  for (const key in fields) beside[`../${key}`] = fields[key]
+  return beside
 }
 
 /** A key of the body itself that happens to look like that begins with `./` where it is kept. */
 export function asInside(fields: JsonObject): JsonObject {
-  const entries = Object.entries(fields)
-  return entries.some(([key]) => looksKept.test(key))
-    ? Object.fromEntries(entries.map(([key, value]) => [looksKept.test(key) ? `./${key}` : key, value]))
-    : fields
+  const inside: JsonObject = {}
+  for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]
+  return inside
 }
 
 const looksKept = /^\.{1,2}\//
@@ -60,9 +61,9 @@ const looksKept = /^\.{1,2}\//
 export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: JsonObject } {
   const inside: JsonObject = {}
   const beside: JsonObject = {}
-  for (const [key, value] of Object.entries(kept)) {
-    if (key.startsWith('../')) beside[key.slice(3)] = value
-    else inside[key.startsWith('./') ? key.slice(2) : key] = value
+  for (const key in kept) {
+    if (key.startsWith('../')) beside[key.slice(3)] = kept[key]
+    else inside[key.startsWith('./') ? key.slice(2) : key] = kept[key]
   }
   return { inside, beside }
 }

@@ -24,12 +24,12 @@ export type Reading = {
   /** The id of a call that came without one. */
   callId(at: string): string
   /** Who says it. Absent: whoever may. */
-  speaks?: 'model' | 'user' | 'instructions'
+  speaks?: 'model' | 'user' | 'instructions' | undefined
   /** The id of the call that a result answers. */
-  answered?(result: { id: string | undefined; name: string | undefined }, at: string): string
+  answered?: ((result: { id: string | undefined; name: string | undefined }, at: string) => string) | undefined
 }
 
-/** What writing a part needs to know. */
+/** What writing a part needs to know. In a request all keys are there from the start: a copy with other values is then made in no time. */
 export type Writing = {
   report: GeminiReport
   /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
@@ -40,9 +40,9 @@ export type Writing = {
   /** The id that a call and its result are written with; undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
   /** The call that a result answers. */
-  callOf?(result: ToolResultPart): ToolCallPart | undefined
+  callOf?: ((result: ToolResultPart) => ToolCallPart | undefined) | undefined
   /** Calls that are written with the documented placeholder, for want of a signature. */
-  unsigned?: ReadonlySet<Part>
+  unsigned?: ReadonlySet<Part> | undefined
   /** Are these the instructions, where nothing vanishes unsaid? */
   instructs?: boolean
   /** Who will read it. */
@@ -54,7 +54,7 @@ export type Writing = {
   serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
   /** Takes what of a text stands elsewhere in a reply: its citations and the odds of its tokens. Absent: there is no such place. */
-  beside?(part: TextPart, written: GeminiPart): void
+  beside?: ((part: TextPart, written: GeminiPart) => void) | undefined
 }
 
 /** Calls and results inside of others are nobody's to answer, and thoughts nobody's to think. */
@@ -101,6 +101,11 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     report,
     to: 'provider',
     native,
+    callOf: undefined,
+    unsigned: undefined,
+    instructs: false,
+    inResult: false,
+    beside: undefined,
     toolName: (called, namespace, at) => nameTool(called, namespace, at),
     nameTool,
     callId(id, part) {

@@ -122,7 +122,7 @@ function encodeSystem(leading: readonly Message[], native: boolean, writing: Req
   return flatMap(leading, message =>
     encodeParts(
       message.parts.filter(part => isInstruction(part, native, writing.report)),
-      { native, ...writing, place: 'system' },
+      { ...writing, place: 'system' },
       'system',
     ),
   )
@@ -138,7 +138,7 @@ function isInstruction(part: Part, native: boolean, report: MessagesReport): boo
 function encodeNative(message: Message, writing: RequestWriting): JsonObject {
   const { role, parts } = message
   const { content: told, config } = splitConfig(parts)
-  const blocks = encodeParts(told, { native: true, ...writing }, role)
+  const blocks = encodeParts(told, writing, role)
   const [only] = blocks
   const string = ownForm(message)?.['content'] === 'string'
   const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
@@ -228,7 +228,7 @@ function encodeTurn(
 ): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
   // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
-  const own: Writing = { native: false, ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
+  const own: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   return flatMap(known, part => {
     const blocks = encodeParts([part], own, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)

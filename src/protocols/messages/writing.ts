@@ -15,7 +15,7 @@ import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & MessagesOptions
 
-/** What writing a part needs to know. */
+/** What writing a part needs to know. In a request all keys are there from the start: a copy with other values is then made in no time. */
 export type Writing = {
   report: MessagesReport
   /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
@@ -53,7 +53,7 @@ export function mark(cache: { ttl?: CacheTtl } | undefined, node: Part, { report
 
 // ---- for requests
 
-export type RequestWriting = Omit<Writing, 'native'> & {
+export type RequestWriting = Writing & {
   renamed: NonNullable<EncodingContext['tools']>
   nameTool(called: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
@@ -86,6 +86,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   return {
     report,
     to: 'provider',
+    native,
     callId: idOf,
     toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
     nameTool,

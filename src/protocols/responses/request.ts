@@ -128,7 +128,7 @@ type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> }
 /** Without the keys that say nothing. */
 function present<T extends object>(from: T): Present<T> {
   const kept: JsonObject = {}
-  for (const [key, value] of Object.entries(from)) if (value != null) kept[key] = value
+  for (const key in from) if (from[key] != null) kept[key] = from[key]
   return kept as Present<T>
 }
 
