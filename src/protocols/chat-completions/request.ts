@@ -24,8 +24,6 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const report = createChatReport(options.fieldNames)
   const { told: body, nulls } = told(check(protocolName, ChatRequest, wire))
   const {
-    model,
-    messages,
     audio,
     frequency_penalty,
     presence_penalty,
@@ -34,8 +32,6 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     logit_bias,
     logprobs,
     top_logprobs,
-    max_completion_tokens,
-    max_tokens,
     metadata,
     modalities,
     moderation,
@@ -51,18 +47,22 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     service_tier,
     stop,
     store,
-    stream,
-    stream_options,
-    temperature,
     top_p,
     top_k,
     min_p,
     repetition_penalty,
-    tool_choice,
-    tools,
     user,
     verbosity,
     web_search_options,
+    temperature,
+    stream_options,
+    stream,
+    max_completion_tokens,
+    max_tokens,
+    tool_choice,
+    tools,
+    messages,
+    model,
     ...unknown
   } = body
   const { came: controls, rest: others } = splitControls(unknown)
@@ -179,15 +179,10 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   }
   const form = formOf(ext)
   const {
-    model,
-    messages,
-    tools: _tools,
-    toolChoice: _choice,
     parallelToolCalls: _parallel,
     output: _output,
     reasoning,
     sampling,
-    maxOutputTokens,
     stop,
     candidateCount,
     logprobs,
@@ -198,8 +193,13 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     state,
     safety,
     prediction,
-    stream,
     ext: _,
+    stream,
+    maxOutputTokens,
+    toolChoice: _choice,
+    tools: _tools,
+    messages,
+    model,
     ...rest
   } = value
   report.rest(rest, '')

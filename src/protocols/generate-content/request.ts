@@ -30,17 +30,17 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const place = placesOf(spelling, at)
   const {
     model,
-    contents,
-    systemInstruction,
-    tools,
-    toolConfig,
     safetySettings,
-    generationConfig,
     cachedContent,
     serviceTier,
     store,
     labels,
     continuationToken,
+    toolConfig,
+    tools,
+    generationConfig,
+    systemInstruction,
+    contents,
     ...unknown
   } = check(name, GeminiRequest, spelling.wire, path => place(at + path))
   const names: FieldNames = at ? { '': at } : {}
@@ -117,11 +117,9 @@ type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: J
 
 function decodeConfig(config: GeminiGenerationConfig): Config {
   const {
-    temperature,
     topP,
     topK,
     candidateCount,
-    maxOutputTokens,
     stopSequences,
     presencePenalty,
     frequencyPenalty,
@@ -134,8 +132,10 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
     _responseJsonSchema,
     responseFormat,
     responseModalities,
-    thinkingConfig,
     speechConfig: _speech,
+    thinkingConfig,
+    temperature,
+    maxOutputTokens,
     ...fields
   } = config
   const format = decodeFormat(config)
@@ -209,15 +209,10 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createReport(name, notes, options.fieldNames)
   const {
-    model,
-    messages,
-    tools,
-    toolChoice,
     parallelToolCalls,
     output,
     reasoning,
     sampling,
-    maxOutputTokens: _,
     stop: __,
     candidateCount: ___,
     logprobs: ____,
@@ -228,8 +223,13 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     state,
     safety,
     prediction,
-    stream,
     ext,
+    stream,
+    maxOutputTokens: _,
+    toolChoice,
+    tools,
+    messages,
+    model,
     ...left
   } = request
   const form = ownForm(request)

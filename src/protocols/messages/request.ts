@@ -35,20 +35,11 @@ import { malformed, type Options, startWriting } from './writing.ts'
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createReport(name, notes)
   const {
-    model,
-    messages,
-    max_tokens,
-    system,
-    temperature,
     top_p,
     top_k,
     stop_sequences,
-    stream,
-    thinking,
     output_config,
     output_format,
-    tools,
-    tool_choice,
     metadata,
     service_tier,
     speed,
@@ -57,6 +48,15 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     diagnostics,
     context_management,
     thread,
+    temperature,
+    thinking,
+    system,
+    stream,
+    max_tokens,
+    tool_choice,
+    tools,
+    messages,
+    model,
     ...unknown
   } = check(name, MessagesRequest, wire)
   if (options.requireMaxTokens && max_tokens == null) throw malformed('/max_tokens', 'a request says how many tokens it wants')
@@ -168,15 +168,10 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const report = createReport(name, notes, options.fieldNames)
   const request = withStrictTools(given, report)
   const {
-    model,
-    messages,
-    tools,
-    toolChoice,
     parallelToolCalls,
     output,
     reasoning,
     sampling,
-    maxOutputTokens,
     stop,
     candidateCount,
     logprobs,
@@ -187,8 +182,13 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     state,
     safety,
     prediction,
-    stream,
     ext,
+    stream,
+    maxOutputTokens,
+    toolChoice,
+    tools,
+    messages,
+    model,
     ...left
   } = request
   report.rest({ ...left, ...defined({ metadata, prediction }) }, undefined)

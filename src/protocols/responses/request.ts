@@ -29,23 +29,12 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
         `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
       )
   const {
-    model,
-    input,
-    instructions,
-    max_output_tokens: maxOutputTokens,
     max_tool_calls: maxToolCalls,
-    temperature,
     top_p: topP,
     top_logprobs: topLogprobs,
     presence_penalty: presencePenalty,
     frequency_penalty: frequencyPenalty,
-    parallel_tool_calls: parallelToolCalls,
-    tools,
-    tool_choice: toolChoice,
     text,
-    reasoning,
-    include,
-    store,
     previous_response_id: previous,
     conversation,
     background,
@@ -59,9 +48,20 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     safety_identifier: safetyId,
     user,
     service_tier: tier,
-    stream,
     stream_options: streamOptions,
     moderation,
+    temperature,
+    store,
+    include,
+    reasoning,
+    stream,
+    max_output_tokens: maxOutputTokens,
+    parallel_tool_calls: parallelToolCalls,
+    tool_choice: toolChoice,
+    tools,
+    instructions,
+    input,
+    model,
     ...rest
   } = body
   const form: OwnForm = {
@@ -193,15 +193,10 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   const { report } = w
   const value = withStrictTools(request, report)
   const {
-    model,
-    messages,
-    tools,
-    toolChoice,
     parallelToolCalls,
     output,
     reasoning,
     sampling,
-    maxOutputTokens,
     stop,
     candidateCount,
     logprobs,
@@ -212,8 +207,13 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
     state,
     safety,
     prediction,
-    stream,
     ext,
+    stream,
+    maxOutputTokens,
+    toolChoice,
+    tools,
+    messages,
+    model,
     ...rest
   } = value
   report.ext(ext, '')
