@@ -313,6 +313,7 @@ function placesById(turns: readonly Message[], idsOf: (turn: Message) => readonl
 
 /** The results of a turn's calls directly after it, in the order of the calls. */
 function placeResults(turns: Message[], { report, options, invented }: Writing): Message[] {
+  if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
   const repair = options.repairToolPairs ?? 'keep'
   const placed: Message[] = []
   const results = placesById(turns, turn => [resultOf(turn)?.callId])

@@ -71,8 +71,8 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const put = (key: string, rest: JsonObject) => {
     if (Object.keys(rest).length > 0) fields[key] = rest
   }
-  const words = Object.entries(metadata ?? {})
-  put('metadata', Object.fromEntries(words.filter(([, value]) => typeof value !== 'string')))
+  const words = metadata && Object.entries(metadata)
+  if (words) put('metadata', Object.fromEntries(words.filter(([, value]) => typeof value !== 'string')))
   const { told: streaming } = told(stream_options ?? {})
   const { include_usage, include_obfuscation, ...streamRest } = streaming
   put('stream_options', streamRest)
@@ -107,7 +107,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     cache: some({ key: prompt_cache_key, mode, ttl, retention: prompt_cache_retention }),
     serviceTier: some({ tier: service_tier }),
     user: some({ safetyId: safety_identifier, user }),
-    metadata: metadata && Object.fromEntries(words.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
+    metadata: words && Object.fromEntries(words.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
     state: some({ store }),
     safety: some({ moderation }),
     prediction: prediction && { parts: decodeContent(prediction.content, '/prediction') },

@@ -95,7 +95,7 @@ export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObjec
   if (!stream) return {}
   const { enabled, includeUsage, obfuscation } = stream
   const came = isObject(form['streamOptions']) ? form['streamOptions'] : undefined
-  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
+  const nulls = came && Object.fromEntries(Object.entries(came).filter(([, value]) => value === null))
   const told = { ...nulls, ...defined({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation }) }
   const options = came || Object.keys(told).length > 0 ? told : undefined
   return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: verbatim || enabled ? options : undefined }

@@ -32,13 +32,17 @@ function decoded(model: string): string {
 /** Models of one's own stand beside those of the provider. */
 const ownerOf = (model: string) => (/^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/')
 
-/** Path and query of a call. */
-export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
-  const owner = ownerOf(model)
+/** Where a model stands whose name is more than a word. */
+function placeOf(model: string): string {
   const steps = model.toWellFormed().split('/')
   // A step that leads elsewhere is a letter like any other.
   const isPlain = steps.every(step => !/^\.{1,2}$/.test(step))
-  const place = `/${api}/${isPlain ? owner : 'models/'}${steps.map(encodeURIComponent).join(isPlain ? '/' : '%2F')}`
+  return `${isPlain ? ownerOf(model) : 'models/'}${steps.map(encodeURIComponent).join(isPlain ? '/' : '%2F')}`
+}
+
+/** Path and query of a call. */
+export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
+  const place = `/${api}/${/^\w[\w.-]*$/.test(model) ? `models/${model}` : placeOf(model)}`
   if (operation === 'count-tokens') return `${place}:countTokens`
   return stream ? `${place}:streamGenerateContent?alt=sse` : `${place}:generateContent`
 }

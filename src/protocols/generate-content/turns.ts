@@ -23,7 +23,8 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
     'model',
   )
   const answers = pair(joined)
-  const pairs: Pairs = new Map([...answers].map(([call, result]) => [result, call]))
+  const pairs: Pairs = new Map()
+  for (const [call, result] of answers) pairs.set(result, call)
   const invented = new Set<Part>()
   const turns: Turn[] = []
   let results: Turn | undefined

@@ -215,6 +215,7 @@ export function settle(
   { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
   report: MessagesReport,
 ): void {
+  if (marks.length === 0) return
   const gone = settleMarks(marks, report)
   if (gone.size === 0) return
   takeMarks(tools ?? [], gone)

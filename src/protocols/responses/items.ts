@@ -1,5 +1,6 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus, unknownStatus } from './item-head.ts'
@@ -96,7 +97,7 @@ function leavesItem(part: Part, { target }: Writing): boolean {
 
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
-  const content = parts.flatMap<JsonObject>(part => {
+  const content = flatMap(parts, (part): JsonObject[] => {
     if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && part.signature)) return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
     w.report.rest({ citations: part.citations }, part.at)

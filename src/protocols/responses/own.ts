@@ -40,8 +40,10 @@ export function ownFields(node: WithExt): JsonObject {
 
 /** A wire object: what is known, under it what nobody modelled, spelled as it was. */
 export function wireOf(known: JsonObject, node?: WithExt): JsonObject {
-  const form = ownForm(node)
-  const out: JsonObject = { ...ownFields(node), ...defined(known) }
+  const own = node?.ext?.[protocol]
+  if (!own) return defined(known)
+  const { form } = own
+  const out: JsonObject = { ...own.fields, ...defined(known) }
   if (!form) return out
   for (const key of words(form['absent'])) if (isEmpty(out[key])) delete out[key]
   for (const key of words(form['nulls'])) if (isEmpty(out[key])) out[key] = null
