@@ -59,7 +59,10 @@ export function unwrapSignature(given: string): Envelope | undefined {
 /** Does any text inside the value claim to be an envelope? Looks at every string, so only where it matters. */
 export function holdsEnvelope(value: unknown): boolean {
   if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsEnvelope)
+  if (Array.isArray(value)) return value.some(holdsEnvelope)
+  if (!isObject(value)) return false
+  for (const key in value) if (holdsEnvelope(value[key])) return true
+  return false
 }
 
 /** Can JSON of this text hold one? Cheap: letters are looked for, also where they are escaped. */
