@@ -17,23 +17,31 @@ function bytesOf(text: string): Uint8Array {
 
 /** The same text gives the same id of `length` letters and digits, always. */
 export function hashId(text: string, length = 24): string {
-  const rest = sha256(bytesOf(text))
+  const rest = wordsOf(sha256(bytesOf(text)))
   let id = ''
   while (id.length < length) {
-    // Three letters at a time: that many fit the whole numbers that are quick.
+    // Three letters at a time: what is left of a division by so many, and a word behind it, make a number that is exact.
     const three = divide(rest, base ** 3)
     id += `${alphabet[three % base]}${alphabet[Math.floor(three / base) % base]}${alphabet[Math.floor(three / base ** 2)]}`
   }
   return id.slice(0, length)
 }
 
-/** Divides a big number that is given in bytes, and gives what is left over: on so small ones it is faster than BigInt. */
-function divide(bytes: Uint8Array, by: number): number {
+/** A big number in pieces of 32 bits: a division has an eighth of the steps that single bytes take. */
+function wordsOf(bytes: Uint8Array): number[] {
+  const words: number[] = []
+  for (let i = 0; i < bytes.length; i++) words[i >> 2] = (words[i >> 2] ?? 0) * 256 + (bytes[i] ?? 0)
+  return words
+}
+
+/** Divides a big number, and gives what is left over: on so small ones it is faster than BigInt. */
+function divide(words: number[], by: number): number {
   let left = 0
-  for (let i = 0; i < bytes.length; i++) {
-    const part = left * 256 + (bytes[i] ?? 0)
-    bytes[i] = part / by
-    left = part % by
+  for (let i = 0; i < words.length; i++) {
+    const part = left * 2 ** 32 + (words[i] ?? 0)
+    const whole = Math.floor(part / by)
+    words[i] = whole
+    left = part - whole * by
   }
   return left
 }

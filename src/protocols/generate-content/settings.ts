@@ -17,7 +17,11 @@ const words = 'text/x.enum'
 export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
   const came = defined({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject
-  const places = [['responseJsonSchema', responseJsonSchema] as const, ['_responseJsonSchema', _responseJsonSchema] as const, ['responseSchema', responseSchema] as const]
+  const places = [
+    ['responseJsonSchema', responseJsonSchema] as const,
+    ['_responseJsonSchema', _responseJsonSchema] as const,
+    ['responseSchema', responseSchema] as const,
+  ]
   const given = places.filter(([, value]) => value != null)
   const schema = given.find(([, value]) => isObject(value)) ?? given[0]
   const others = given.filter(one => one !== schema)

@@ -17,10 +17,10 @@ export function keep(fields: JsonObject, form?: OwnForm): { ext?: ExtMap } {
 
 /** How the keys of a wire object were spelled, where more than one way means the same: null, and left out. */
 export function spelling(wire: JsonObject, usual: readonly string[] = []): OwnForm {
-  const form: { nulls?: string[]; absent?: string[] } = {}
-  for (const key in wire) if (wire[key] === null) (form.nulls ??= []).push(key)
-  for (const key of usual) if (wire[key] === undefined) (form.absent ??= []).push(key)
-  return form
+  const nulls: string[] = []
+  for (const key in wire) if (wire[key] === null) nulls.push(key)
+  const absent = usual.filter(key => wire[key] === undefined)
+  return { ...(nulls.length > 0 && { nulls }), ...(absent.length > 0 && { absent }) }
 }
 
 /** As `spelling`, for nodes that need no form when there is nothing unusual. */
