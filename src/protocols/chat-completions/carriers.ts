@@ -88,7 +88,8 @@ export function encodeCarriers(
   const { carriers } = form
   const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
   const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
-  const recorded = record(pieces)
+  // A server is told no layout, and most messages came with no carriers that could still hold.
+  const recorded: Recorded = towards === 'client' || isObject(carriers) ? record(pieces) : { textSignatures: [] }
   const { textSignatures } = recorded
   // An envelope is for clients alone, whoever sends it back.
   const sendable = towards === 'client' || !holdsEnvelope(carriers)

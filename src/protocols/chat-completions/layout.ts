@@ -54,13 +54,22 @@ function tokensOf(pieces: readonly Piece[]): string[] {
   })
 }
 
+const ranks = { reasoning: 0, text: 1, call: 2 }
 const ranksOf = (layout: readonly string[]) => layout.map(token => 'rxc'.indexOf(token.charAt(0)))
 
 /** Does it differ from the order that every reader assumes: reasoning, text, calls? */
 const isDisordered = (layout: readonly string[]) => ranksOf(layout).some((rank, i, ranks) => rank < (ranks[i - 1] ?? 0))
 
 /** Are the parts in an order that readers of the bare fields do not assume? */
-export const isOutOfOrder = (pieces: readonly Piece[]) => isDisordered(tokensOf(pieces.filter(piece => piece.kind !== 'text' || piece.text !== '')))
+export function isOutOfOrder(pieces: readonly Piece[]): boolean {
+  let last = 0
+  for (const piece of pieces) {
+    if (piece.kind === 'text' && piece.text === '') continue
+    if (ranks[piece.kind] < last) return true
+    last = ranks[piece.kind]
+  }
+  return false
+}
 
 /** Would a client have to be told the order, whatever the texts prove? */
 export const needsOrder = (pieces: readonly Piece[]) =>
