@@ -102,10 +102,10 @@ export const mutants: Mutant[] = [
   {
     fault: 'unknown fields of a request are not noted',
     room: 'kit',
-    find: "else pushAt('field.unknown', place, isPlaced)",
+    find: "else this.#pushAt('field.unknown', place, isPlaced)",
     replace: '',
   },
-  { fault: 'a field nobody took is not noted', room: 'kit', find: "push('field.unsupported', at, prefix + key)", replace: 'continue' },
+  { fault: 'a field nobody took is not noted', room: 'kit', find: "this.#push('field.unsupported', at, prefix + key)", replace: 'continue' },
   { fault: 'notes point at the container instead of the field', room: 'kit', find: "return name === '' ? place : `${place}/${name}`", replace: 'return place' },
   { fault: 'long ids are cut instead of hashed', room: 'kit', find: 'return valid.test(id) ? id : `call_${hashId(id)}`', replace: 'return id.slice(0, 40)' },
   { fault: 'renamed tools may collide', room: 'kit', find: '_${hashHex(name, 8)}`', replace: '_`' },
@@ -640,8 +640,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'unknown keys inside known objects are noted at the object',
     room: 'kit',
-    find: 'if (isObject(value) && isKnown) unknown(',
-    replace: 'if (isObject(value) && !isKnown) unknown(',
+    find: 'if (isObject(value) && isKnown) this.#unknown(',
+    replace: 'if (isObject(value) && !isKnown) this.#unknown(',
   },
   // ---- stream machines, totality, notes
   { fault: 'a stream that stopped early is done', room: chat, find: "(clean || settings.truncated === 'length')", replace: '(clean || true)' },
@@ -734,19 +734,19 @@ export const mutants: Mutant[] = [
   {
     fault: 'one fact is noted as often as it is found',
     room: 'kit',
-    find: "if (isPlaced && path !== '' && isTold(code, path)) return",
+    find: "if (isPlaced && path !== '' && this.#isTold(code, path)) return",
     replace: '// each time',
   },
   {
     fault: 'what is noted once is noted each time',
     room: 'kit',
-    find: 'if (!notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) pushAt',
-    replace: 'pushAt',
+    find: 'if (!this.notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) this.#pushAt',
+    replace: 'this.#pushAt',
   },
   {
     fault: 'notes are made of what a protocol keeps for itself',
     room: 'kit',
-    find: 'const fields = name === protocol ? undefined : ext[name]?.fields',
+    find: 'const fields = name === this.#protocol ? undefined : ext[name]?.fields',
     replace: 'const fields = ext[name]?.fields',
   },
   { fault: 'notes lead beside the container', room: 'kit', find: 'place = containerOf(place).inside', replace: 'place = containerOf(place).name' },
