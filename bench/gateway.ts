@@ -21,10 +21,12 @@ export type GatewayResult = { rows: GatewayRow[]; firstByteUs: Record<string, nu
 const target: ProtocolName = 'chat-completions'
 const stranger: ProtocolName = 'messages'
 const model = 'bench-model'
-const idleWord = 'be idle'
+/** What a request may say to the upstream: begin and say nothing more, or say little. */
+const words = { idle: 'be idle', brief: 'be brief' }
 
 function serveUpstream(): void {
-  const { frames } = streamOf(protocols[target], 'agent', 439)
+  const long = streamOf(protocols[target], 'agent', 439).frames
+  const few = streamOf(protocols[target], 'agent', 8).frames
   const whole = Buffer.from(JSON.stringify(responseOf(protocols[target])))
   serve(
     createServer((asked, answer) => {
@@ -39,7 +41,8 @@ function serveUpstream(): void {
         answer.writeHead(200, { 'content-type': 'text/event-stream' })
         answer.flushHeaders()
         let at = 0
-        const idle = body.includes(idleWord)
+        const idle = body.includes(words.idle)
+        const frames = body.includes(words.brief) ? few : long
         // One event a chunk, as models do.
         const next = () => {
           const frame = frames[at++]
@@ -128,11 +131,11 @@ async function start(role: Role, upstream?: number): Promise<Served> {
   return { child, port, cpuUs: () => ask('time').then(({ cpu }) => cpu.user + cpu.system), rss: () => ask('memory').then(({ rss }) => rss) }
 }
 
-/** The bytes of a request, the same each time. `idle`: the answer begins, and says nothing more. */
-function bytesOf(protocol: ProtocolName, kind: Kind, idle = false): Buffer {
+/** The bytes of a request, the same each time. */
+function bytesOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): Buffer {
   const wire = requestOf(protocols[protocol], kind === 'agent' ? 'agent' : 'small') as object
   const text = JSON.stringify({ ...wire, stream: kind === 'stream' })
-  const body = idle ? text.replace('the quick', idleWord) : text
+  const body = word ? text.replace('the quick', words[word]) : text
   const head = `POST ${protocols[protocol].address.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
   return Buffer.from(head + body)
 }
@@ -217,7 +220,7 @@ async function throughput(entries: readonly Entry[], atLeast: number, rounds: nu
 
 const median = (list: number[]) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0
 
-/** One request in flight, the ways in turn. */
+/** One request in flight, the ways in turn. A long answer would take a core from those who pass its beginning on. */
 async function firstBytes(entries: readonly { name: string; served: Served; bytes: Buffer }[]): Promise<Record<string, number>> {
   const times = entries.map(({ name }) => ({ name, us: [] as number[] }))
   const sockets = await Promise.all(entries.map(({ served }) => open(served.port)))
@@ -302,17 +305,17 @@ async function run(): Promise<void> {
       )
     }
     const firstByteUs = await firstBytes([
-      { name: 'direct', served: upstream, bytes: bytesOf(target, 'stream') },
-      { name: 'bare proxy', served: piping, bytes: bytesOf(target, 'stream') },
-      { name: 'same protocol', served: ours, bytes: bytesOf(target, 'stream') },
-      { name: 'translated', served: ours, bytes: bytesOf(stranger, 'stream') },
+      { name: 'direct', served: upstream, bytes: bytesOf(target, 'stream', 'brief') },
+      { name: 'bare proxy', served: piping, bytes: bytesOf(target, 'stream', 'brief') },
+      { name: 'same protocol', served: ours, bytes: bytesOf(target, 'stream', 'brief') },
+      { name: 'translated', served: ours, bytes: bytesOf(stranger, 'stream', 'brief') },
     ])
     const mb: Record<string, number> = {}
     for (const [name, served] of [
       ['bare proxy', piping],
       ['translated', ours],
     ] as const)
-      mb[name] = await idleMb(served, bytesOf(name === 'translated' ? stranger : target, 'stream', true), streams)
+      mb[name] = await idleMb(served, bytesOf(name === 'translated' ? stranger : target, 'stream', 'idle'), streams)
     const result: GatewayResult = { rows, firstByteUs, idle: { streams, mb } }
     process.send?.(result)
   } finally {
