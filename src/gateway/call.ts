@@ -3,7 +3,7 @@ import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
-import type { TransportAnswer } from '../transports/transport.ts'
+import type { TransportAnswer, TransportCall } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { blotted, withoutSecrets } from './blot.ts'
 import { isKeyParameter } from './credential.ts'
@@ -69,16 +69,8 @@ export async function call(
     ? setTimeout(() => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), timeouts.firstByteMs)
     : undefined
   try {
-    const said = await service.transport.send({
-      ...target(ask, trace, prepared),
-      body: prepared.bytes,
-      method: 'POST',
-      get signal() {
-        return own.platform
-      },
-      stop: own,
-      connectMs: timeouts.connectMs,
-    })
+    const { url, headers } = target(ask, trace, prepared)
+    const said = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs: timeouts.connectMs }))
     const answer = withoutSecrets(said, channel)
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
@@ -95,6 +87,27 @@ export async function call(
     return { refusal: unreachable(error), again: 'here' }
   } finally {
     clearTimeout(firstByte)
+  }
+}
+
+class Post implements TransportCall {
+  readonly method = 'POST'
+  readonly url: string
+  readonly headers: Record<string, string>
+  readonly body: Prepared['bytes']
+  readonly stop: Stopper
+  readonly connectMs: number
+
+  constructor({ url, headers, body, stop, connectMs }: Pick<Post, 'url' | 'headers' | 'body' | 'stop' | 'connectMs'>) {
+    this.url = url
+    this.headers = headers
+    this.body = body
+    this.stop = stop
+    this.connectMs = connectMs
+  }
+
+  get signal(): AbortSignal {
+    return this.stop.platform
   }
 }
 
@@ -163,7 +176,8 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const headers = { ...upstreamDefaults, accept: stream ? 'text/event-stream' : 'application/json' }
   const place = addressed({ channel, protocol, caller, path, headers }, request, trace)
-  return { url: place.url, headers: safeHeaders(withLists(place.headers, settings.context.headers)) }
+  const { headers: more } = settings.context
+  return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
 }
 
 type Addressed = { channel: Candidate['channel']; protocol: Protocol; caller: Protocol; path: string; headers: Record<string, string> }
@@ -177,20 +191,25 @@ export function addressed(
   if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const same = protocol === caller
   const said = beyondConnection(request.headers)
-  const url = new URL(urlOf(channel.baseUrl, path))
+  const url = urlOf(channel.baseUrl, path)
+  const sent = Object.assign(
+    {},
+    headers,
+    forwardedHeaders(said, channel.forwardHeaders),
+    observed.headers(),
+    protocol.address.upstreamHeaders(channel.apiKey, same ? said : undefined),
+  )
+  for (const name in channel.headers) sent[name.toLowerCase()] = channel.headers[name] as string
+  return { url: same ? withQuery(url, request.query) : url, headers: safeHeaders(sent) }
+}
+
+/** What the client asks of its provider in the query, but for keys and for what the address says itself. */
+function withQuery(address: string, query: URLSearchParams): string {
+  if (query.size === 0) return address
+  const url = new URL(address)
   const ours = new Set(url.searchParams.keys())
-  if (same) for (const [name, value] of request.query) if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
-  const own = Object.fromEntries(Object.entries(channel.headers).map(([name, value]) => [name.toLowerCase(), value]))
-  return {
-    url: url.href,
-    headers: safeHeaders({
-      ...headers,
-      ...forwardedHeaders(said, channel.forwardHeaders),
-      ...observed.headers(),
-      ...protocol.address.upstreamHeaders(channel.apiKey, same ? said : undefined),
-      ...own,
-    }),
-  }
+  for (const [name, value] of query) if (!isKeyParameter(name) && !ours.has(name)) url.searchParams.append(name, value)
+  return url.href
 }
 
 export function unreachable(error: unknown): Refusal {
@@ -213,21 +232,29 @@ export function linked(signal: Signal): Stopper {
   return controller
 }
 
-export async function* watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncGenerator<Uint8Array | string> {
+/** The chunks; a silence longer than `idleMs` (0: any) ends the call. @throws Refusal 502, 504 */
+export function watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncIterableIterator<Uint8Array | string, undefined> {
+  const chunks = body[Symbol.asyncIterator]()
   const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
-  let timer = idleMs ? setTimeout(silence, idleMs) : undefined
-  try {
-    for await (const chunk of body) {
-      clearTimeout(timer)
-      yield chunk
-      if (idleMs) timer = setTimeout(silence, idleMs)
-    }
-  } catch (error) {
-    if (controller.signal.aborted) throw controller.signal.reason
-    throw new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
-  } finally {
-    clearTimeout(timer)
+  const watched: AsyncIterableIterator<Uint8Array | string, undefined> = {
+    [Symbol.asyncIterator]: () => watched,
+    async next() {
+      const timer = idleMs ? setTimeout(silence, idleMs) : undefined
+      try {
+        return await chunks.next()
+      } catch (error) {
+        if (controller.signal.aborted) throw controller.signal.reason
+        throw new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async return() {
+      await chunks.return?.()
+      return { value: undefined, done: true }
+    },
   }
+  return watched
 }
 
 /** The whole of a reply that is one JSON. @throws Refusal 502, 504 */

@@ -225,7 +225,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       try {
         if (closing) throw shuttingDown()
         if (sizeOf(request.headers) > longestHeaders) throw refuse(431, 'invalid_request', 'the headers are too large')
-        const answer = await Promise.race([answerRoute(route, { ...request, signal: controller.signal }, trace), whenGivenUp(controller.signal)])
+        const answer = await unlessGivenUp(answerRoute(route, { ...request, signal: controller.signal }, trace), controller.signal)
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         return { ...answer, headers: safeHeaders({ ...answer.headers, ...lastOne(), ...requestIdHeaders(requestId) }) }
       } catch (thrown) {
@@ -256,13 +256,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 }
 
 /** Rejects when the exchange is given up for another reason than that its client has gone; so nothing that hangs can hold it. */
-function whenGivenUp(signal: Signal): Promise<never> {
-  const givenUp = new Promise<never>((_, reject) => {
+function unlessGivenUp<T>(answer: Promise<T>, signal: Signal): Promise<T> {
+  return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => signal.reason instanceof Refusal && reject(signal.reason), { once: true })
+    answer.then(resolve, reject)
   })
-  // Once the answer is on its way nobody waits for this.
-  givenUp.catch(() => {})
-  return givenUp
 }
 
 /** A connection's address may hold a password. */

@@ -11,20 +11,26 @@ const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/
 
 /** `more`: what the channel's configuration adds. */
 export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {
-  return Object.fromEntries(Object.entries(upstream).filter(([name]) => kept.test(name) || (isOneOf(name, more) && !isPrivate(name))))
+  return only(upstream, name => kept.test(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
 /** Traces cross protocols; all else that a client says stays here unless its protocol or the configuration lets it through. */
 const traced = ['traceparent', 'tracestate']
 
 export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
-  return Object.fromEntries(Object.entries(client).filter(([name]) => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name))))
+  return only(client, name => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
 /** Without what the client says is for its own connection alone. */
 export function beyondConnection(client: Headers): Headers {
   const listed = client['connection']?.split(',').map(name => name.trim().toLowerCase())
-  return listed ? Object.fromEntries(Object.entries(client).filter(([name]) => !listed.includes(name))) : client
+  return listed ? only(client, name => !listed.includes(name)) : client
+}
+
+function only(headers: Headers, isWanted: (name: string) => boolean): Headers {
+  const wanted: Headers = {}
+  for (const name in headers) if (isWanted(name)) wanted[name] = headers[name] as string
+  return wanted
 }
 
 /** A star at the end stands for any rest. */
@@ -76,10 +82,10 @@ export function withLists(headers: Headers, more: Headers = {}): Headers {
   return joined
 }
 
-/** A value that may stand in a header; undefined when it may not. */
+/** Without names and values that may not stand in a header. */
 export function safeHeaders(headers: Headers): Headers {
-  const safe = { ...headers }
-  for (const [name, value] of Object.entries(headers))
-    if (!(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value))) delete safe[name]
-  return safe
+  for (const name in headers) if (!isSafe(name, headers[name])) return only(headers, one => isSafe(one, headers[one]))
+  return headers
 }
+
+const isSafe = (name: string, value = '') => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)

@@ -120,25 +120,23 @@ function edited({ body: { bytes, outline }, model }: Ask, candidate: Candidate, 
   return kept && asking?.added ? withMembers(kept, asking.added) : kept
 }
 
-/** For translating the answer. */
+/** For translating the answer. New keys stand before what is spread: see "Speed" in docs/architecture.md. */
 function settingsOf(
   { config: { defaults }, memory, isRepeated }: Service,
   ask: Ask,
   candidate: Candidate,
   { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
 ): Prepared['settings'] {
-  return {
-    ...freshIds(),
-    ...(memory?.signatures && ask.protocol.keptProofs?.writing),
-    ...(defaults.strict && { strict: defaults.strict }),
-    ...candidate.channel.options,
-    ...candidate.entry.options,
+  const settings: Prepared['settings'] = {
     context,
     maxEventLength: defaults.eventLimit,
-    ...(hidesUsage && { hideUsage: true }),
     renewId: keepsHere(ask, candidate) || isRepeated,
-    ...(candidate.model !== ask.model && { model: ask.model }),
+    hideUsage: hidesUsage,
+    ...freshIds(),
   }
+  if (defaults.strict) settings.strict = defaults.strict
+  if (candidate.model !== ask.model) settings.model = ask.model
+  return Object.assign(settings, memory?.signatures && ask.protocol.keptProofs?.writing, candidate.channel.options, candidate.entry.options)
 }
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)

@@ -1,4 +1,4 @@
-import { type Attributes, context, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { type Attributes, context, createNoopMeter, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Headers } from './headers.ts'
 import type { UsageRecord } from './hooks.ts'
 
@@ -34,8 +34,10 @@ const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_57
 
 type Instruments = { duration: Histogram; firstByte: Histogram; usage: Histogram }
 
-function instruments(): Instruments {
+/** Undefined: no SDK counts anything. */
+function instruments(): Instruments | undefined {
   const meter = metrics.getMeter(scope)
+  if (meter === createNoopMeter()) return undefined
   const histogram = (name: string, unit: string, description: string, bounds: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: bounds } })
   return {
@@ -47,26 +49,22 @@ function instruments(): Instruments {
 
 /** Made once for each gateway, so that an SDK that is registered before it is found. */
 export function createTelemetry(): { start(startedMs: number): Observed } {
-  const { duration, firstByte, usage } = instruments()
+  const counted = instruments()
+  const tracer = trace.getTracer(scope)
   return {
     start(startedMs) {
-      const span = trace.getTracer(scope).startSpan('chat', { kind: SpanKind.SERVER, startTime: startedMs })
-      const around = trace.setSpan(context.active(), span)
+      const span = tracer.startSpan('chat', { kind: SpanKind.SERVER, startTime: startedMs })
       return {
         headers() {
           const carried: Headers = {}
-          propagation.inject(around, carried)
+          if (propagation.fields().length > 0) propagation.inject(trace.setSpan(context.active(), span), carried)
           return carried
         },
         end(record) {
-          const attributes = attributesOf(record)
-          duration.record(record.totalMs / 1000, attributes)
-          if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
-          const { input, output } = record.usage ?? {}
-          if (input !== undefined) usage.record(input, { ...attributes, 'gen_ai.token.type': 'input' })
-          if (output !== undefined) usage.record(output, { ...attributes, 'gen_ai.token.type': 'output' })
+          if (counted) count(counted, record)
           // Without an SDK nobody would read them.
-          if (span.isRecording()) setAttributes(span, record, attributes)
+          if (!span.isRecording()) return
+          setAttributes(span, record)
           span.end(Date.parse(record.time) + record.totalMs)
         },
       }
@@ -74,11 +72,21 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
   }
 }
 
-function setAttributes(span: Span, { modelAsked, usage = {}, attempts, notes, failure, requestId }: UsageRecord, attributes: Attributes): void {
+function count({ duration, firstByte, usage }: Instruments, record: UsageRecord): void {
+  const attributes = attributesOf(record)
+  duration.record(record.totalMs / 1000, attributes)
+  if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
+  const { input, output } = record.usage ?? {}
+  if (input !== undefined) usage.record(input, { ...attributes, 'gen_ai.token.type': 'input' })
+  if (output !== undefined) usage.record(output, { ...attributes, 'gen_ai.token.type': 'output' })
+}
+
+function setAttributes(span: Span, record: UsageRecord): void {
+  const { modelAsked, usage = {}, attempts, notes, failure, requestId } = record
   if (modelAsked !== undefined) span.updateName(`chat ${modelAsked}`)
   const { input, output, cacheRead, cacheWrite } = usage
   span.setAttributes({
-    ...attributes,
+    ...attributesOf(record),
     'wireglot.request_id': requestId,
     'wireglot.attempts': attempts,
     'wireglot.notes': notes,

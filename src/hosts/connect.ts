@@ -80,9 +80,12 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Bytes: a text of other letters than ASCII would be encoded twice, once for its length.
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body
+    const bytes = typeof body === 'string' ? Buffer.from(body) : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
     response.writeHead(status, { ...headers, 'content-length': bytes.byteLength })
-    response.end(request.method === 'HEAD' ? undefined : bytes)
+    if (request.method === 'HEAD') response.end()
+    // A text goes out with the head in one piece, a letter for each byte; for long ones that costs more than it saves.
+    else if (bytes.byteLength < 16 * 1024) response.end(bytes.toString('latin1'), 'latin1')
+    else response.end(bytes)
     return
   }
   response.writeHead(status, headers)

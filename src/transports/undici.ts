@@ -21,10 +21,10 @@ export function undiciTransport(): Transport {
     send(call) {
       const { url, method, headers, body, connectMs } = call
       const signal = call.stop ?? call.signal
-      const { origin, pathname, search } = new URL(url)
+      const place = placeOf(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        agentFor(connectMs).dispatch({ origin, path: pathname + search, method, headers, body: body ?? null }, new Receiver(signal, resolve, reject))
+        agentFor(connectMs).dispatch({ ...place, method, headers, body: body ?? null }, new Receiver(signal, resolve, reject))
       })
     },
     async close() {
@@ -32,6 +32,14 @@ export function undiciTransport(): Transport {
       agents.clear()
     },
   }
+}
+
+/** `new URL` takes 2 µs: only where there may be something to tidy up. */
+function placeOf(url: string): { origin: string; path: string } {
+  const plain = /^(https?:\/\/[a-z\d.-]+(?::\d+)?)((?:\/[\w~%:-][\w~%:.-]*)+)$/.exec(url)
+  if (plain) return { origin: plain[1] as string, path: plain[2] as string }
+  const { origin, pathname, search } = new URL(url)
+  return { origin, path: pathname + search }
 }
 
 /** One answer as it comes. Undici's own `request` puts a stream and an async resource around each: 25 µs a call. */
