@@ -60,7 +60,7 @@ export function createStreamReader(
   let unreadable = 0
   let ending = false
   let begun = false
-  const taken: { events: number; last: CanonicalEvent | undefined } = { events: 0, last: undefined }
+  const taken: { events: number; last: CanonicalEvent | undefined; frames: number } = { events: 0, last: undefined, frames: 0 }
   const take = (event: CanonicalEvent) => {
     if (seen.ended) return
     taken.events++
@@ -100,6 +100,7 @@ export function createStreamReader(
       const isDamaged = !ending && data.trimStart().startsWith('{')
       if (++unreadable >= unreadableLimit || isDamaged) fail('the upstream stream cannot be read')
     } else guarded(() => streamDecoder.step(state, named(wire, event), take))
+    if (!seen.ended || seen.clean) taken.frames++
   }
   const parser = createFrameParser(takeFrame, maxEventLength === undefined ? {} : { maxLength: maxEventLength })
 
@@ -115,6 +116,7 @@ export function createStreamReader(
     if (!form || end === undefined || (maxEventLength !== undefined && end - at > maxEventLength)) return undefined
     if (!shortcut?.read(state, form.delta)) return undefined
     uses++
+    taken.frames++
     again(form.delta, form.literal)
     return end
   }
@@ -172,6 +174,8 @@ export function createStreamReader(
       failWith(error)
     },
     seen,
+    /** How many frames were taken before one broke the stream off. */
+    frames: () => taken.frames,
     notes: () => [...state.notes, ...report.notes],
     places: () => state.places,
     /** Of frames that nobody could read. */
@@ -282,32 +286,41 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   // Comments fall out with the counts: they are no beginning of an answer.
   const filter = hideUsage && streamUsage ? createFrameFilter(frame => !/^data/m.test(frame) || isCounts(frame, streamUsage)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
+  /** The upstream said itself what it failed with. */
+  const isTold = () => reader.seen.error?.protocol === protocol.name
+  const isBroken = () => reader.seen.ended && !reader.seen.clean && !isTold()
   let renamed = ''
+  let count = 0
   const renamer =
     model === undefined
       ? undefined
-      : // The reader bounds the length of events, and nothing is pushed here that it has not taken.
-        createFrameParser(({ data, event }) => {
+      : createFrameParser(({ data, event }) => {
+          // What broke the stream off goes no further, nor does what came behind it.
+          if (count++ >= reader.frames() && isBroken()) return
           const wire = parseData(data)
           if (wire !== undefined) renamed += frames.write(protocol.withModel(frames.named ? named(wire, event) : wire, model))
         })
-  /** The upstream said itself what it failed with. */
-  const isTold = () => reader.seen.error?.protocol === protocol.name
+  const rename = (act: () => void): string => {
+    renamed = ''
+    try {
+      act()
+    } catch (error) {
+      // Too long an event: the reader has told of it.
+      if (!(error instanceof RangeError)) throw error
+    }
+    return renamed
+  }
   return {
     push(chunk) {
+      const wasBroken = isBroken()
       reader.push(chunk)
       if (watched) return ''
       if (!renamer) return shown(bytes.read(chunk))
-      if (reader.seen.ended && !reader.seen.clean && !isTold()) return ''
-      renamed = ''
-      renamer.push(chunk)
-      return shown(renamed)
+      return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
     end() {
       reader.end()
-      renamed = ''
-      renamer?.end()
-      const rest = shown(renamer ? renamed : bytes.end()) + (filter?.end() ?? '')
+      const rest = shown(renamer ? rename(() => renamer.end()) : bytes.end()) + (filter?.end() ?? '')
       const { clean, error } = reader.seen
       if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }

@@ -8,13 +8,16 @@ import { runs } from '../support/runs.ts'
 const every = protocolNames.flatMap(from => protocolNames.map(to => ({ name: `${from} → ${to}`, from, to })))
 
 describe.each(every)('$name', ({ from, to }) => {
-  test('any split of the bytes gives the same text, notes and usage', () => {
-    fc.assert(splitLaw(from, translatorThatTellsAll), runs(1000))
+  test.each(from === to ? [{}, { model: 'another' }] : [{}])('any split of the bytes gives the same text, notes and usage: %j', settings => {
+    fc.assert(
+      splitLaw(from, () => translatorThatTellsAll(settings)),
+      runs(1000),
+    )
   })
 
   /** What it knows when all is over is part of what it says. */
-  function translatorThatTellsAll() {
-    const translator = createStreamTranslator(protocols[from], protocols[to], {})
+  function translatorThatTellsAll(settings: { model?: string }) {
+    const translator = createStreamTranslator(protocols[from], protocols[to], settings)
     const rest = () => {
       const text = translator.end()
       const { notes, usage, finished } = translator
