@@ -304,9 +304,9 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     renamed = ''
     try {
       act()
-    } catch (error) {
-      // Too long an event: the reader has told of it.
-      if (!(error instanceof RangeError)) throw error
+    } catch (tooLong) {
+      // The reader has told of it.
+      if (!(tooLong instanceof RangeError)) throw tooLong
     }
     return renamed
   }
