@@ -144,7 +144,7 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
       request.on('data', push)
       request.on('end', () => chunks.end())
       request.on('error', error => chunks.fail(error))
-      request.on('close', () => chunks.fail(new Error('the client has gone')))
+      request.on('close', () => request.readableEnded || chunks.fail(new Error('the client has gone')))
       // Whoever stood before us may have read it to its end or made it wait.
       if (request.readableEnded) chunks.end()
       else if (request.destroyed) chunks.fail(new Error('the client has gone'))
