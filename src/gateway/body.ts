@@ -1,8 +1,9 @@
 import { envelopeMarks, mayHoldEnvelope } from '../kit/envelope.ts'
+import type { JsonObject } from '../kit/json.ts'
 import { refuse } from './error.ts'
 import { endOfString, outlineOf } from './outline.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
-import { isUtf8, join, mayHoldAny, strictTextOf } from './text.ts'
+import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './text.ts'
 
 export type ReadBody = {
   /** What its outermost level says: of a long body without its long members, see `outlineOf`. */
@@ -31,15 +32,14 @@ export async function readJson(
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
-  return bytes.length > long ? new LongBody(bytes, depthLimit) : readAll(bytes, depthLimit)
-}
-
-function readAll(bytes: Uint8Array<ArrayBuffer>, depthLimit: number): ReadBody {
+  // What is not understood from outside is read as a whole, and refused with its place.
+  const outline = bytes.length > long && isUtf8(bytes) ? outlineOf(bytes, depthLimit) : undefined
+  if (outline) return new LongBody(bytes, outline)
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
   const value = parse(text)
-  return { value, outline: value, bytes, isPlain: !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text)) }
+  return { value, outline: value, bytes, isPlain: isPlain(bytes, text) }
 }
 
 /** Up to this many bytes, reading all is quicker than looking at the outside. */
@@ -48,31 +48,26 @@ const long = 16 * 1024
 /** Where the upstream speaks the caller's protocol, nobody need know what is inside. */
 class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
-  readonly outline: unknown
-  readonly #depthLimit: number
-  #whole: ReadBody | undefined
+  readonly outline: JsonObject
+  #value: unknown
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, depthLimit: number) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject) {
     this.bytes = bytes
-    this.#depthLimit = depthLimit
-    // What is not understood is read as a whole, and refused with its place.
-    this.outline = isUtf8(bytes) ? outlineOf(bytes, depthLimit) : undefined
-    if (this.outline === undefined) this.outline = this.#read().value
+    this.outline = outline
   }
 
   get value(): unknown {
-    return this.#read().value
+    this.#value ??= parse(textOf(this.bytes))
+    return this.#value
   }
 
   get isPlain(): boolean {
-    return !mayHoldAny(this.bytes, envelopeMarks) || this.#read().isPlain === true
-  }
-
-  #read(): ReadBody {
-    this.#whole ??= readAll(this.bytes, this.#depthLimit)
-    return this.#whole
+    return isPlain(this.bytes)
   }
 }
+
+/** Looked for in the bytes first: that is quicker. */
+const isPlain = (bytes: Uint8Array, text?: string) => !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text ?? textOf(bytes)))
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 

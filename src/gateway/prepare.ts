@@ -74,7 +74,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...freshIds(),
     ...(defaults.strict && { strict: defaults.strict }),
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
-    ...(body.isPlain && { isPlain: true }),
+    ...(to === protocol && body.isPlain && { isPlain: true }),
     ...demanding(operation, protocol),
     ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
     ...channel.options,
