@@ -12,3 +12,9 @@ function copied<T extends object>(from: T): Optional<T> & Required<T> {
   for (const key in from) if (from[key] !== undefined) kept[key] = from[key]
   return kept as Optional<T> & Required<T>
 }
+
+/** As `defined`, but undefined where no key says anything. */
+export function some<T extends object>(from: T): (Optional<T> & Required<T>) | undefined {
+  for (const key in from) if (from[key] !== undefined) return defined(from)
+  return undefined
+}

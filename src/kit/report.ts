@@ -140,7 +140,7 @@ export class Report<Table extends NoteTable> {
   #unknown(fields: object, at: string, isPlaced: boolean): void {
     for (const [key, value] of Object.entries(fields)) {
       const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
-      const isKnown = Object.hasOwn(this.#fieldNames, `${key}/*`)
+      const isKnown = this.#fieldNames[`${key}/*`] !== undefined
       if (isObject(value) && isKnown) this.#unknown(value, place, isPlaced)
       else if (Array.isArray(value) && isKnown) this.#unknownIn(value, place, isPlaced)
       else this.#pushAt('field.unknown', place, isPlaced)

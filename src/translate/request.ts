@@ -4,7 +4,7 @@ import { holdsEnvelope } from '../kit/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
-import { refuseIfStrict, type Settings } from './settings.ts'
+import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
 /**
  * A request of one protocol → the same request of another. Between two equal protocols the body is given back untouched
@@ -38,7 +38,7 @@ export function translateRequest(
   const asked = decoded.value
   const resolved = resolve(asked).request
   const request = keepsReply ? withStore(resolved, undefined) : resolved
-  const fieldNames = decoded.fieldNames ? { ...from.fieldNames, ...decoded.fieldNames } : from.fieldNames
+  const fieldNames = placesIn(decoded.fieldNames, from)
   const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { fieldNames, ...options })
   const notes = [...decoded.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)

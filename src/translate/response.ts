@@ -6,7 +6,7 @@ import { createReport } from '../kit/report.ts'
 import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
-import { keptId, refuseIfStrict, type Settings } from './settings.ts'
+import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
 /** `signatures`: what the caller asked to keep itself, for the request that comes after this reply. */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
@@ -32,7 +32,7 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   const { id, ...nameless } = restoreResponse(value, notes, tools)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
-  const encoding = Object.assign({}, options, { fieldNames: fieldNames ? { ...from.fieldNames, ...fieldNames } : from.fieldNames })
+  const encoding = Object.assign({}, options, { fieldNames: placesIn(fieldNames, from) })
   const encoded = restored.error
     ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)

@@ -1,6 +1,6 @@
 import type { Note, NoteKind } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import type { CodecOptions } from '../protocol.ts'
+import type { CodecOptions, FieldNames, Protocol } from '../protocol.ts'
 
 /** What a translation may be told beside the mapping options of the two protocols. */
 export type Settings = Omit<CodecOptions, 'fieldNames'> & {
@@ -41,4 +41,11 @@ export function refuseIfStrict(notes: Note[], strict: Settings['strict'], protoc
 export function keptId(id: string | undefined, renewId: Settings['renewId']): { id?: string } {
   const renewed = typeof renewId === 'function' ? id !== undefined && renewId(id) : renewId
   return id === undefined || renewed ? {} : { id }
+}
+
+/** Where a body has its fields: a few stand elsewhere than its protocol says, and to copy the whole table for these takes a tenth of a small request. */
+export function placesIn(elsewhere: FieldNames | undefined, { fieldNames }: Protocol): FieldNames {
+  if (!elsewhere) return fieldNames
+  const places: FieldNames = Object.create(fieldNames)
+  return Object.assign(places, elsewhere)
 }

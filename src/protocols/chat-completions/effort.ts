@@ -52,6 +52,7 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
   for (const { path, field, read } of readings) {
     const [key, inner] = path
     const outer = left[key]
+    if (outer === undefined) continue
     const place = inner === undefined ? left : isObject(outer) ? outer : {}
     const said = read(place[inner ?? key])
     if (said === undefined || contradicts(spec, field, said)) continue

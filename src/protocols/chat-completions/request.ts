@@ -2,7 +2,7 @@ import type { Message, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
@@ -145,14 +145,6 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   return { value: Object.assign(given, kept(fields, form)), notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
 
-type Some<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Undefined when nothing was said at all. */
-function some<T extends object>(from: T): Some<T> | undefined {
-  const told = defined(from)
-  return Object.keys(told).length > 0 ? (told as Some<T>) : undefined
-}
-
 /**
  * Notes: all of `notes.ts` that concern requests. The context tells which tool names were changed.
  * @throws TranslationError `inexpressible` for what only another provider's memory can resolve, unless a note is asked for
@@ -281,6 +273,7 @@ function isNamedAlike(one: Tool, other: Tool): boolean {
 function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
   const canStand = (message: Message, part: Part) =>
     part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
+  if (!messages.some(({ parts }) => parts.some(({ cache }) => cache))) return messages
   const marked = flatMap(messages, message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
   if (marked.length <= 4) return messages
   const first = marked.filter(mark => mark.first).slice(0, 4)

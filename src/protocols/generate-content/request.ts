@@ -1,7 +1,7 @@
-import type { CanonicalRequest, ReasoningSpec, Sampling } from '../../canonical/request.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
@@ -51,7 +51,6 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const config = generationConfig ? decodeConfig(generationConfig) : undefined
   const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
   const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
-  const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
   const value: CanonicalRequest = {
     ...defined({ model: called?.model ?? said?.replace(/^models\//, '') }),
     messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
@@ -61,7 +60,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
       metadata: labels ?? undefined,
       cache: cachedContent ? { contentRef: cachedContent } : undefined,
       serviceTier: tier === undefined ? undefined : { tier },
-      state: some(defined({ store: store ?? undefined, continuationToken: continuationToken || undefined })),
+      state: some({ store: store ?? undefined, continuationToken: continuationToken || undefined }),
       safety: safetySettings && safetySettings.length > 0 ? { settings: safetySettings } : undefined,
       stream: called?.stream === undefined ? undefined : { enabled: called.stream },
     }),
@@ -142,22 +141,19 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
   const voice = decodeVoice(config)
   const thinking = thinkingConfig ? decodeThinking(thinkingConfig) : undefined
   const modalities = responseModalities?.map(modalityOf)
-  const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
   const told = (number: number | null | undefined) => number ?? undefined
-  const sampling: Sampling = defined({
-    temperature: told(temperature),
-    topP: told(topP),
-    topK: told(topK),
-    frequencyPenalty: told(frequencyPenalty),
-    presencePenalty: told(presencePenalty),
-    seed: told(seed),
-  })
-  const reasoning: ReasoningSpec = thinking?.reasoning ?? {}
   return {
     known: defined({
-      sampling: some(sampling),
-      reasoning: some(reasoning),
-      output: some(defined({ format: format.format, modalities: modalities?.length ? modalities : undefined, audio: voice.audio })),
+      sampling: some({
+        temperature: told(temperature),
+        topP: told(topP),
+        topK: told(topK),
+        frequencyPenalty: told(frequencyPenalty),
+        presencePenalty: told(presencePenalty),
+        seed: told(seed),
+      }),
+      reasoning: thinking && some(thinking.reasoning),
+      output: some({ format: format.format, modalities: modalities?.length ? modalities : undefined, audio: voice.audio }),
       candidateCount: told(candidateCount),
       maxOutputTokens: told(maxOutputTokens),
       stop: stopSequences?.length ? stopSequences : undefined,

@@ -1,6 +1,6 @@
-import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, Sampling, StateSpec } from '../../canonical/request.ts'
+import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
@@ -117,12 +117,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     safetyId = user_id ?? undefined
     under('metadata', rest, nulls({ user_id }))
   }
-  const sampling: Sampling = defined({ temperature: temperature ?? undefined, topP: top_p ?? undefined, topK: top_k ?? undefined })
   const tier = service_tier == null ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
-  const asked = defined({ format: format ?? old?.format })
-  const state: StateSpec = defined({ container: container ?? undefined, contextManagement: context_management ?? undefined, thread: thread ?? undefined })
-  const caching: CacheSpec = defined({ auto: cache.known.cache, diagnostics: diagnostics ?? undefined })
-  const some = <T extends object>(value: T): T | undefined => (Object.keys(value).length > 0 ? value : undefined)
   const { mcp_servers: servers } = fields
   const read = tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`, servers))
   const covered = areCovered(servers, read?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
@@ -134,15 +129,15 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       tools: read,
       toolChoice: tool_choice ? decodeChoice(tool_choice, read) : undefined,
       parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
-      output: some(asked) as OutputSpec | undefined,
+      output: some({ format: format ?? old?.format }),
       reasoning: some(reasoning),
-      sampling: some(sampling),
+      sampling: some({ temperature: temperature ?? undefined, topP: top_p ?? undefined, topK: top_k ?? undefined }),
       maxOutputTokens: max_tokens ?? undefined,
       stop: stop_sequences ?? undefined,
-      cache: some(caching),
-      serviceTier: some(defined({ tier, speed: speed ?? undefined })),
+      cache: some({ auto: cache.known.cache, diagnostics: diagnostics ?? undefined }),
+      serviceTier: some({ tier, speed: speed ?? undefined }),
       user: safetyId === undefined ? undefined : { safetyId },
-      state: some(state),
+      state: some({ container: container ?? undefined, contextManagement: context_management ?? undefined, thread: thread ?? undefined }),
       stream: stream == null ? undefined : { enabled: stream },
     }),
     ...keep(

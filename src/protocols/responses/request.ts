@@ -134,8 +134,8 @@ function present<T extends object>(from: T): Present<T> {
 
 /** Undefined when none of the keys says anything. */
 function some<T extends object>(from: T): Present<T> | undefined {
-  const kept = present(from)
-  return Object.keys(kept).length > 0 ? kept : undefined
+  for (const key in from) if (from[key] != null) return present(from)
+  return undefined
 }
 
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {
