@@ -1,6 +1,6 @@
 /** One step of a JSON pointer, escaped. */
 export function step(key: string | number): string {
-  return typeof key === 'number' ? `/${key}` : `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+  return typeof key === 'number' || !/[~/]/.test(key) ? `/${key}` : `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 /** Keys from the root → JSON pointer; the root itself is `''`. */

@@ -161,14 +161,20 @@ function lastKeyOf(path: string): string {
   return /^\d+$/.test(key) ? '' : key
 }
 
-function findPlaces(value: unknown, keys: PropertyKey[], see: (value: object, keys: readonly PropertyKey[]) => void): void {
+type See = (value: object, keys: readonly PropertyKey[]) => void
+
+function findPlaces(value: unknown, keys: PropertyKey[], see: See): void {
   if (typeof value !== 'object' || value === null) return
   see(value, keys)
-  for (const key in value) {
-    keys.push(key)
-    findPlaces(value[key as never], keys, see)
-    keys.pop()
-  }
+  // A loop over keys makes texts of the numbers of a list.
+  if (Array.isArray(value)) for (let i = 0; i < value.length; i++) findBelow(i, value[i], keys, see)
+  else for (const key in value) findBelow(key, value[key as never], keys, see)
+}
+
+function findBelow(key: PropertyKey, value: unknown, keys: PropertyKey[], see: See): void {
+  keys.push(key)
+  findPlaces(value, keys, see)
+  keys.pop()
 }
 
 function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): string {

@@ -172,7 +172,7 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
     const wire = wireOf(known, isObject(own) ? { ext: { [protocol]: { form: own } } } : undefined)
     return Object.keys(wire).length > 0 || isObject(own) ? wire : undefined
   }
-  return {
+  return defined({
     max_output_tokens: raised ? 16 : maxOutputTokens,
     temperature,
     top_p: topP,
@@ -187,7 +187,7 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
     moderation,
     stream: form?.['streamUnsaid'] && !enabled ? undefined : enabled,
     stream_options: object('stream_options', { include_obfuscation: obfuscation }),
-  }
+  })
 }
 
 function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { own, options, report }: Writing): string | undefined {
@@ -216,7 +216,7 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
   if (!readable) report.rest({ contextManagement }, '', 'state.')
   if (store === undefined && !own) report.add('store.default', '/store')
   const stored = store ?? (own ? undefined : false)
-  return {
+  return defined({
     store: stored,
     previous_response_id: previousId ?? (ownForm(request)?.['emptyPrevious'] ? '' : undefined),
     conversation,
@@ -226,7 +226,7 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
     ...(readable && { context_management: contextManagement }),
     max_tool_calls: maxToolCalls,
     include: encodeInclude(include ?? [], logprobs, stored, request, w),
-  }
+  })
 }
 
 function encodeInclude(
