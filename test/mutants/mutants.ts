@@ -366,8 +366,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'top_p and temperature are swapped',
     room: messages,
-    find: 'defined({ temperature: temperature ?? undefined, topP: top_p ?? undefined,',
-    replace: 'defined({ temperature: top_p ?? undefined, topP: temperature ?? undefined,',
+    find: 'some({ temperature: temperature ?? undefined, topP: top_p ?? undefined,',
+    replace: 'some({ temperature: top_p ?? undefined, topP: temperature ?? undefined,',
   },
   {
     fault: 'a prediction is forgotten with its note',
