@@ -41,6 +41,11 @@ export function mayHoldAny(bytes: Uint8Array, words: readonly string[]): boolean
 }
 
 /** False also where the platform cannot tell. */
+export function isAscii(bytes: Uint8Array): boolean {
+  return node?.isAscii(bytes) ?? false
+}
+
+/** False also where the platform cannot tell. */
 export function isUtf8(bytes: Uint8Array): boolean {
   return node?.isUtf8(bytes) ?? false
 }
