@@ -44,6 +44,7 @@ export type {
   NoteTable,
   Operation,
   OptionWords,
+  Outcome,
   OutputLimit,
   Protocol,
   RequestMatch,
