@@ -17,6 +17,7 @@ const words = 'text/x.enum'
 export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
   const came = defined({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject
+  if (Object.keys(came).length === 0) return { came, fields: {} }
   const places = [
     ['responseJsonSchema', responseJsonSchema] as const,
     ['_responseJsonSchema', _responseJsonSchema] as const,
