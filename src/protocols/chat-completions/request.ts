@@ -23,6 +23,7 @@ import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeToo
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
   const { told: body, nulls } = told(check(protocolName, ChatRequest, wire))
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     audio,
     frequency_penalty,
@@ -170,6 +171,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     invented: new Set(),
   }
   const form = formOf(ext)
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls: _parallel,
     output: _output,

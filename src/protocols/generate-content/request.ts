@@ -28,6 +28,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     model,
     safetySettings,
@@ -115,6 +116,7 @@ function emptied(texts: JsonObject): JsonObject {
 type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject }
 
 function decodeConfig(config: GeminiGenerationConfig): Config {
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     topP,
     topK,
@@ -204,6 +206,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
  */
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createReport(name, notes, options.fieldNames)
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls,
     output,

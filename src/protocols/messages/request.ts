@@ -34,6 +34,7 @@ import { malformed, type Options, startWriting } from './writing.ts'
 /** @throws TranslationError `malformed` when the body is no messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createReport(name, notes)
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     top_p,
     top_k,
@@ -162,6 +163,7 @@ function onlyTold(values: JsonObject): JsonObject {
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createReport(name, notes, options.fieldNames)
   const request = withStrictTools(given, report)
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls,
     output,

@@ -28,6 +28,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
         { code: 'malformed', protocol, path: `/${key}` },
         `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
       )
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     max_tool_calls: maxToolCalls,
     top_p: topP,
@@ -192,6 +193,7 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
 export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   const { report } = w
   const value = withStrictTools(request, report)
+  // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls,
     output,
