@@ -1,8 +1,8 @@
 /**
  * A stream that is one JSON list instead of frames → the text of each of its items, cut anywhere. What stands between and
- * behind the items is passed over.
+ * behind the items is passed over. `onLength`: how much of one item has come.
  */
-export function createArrayParser(onItem: (json: string) => void): (text: string) => void {
+export function createArrayParser(onItem: (json: string) => void, onLength: (length: number) => void): (text: string) => void {
   let depth = 0
   let inString = false
   let escaped = false
@@ -24,9 +24,12 @@ export function createArrayParser(onItem: (json: string) => void): (text: string
         const whole = item + text.slice(start, i + 1)
         item = ''
         start = -1
+        onLength(whole.length)
         onItem(whole)
       }
     }
-    if (start >= 0) item += text.slice(start)
+    if (start < 0) return
+    item += text.slice(start)
+    onLength(item.length)
   }
 }

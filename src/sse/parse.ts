@@ -32,20 +32,40 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
       if (error.type === 'unknown-field' && error.field === 'error' && error.value !== undefined) onFrame({ event: 'error', data: `{"error":${error.value}}` })
     },
   })
+  const tooLong = () => new RangeError(`a frame is longer than ${maxLength}`)
+  let before = '\n'
+  /** Many frames at once are no long one, so they are counted line by line. */
+  const feedLines = (text: string) => {
+    for (const line of text.split(/(?<=\n|\r(?!\n))/)) {
+      const isBlank = /^[\r\n]/.test(line) && /[\r\n]/.test(before)
+      const length = isBlank ? 0 : pending + line.length
+      if (length > maxLength) throw tooLong()
+      parser.feed(line)
+      pending = length
+      before = line.slice(-1)
+    }
+  }
   let feedArray: ((text: string) => void) | undefined
   const feed = (given: string) => {
     const text = cr + given
     cr = ''
-    pending += text.length
-    if (pending > maxLength) throw new RangeError(`a frame is longer than ${maxLength}`)
     const told = !begun && text.startsWith('\uFEFF') ? text.slice(1) : text
     if (!begun && told.trimStart().startsWith('['))
-      feedArray = createArrayParser(data => {
-        pending = 0
-        onFrame({ data })
-      })
+      feedArray = createArrayParser(
+        data => onFrame({ data }),
+        length => {
+          if (length > maxLength) throw tooLong()
+        },
+      )
     if (feedArray) feedArray(told)
-    else parser.feed(told)
+    else if (pending + told.length > maxLength) feedLines(told)
+    else if (told) {
+      pending += told.length
+      parser.feed(told)
+      // What only keeps the connection open is a frame that is never given.
+      if (/\n\r?\n$/.test(told.length > 2 ? told.slice(-3) : before + told)) pending = 0
+      before = told.slice(-1)
+    }
     begun ||= told.trim() !== ''
   }
   return {

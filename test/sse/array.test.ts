@@ -36,6 +36,15 @@ test('an item longer than the limit is refused', () => {
   expect(() => parser.push(`[{"a":"${'x'.repeat(200)}"}]`)).toThrow(RangeError)
 })
 
+test('small items are no long one, however many come at once, nor is what stands between them', () => {
+  const found: string[] = []
+  const parser = createFrameParser(({ data }) => found.push(data), { maxLength: 10 })
+  parser.push(`[${'{"a":1},'.repeat(20)}`)
+  parser.push(' '.repeat(50))
+  parser.push('{"a":2}]')
+  expect(found).toHaveLength(21)
+})
+
 test('frames become a list, and a list becomes frames', async () => {
   const frames = items.map(item => `data: ${JSON.stringify(item)}\r\n\r\n`).join('')
   const half = Math.floor(frames.length / 2)

@@ -39,4 +39,31 @@ describe('text/event-stream', () => {
   test('a frame without end is refused before it fills the memory', () => {
     expect(() => frames(['data: ', 'x'.repeat(60), 'x'.repeat(60)], 100)).toThrow(RangeError)
   })
+
+  test.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('small frames are no long one, however many come at once: %s', (_, end) => {
+    const text = Array.from({ length: 20 }, (_, i) => `event: a${end}data: ${i}${end}${end}: ping${end}${end}`).join('')
+    const all = Array.from({ length: 20 }, (_, i) => ({ event: 'a', data: String(i) }))
+    expect(frames([text], 25)).toEqual(all)
+    expect(frames([...text], 25)).toEqual(all)
+    for (let at = 0; at <= text.length; at++) expect(frames([text.slice(0, at), text.slice(at)], 25)).toEqual(all)
+  })
+
+  test.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('a long frame among small ones is refused wherever it is cut: %s', (_, end) => {
+    const small = `data: 1${end}${end}`.repeat(5)
+    const text = small + `data: 2${end}`.repeat(10) + end + small
+    expect(() => frames([text], 40)).toThrow(RangeError)
+    expect(() => frames(text.split(/(?<=\n|\r(?!\n))/), 40)).toThrow(RangeError)
+    for (let size = 1; size < 30; size++) {
+      const cut = Array.from({ length: Math.ceil(text.length / size) }, (_, i) => text.slice(i * size, (i + 1) * size))
+      expect(() => frames(cut, 40)).toThrow(RangeError)
+    }
+  })
 })
