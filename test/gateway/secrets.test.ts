@@ -18,6 +18,7 @@ import {
   sendStream,
   streams,
   type Upstream,
+  until,
   upstream,
   wait,
 } from './support.ts'
@@ -79,7 +80,8 @@ describe.each(hosts)('through %s', (_, start) => {
         const log = (details: object, message: string) => logged.push(details, message)
         const ask = await start(one(url, served), { logger: { debug: log, info: log, warn: log, error: log } })
         const answer = await (await ask(...asking(served, { ...requests[served], stream }))).text()
-        await wait(5)
+        // What is said last of each exchange.
+        await until(() => logged.includes('exchange'))
         expect(answer).toContain(words)
         expect(logged.length).toBeGreaterThan(1)
         expect(inspect(logged, { depth: 9 })).not.toContain(words)
