@@ -2,7 +2,6 @@
  * The gateway without a server, for hosts of your own.
  * @module wireglot/gateway
  */
-import { isObject } from '../kit/json.ts'
 import type { Operation, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
@@ -21,6 +20,7 @@ import type { Hooks, Identity } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
+import { namedIn } from './model-name.ts'
 import { demo, type GatewayConfig, settle } from './options.ts'
 import { compact, countTokens } from './own-calls.ts'
 import { createPlayground } from './playground.ts'
@@ -154,12 +154,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   ): Promise<Ask> {
     const body = await readJson(request, settled.defaults)
     const { outline } = body
-    if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
-    const named = told.model ?? outline['model']
-    if (typeof named !== 'string' || named === '') throw refuse(400, 'invalid_request', 'the model is missing: expected its id, a string', { param: 'model' })
-    if (named.length > longestModel) throw refuse(400, 'invalid_request', `the model id is longer than ${longestModel} characters`, { param: 'model' })
-    if (isPath.test(named))
-      throw refuse(400, 'invalid_request', 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters', { param: 'model' })
+    const named = namedIn(body, told.model)
     trace.modelAsked = named
     const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
     const candidates = service.catalog.candidates(routed ?? named, protocol, identity)
@@ -277,10 +272,6 @@ function environment(): Record<string, string | undefined> {
 
 const answers = { generate, 'count-tokens': countTokens, compact }
 
-const longestModel = 256
-/** Some upstreams have the model in their path: it must not lead out of it. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 /** Of all headers together, for hosts that set no bound themselves. */
 const longestHeaders = 64 * 1024
 

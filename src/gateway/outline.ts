@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../kit/json.ts'
-import { join, textOf } from './text.ts'
+import { join, mayHoldAny, mayHoldTwice, textOf } from './text.ts'
 
 /** A member of the outermost object: its key as it is written, and where its value stands in the bytes. */
 type Member = { key: string; start: number; end: number }
@@ -41,6 +41,12 @@ export function renamed(bytes: Uint8Array, model: string): Uint8Array<ArrayBuffe
   const [place, ...more] = membersOf(bytes)?.filter(({ key }) => isModel(key)) ?? []
   if (!place || more.length > 0 || bytes[place.start] !== quote) return undefined
   return spliced(bytes, place, JSON.stringify(model))
+}
+
+/** Does the outermost object say its model twice? Of such keys one reader takes the first, another the last. */
+export function namesTwoModels(bytes: Uint8Array): boolean {
+  const may = mayHoldTwice(bytes, '"model"') || mayHoldAny(bytes, ['\\u00'])
+  return may && (membersOf(bytes)?.filter(({ key }) => isModel(key)).length ?? 0) > 1
 }
 
 /** The bytes of a JSON object with more members in front. */

@@ -5,7 +5,7 @@ type Node = {
   transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
   Buffer: { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes }
 }
-type NodeBytes = { toString(encoding: 'latin1' | 'utf16le'): string; includes(word: string): boolean }
+type NodeBytes = { toString(encoding: 'latin1' | 'utf16le'): string; includes(word: string): boolean; indexOf(word: string, from?: number): number }
 
 const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process?.getBuiltinModule?.('node:buffer') as Node | undefined
 
@@ -38,6 +38,14 @@ export function mayHoldAny(bytes: Uint8Array, words: readonly string[]): boolean
   if (!node) return true
   const view = viewOf(node, bytes)
   return words.some(word => view.includes(word))
+}
+
+/** Does this stand in it more than once, or may it? */
+export function mayHoldTwice(bytes: Uint8Array, word: string): boolean {
+  if (!node) return true
+  const view = viewOf(node, bytes)
+  const first = view.indexOf(word)
+  return first >= 0 && view.indexOf(word, first + 1) >= 0
 }
 
 /** False also where the platform cannot tell. */

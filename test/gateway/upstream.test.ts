@@ -51,6 +51,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.map(call => call.text)).toEqual([text('real')])
   })
 
+  test.each(['"model"', '"mod\\u0065l"', '"Model"'])('a body with two models is refused, for upstreams may take the other one: %s', async key => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages'))
+    const { model: _, ...rest } = requests.messages
+    for (const padding of ['', 'x'.repeat(40_000)]) {
+      const text = `{${key}:"dear",${JSON.stringify({ ...rest, system: padding, metadata: { model: 'x' } }).slice(1, -1)},"model":"m"}`
+      const response = await ask(paths.messages, post(text))
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain('more than once')
+    }
+    expect(seen.calls).toEqual([])
+  })
+
   test.each([
     ['a bracket that is not closed', (text: string) => text.slice(0, -1)],
     ['a comma too many', (text: string) => `${text.slice(0, -1)},}`],

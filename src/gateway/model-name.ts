@@ -1,0 +1,25 @@
+import { isObject } from '../kit/json.ts'
+import type { ReadBody } from './body.ts'
+import { refuse } from './error.ts'
+import { namesTwoModels } from './outline.ts'
+
+const longest = 256
+
+/** Some upstreams have the model in their path: it must not lead out of it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
+
+/** The model that a request asks for. `told`: by its path. @throws Refusal 400 */
+export function namedIn({ outline, bytes }: ReadBody, told: string | undefined): string {
+  if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
+  const named = told ?? outline['model']
+  if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
+  if (named.length > longest) throw wrong(`the model id is longer than ${longest} characters`)
+  if (isPath.test(named)) throw wrong('the model id must hold neither `.` nor `..` as a step of a path, nor control characters')
+  // Who may use which model is decided by one of them, and an upstream may take the other: some do not even tell `Model` from `model`.
+  const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
+  if (names.length > 1 || (bytes && namesTwoModels(bytes))) throw wrong('the model is named more than once')
+  return named
+}
+
+const wrong = (message: string) => refuse(400, 'invalid_request', message, { param: 'model' })
