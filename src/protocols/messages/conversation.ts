@@ -229,9 +229,16 @@ function encodeTurn(
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
   // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
   const own: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
-  return flatMap(known, part => {
+  const encode = (part: Part) => {
     const blocks = encodeParts([part], own, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
     return blocks
-  })
+  }
+  const leads = (part: Part) => role === 'user' && part.type === 'tool-result'
+  const blocks = flatMap(known, part => (leads(part) ? encode(part) : []))
+  const results = blocks.length
+  for (const part of known)
+    if (!leads(part)) blocks.push(...encode(part))
+    else if (blocks.length > results) writing.report.add('tool-result.moved', part.at)
+  return blocks
 }

@@ -1,4 +1,4 @@
-import type { Message, Part, Role } from '../../canonical/message.ts'
+import type { MediaPart, Message, Part, Role } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -81,7 +81,8 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
         w.report.add('media.transcript', part.at)
         return encodeText({ type: 'text', text: part.transcript }, role, w)
       }
-      if (w.target === 'input' || ownForm(part)) return encodeMedia(part, w)
+      // Media are given to the model, which says none here.
+      if (ownForm(part) || (w.target === 'input' && role !== 'assistant')) return encodeMedia(part, w)
       w.report.ext(part.ext, part.at)
       w.report.add('media.unsupported', part.at)
       return undefined
@@ -95,9 +96,16 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
   }
 }
 
+/** A file that is text can be said by the model too. */
+function innerOf(part: MediaPart, role: Role): readonly Part[] | undefined {
+  const { source } = part
+  if (source.type === 'parts') return source.parts
+  return source.type === 'text' && role === 'assistant' && !ownForm(part) ? [{ type: 'text', text: source.text }] : undefined
+}
+
 /** A part as the content of a message or a result. What has parts of its own elsewhere is given as them, under its title. */
 export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] {
-  const inner = part.type === 'search-result' ? part.parts : part.type === 'media' && part.source.type === 'parts' ? part.source.parts : undefined
+  const inner = part.type === 'search-result' ? part.parts : part.type === 'media' ? innerOf(part, role) : undefined
   if (!inner || (part.type !== 'search-result' && part.type !== 'media')) {
     const wire = encodeContentPart(part, role, w)
     return wire ? [wire] : []

@@ -292,6 +292,14 @@ describe('turns', () => {
     expect(codes).toEqual([])
   })
 
+  test('a result without a call stands before what else the user says', () => {
+    const search: Part = { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'generate-content', raw: {} }
+    const lonely = message('user', search, { type: 'tool-result', callId: 'c9', kind: 'function', content: [text('r')] })
+    expect(typesIn(write({ messages: [lonely] }, { serverToolHistory: 'text' }).wire, 0)).toEqual(['tool_result', 'text'])
+    expect(write({ messages: [lonely] }, { serverToolHistory: 'text' }).codes).toEqual(['server-tool.as-text', 'tool-result.moved'])
+    expect(write({ messages: [lonely] }).codes).toEqual(['server-tool.dropped'])
+  })
+
   test('a result found elsewhere moves to its call', () => {
     const { wire, codes } = write({ messages: [assistant(call('c1')), user('wait'), assistant(text('hm')), result('c1', 'r')] })
     expect(wire.messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'assistant'])

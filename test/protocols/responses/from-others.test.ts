@@ -72,6 +72,60 @@ describe('content of the messages protocol', () => {
     expect(crossed.notes).toEqual(notes)
   })
 
+  test.each<[string, ProtocolName, unknown, unknown, string]>([
+    [
+      'a file',
+      'chat-completions',
+      [
+        { type: 'text', text: 'a' },
+        { type: 'file', file: { file_data: 'data:application/pdf;base64,QQ==', filename: 'f.pdf' } },
+      ],
+      'a',
+      'media.unsupported /messages/1/content/1',
+    ],
+    [
+      'sound',
+      'chat-completions',
+      [
+        { type: 'text', text: 'a' },
+        { type: 'input_audio', input_audio: { data: 'QQ==', format: 'wav' } },
+      ],
+      'a',
+      'media.unsupported /messages/1/content/1',
+    ],
+    [
+      'a picture by its address',
+      'messages',
+      [
+        { type: 'text', text: 'a' },
+        { type: 'image', source: { type: 'url', url: 'https://a.org/b.png' } },
+      ],
+      'a',
+      'media.unsupported /messages/1/content/1',
+    ],
+    [
+      'a file of text, which is told as text',
+      'messages',
+      [{ type: 'document', title: 'T', source: { type: 'text', media_type: 'text/plain', data: 'a' } }],
+      [
+        { type: 'output_text', text: 'T', annotations: [] },
+        { type: 'output_text', text: 'a', annotations: [] },
+      ],
+      'content.as-text /messages/1/content/0',
+    ],
+  ])('a message of the model holds no media: %s', (_, from, content, expected, note) => {
+    const messages = [
+      { role: 'user', content: 'q' },
+      { role: 'assistant', content },
+    ]
+    const { wire, notes } = cross(from, { max_tokens: 99, messages }, { rsInputAudio: true })
+    expect(wire['input']).toEqual([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] },
+      { type: 'message', role: 'assistant', content: expected },
+    ])
+    expect(notes).toEqual([note])
+  })
+
   test('what a tool gave stays readable, whatever it is called', () => {
     const { wire, notes } = cross('messages', result([{ type: 'tool_reference', tool_name: 'zz' }]))
     expect(wire['input']).toContainEqual({
