@@ -24,6 +24,7 @@ export function createReport<Table extends NoteTable>(
   return new Report(protocol, table, fieldNames, into)
 }
 
+type Left = { at?: string; ext?: ExtMap; signature?: unknown }
 type Made = { code: string; made: object; field: string }
 
 /** Gathers the notes of one codec call. Most calls make none, and there is one for each event of a stream: it costs little until the first. */
@@ -48,6 +49,14 @@ export class Report<Table extends NoteTable> {
   /** `at`: JSON pointer of a node; `field`: a canonical field of it in dots, which is written as the source spells it. */
   add(code: keyof Table & string, at: string | undefined, field?: string): void {
     this.#push(code, at, field)
+  }
+
+  /** As `add`, for a part that is left out: what stood beside it in the source goes with it. */
+  leave(code: keyof Table & string, { at, ext, signature }: Left): void {
+    this.add(code, at)
+    if (at === undefined) return
+    for (const { fields = {} } of Object.values(ext ?? {})) for (const key in fields) if (key.startsWith('../')) this.#unknown({ [key]: fields[key] }, at, true)
+    if (signature && !this.#pathOf(at, 'signature').startsWith(`${at}/`)) this.#push('field.unsupported', at, 'signature')
   }
 
   /** As `add`, but the code is reported one time only for each field. */

@@ -84,7 +84,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
  * message per turn, the results of its calls directly after it in the order of the calls, all else after these.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
-  const stale = (part: Part) => writing.report.add('tool-result.duplicate', part.at)
+  const stale = (part: Part) => writing.report.leave('tool-result.duplicate', part)
   const turns = writing.own ? [...messages] : regroup(withoutStaleResults(messages, stale), writing)
   const lastUser = turns.findLastIndex(({ role }) => role === 'user')
   const written: JsonObject[] = []
@@ -325,7 +325,7 @@ function placeResults(turns: Message[], { report, options, invented }: Writing):
     if (calls.length === 0) {
       const result = resultOf(turn)
       if (!result || repair === 'keep') placed.push(turn)
-      else report.add('tool-result.orphan', result.at)
+      else report.leave('tool-result.orphan', result)
       continue
     }
     const ids = new Map(calls.map((call, i) => [call.id, i]))
@@ -344,7 +344,7 @@ function placeResults(turns: Message[], { report, options, invented }: Writing):
     const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
     const dangling = calls.filter(({ id }) => !answered.has(id))
     if (repair === 'drop' && dangling.length > 0) {
-      for (const { at } of dangling) report.add('tool-call.dangling', at)
+      for (const call of dangling) report.leave('tool-call.dangling', call)
       turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
     }
     if (repair === 'synthesize')

@@ -4,6 +4,7 @@ import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
+import { isInner } from './writing.ts'
 
 /** Contents as this wire groups them: results stand alone, all of a turn together. */
 export type Turn = TurnOf<'user' | 'model' | 'system' | 'results'>
@@ -19,7 +20,7 @@ export type Pairs = Map<ToolResultPart, ToolCallPart>
  */
 export function groupTurns(messages: readonly Message[], report: GeminiReport, repair: Repair): { turns: Turn[]; pairs: Pairs; invented: ReadonlySet<Part> } {
   const joined: Turn[] = joinAssistants(
-    withoutStaleResults(messages, ({ at }) => report.add('tool-result.duplicate', at)),
+    withoutStaleResults(messages, part => report.leave('tool-result.duplicate', part)),
     'model',
   )
   const answers = pair(joined)
@@ -33,7 +34,7 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
       const calls = turn.parts.filter(part => part.type === 'tool-call')
       const dangling = calls.filter(call => !answers.has(call))
       if (repair === 'drop' && dangling.length > 0) {
-        for (const { at } of dangling) report.add('tool-call.dangling', at)
+        for (const call of dangling) report.leave('tool-call.dangling', call)
         turn.parts = turn.parts.filter(part => !dangling.includes(part as ToolCallPart))
       }
       turns.push(turn)
@@ -91,8 +92,8 @@ function answerOf(call: ToolCallPart, result: ToolResultPart | undefined, repair
 
 function orphan(part: ToolResultPart, repair: Repair, report: GeminiReport): Part[] {
   if (repair === 'keep') return [part]
-  report.add(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part.at)
-  return repair === 'drop' ? [] : part.content
+  report.leave(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part)
+  return repair === 'drop' ? [] : part.content.filter(inner => !isInner(inner, report))
 }
 
 /** Results without a call are results all the same. */

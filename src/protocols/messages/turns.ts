@@ -31,7 +31,7 @@ export function groupTurns(
       const calls = turn.parts.filter(part => part.type === 'tool-call')
       const dangling = calls.filter(call => !pairs.results.has(call))
       if (repair === 'drop' && dangling.length > 0) {
-        for (const { at } of dangling) report.add('tool-call.dangling', at)
+        for (const call of dangling) report.leave('tool-call.dangling', call)
         turn.parts = turn.parts.filter(part => !dangling.includes(part as ToolCallPart))
       }
       turns.push(turn)
@@ -82,7 +82,7 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
         const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
         if (!call) continue
         const earlier = results.get(call)
-        if (earlier) report.add('tool-result.duplicate', earlier.at)
+        if (earlier) report.leave('tool-result.duplicate', earlier)
         results.set(call, part)
         ids.set(part, ids.get(call) ?? part.callId)
       }
@@ -122,7 +122,7 @@ function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: str
     if (fittingId(part.callId) !== part.callId) report.add('tool-call.id', part.at, 'callId')
     return [part]
   }
-  report.add(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part.at)
+  report.leave(repair === 'drop' ? 'tool-result.orphan' : 'tool-result.orphan-as-text', part)
   return repair === 'drop' ? [] : part.content
 }
 

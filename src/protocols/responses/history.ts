@@ -7,7 +7,7 @@ import type { Writing } from './writing.ts'
 
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], w: Writing): JsonObject[] {
-  const last = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, ({ at }) => w.report.add('tool-result.duplicate', at))
+  const last = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, part => w.report.leave('tool-result.duplicate', part))
   const told = last.map(message => withMarksInside(message, w))
   if (!w.own) limitBreakpoints(told, w)
   const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(told, w) : told
@@ -80,7 +80,7 @@ function withoutOrphans(message: Message, messages: readonly Message[], { report
   const calls = callsOf(messages)
   const parts = message.parts.filter(part => {
     if (part.type !== 'tool-result' || calls.has(part.callId)) return true
-    report.add('tool-pair.dropped', part.at)
+    report.leave('tool-pair.dropped', part)
     return false
   })
   return { ...message, parts }
@@ -108,7 +108,7 @@ function dropLonely(messages: readonly Message[], { report }: Writing): Message[
   return flatMap(messages, message => {
     const parts = message.parts.filter(part => {
       if (!lonely(part) && !led.has(part)) return true
-      report.add('tool-pair.dropped', part.at)
+      report.leave('tool-pair.dropped', part)
       return false
     })
     return parts.length === message.parts.length ? [message] : parts.length > 0 ? [{ ...message, parts }] : []
