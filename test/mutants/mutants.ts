@@ -428,7 +428,7 @@ export const mutants: Mutant[] = [
     replace: 'ids.set(part, part.callId)',
   },
   { fault: 'results come in the order of the client', room: messages, find: 'results.parts.push(...parts)', replace: 'results.parts.unshift(...parts)' },
-  { fault: 'an earlier result of a call goes in silence', room: messages, find: "if (earlier) report.add('tool-result.duplicate', earlier.at)", replace: '' },
+  { fault: 'an earlier result of a call goes in silence', room: messages, find: "if (earlier) report.leave('tool-result.duplicate', earlier)", replace: '' },
   { fault: 'a dangling call gets no result', room: messages, find: 'invented.add(made)\n  return [made]', replace: 'invented.add(made)\n  return []' },
   {
     fault: 'a default limit is not told',
