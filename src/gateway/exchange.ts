@@ -1,7 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { isObject } from '../kit/json.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Outcome, Protocol } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { translateCounted } from '../translate/response.ts'
@@ -13,11 +13,11 @@ import { bounded, type Opened, readWhole } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
-import { renamed } from './outline.ts'
+import { outlineOf, renamed } from './outline.ts'
 import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
-import { roughTextOf, textOf } from './text.ts'
+import { mayHoldAny, mayHoldTwice, textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
@@ -102,13 +102,12 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.firstByte = Date.now()
   const { candidate, settings } = opened.prepared
   const from = candidate.protocol
-  const reply =
-    opened.kind === 'stream'
-      ? await gather(opened, call.stop, trace)
-      : await readReply(opened, from === protocol && settings.model === undefined && !service.memory)
+  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, from === protocol && !service.memory)
   const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
   const { body, notes, signatures, ...told }: ReturnType<typeof translateCounted> =
-    passed === undefined ? counted(reply.value, opened, protocol, trace) : { body: reply.value, notes: [], ...from.outcome(reply.value, settings) }
+    passed === undefined
+      ? counted(reply.value, opened, protocol, trace)
+      : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
   trace.notes.push(...notes)
   trace.usage ??= told.usage ?? {}
   // Its own protocol says of a reply that it failed; any other has errors for that.
@@ -141,17 +140,15 @@ function counted(value: unknown, { prepared: { candidate, settings } }: Opened, 
 
 const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => (model === undefined ? bytes : renamed(bytes, model))
 
-type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer> }
+type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
-/** `passes`: only counts are read of it. @throws Refusal when the reply is an error that came with status 200, or no JSON */
+/** `passes`: nothing but its outcome is asked for. @throws Refusal when the reply is an error that came with status 200, or no JSON */
 async function readReply(opened: Opened, passes = false): Promise<Reply> {
-  const { candidate } = opened.prepared
+  const { candidate, settings } = opened.prepared
   const from = candidate.protocol
   const bytes = await readWhole(opened)
-  if (passes) {
-    const value = parse(roughTextOf(bytes))
-    if (isObject(value) && !value['error']) return { value, bytes }
-  }
+  const seen = passes ? seenOf(bytes, from, settings) : undefined
+  if (seen) return seen
   const text = textOf(bytes)
   const value = parse(text)
   // Some providers put their errors into a list.
@@ -165,6 +162,16 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
       /^\s*</.test(text) ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object',
     )
   return { value, bytes }
+}
+
+/** A reply that tells its counts and no failure, from outside: of 12 KB, making its objects makes twice as many to be collected. */
+function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['prepared']['settings']): Reply | undefined {
+  const value = outlineOf(bytes)
+  if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
+  // Some tell of a failure further inside.
+  if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"'])) return undefined
+  const outcome = from.outcome(value, settings)
+  return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00']) ? { value, bytes, outcome } : undefined
 }
 
 /** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */
