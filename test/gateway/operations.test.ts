@@ -32,6 +32,33 @@ import {
 
 const all = Object.keys(paths) as Protocol[]
 
+const counts = { usage: { input: 3, output: 2 } }
+const chatCounts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+const long = 'x'.repeat(20_000)
+
+/** Replies of which only the outside is looked at, and those that have to be read. */
+const passedOn: [what: string, protocol: Protocol, change: object, told: object][] = [
+  ...all.map((protocol): (typeof passedOn)[number] => [`the usage: ${protocol}`, protocol, {}, counts]),
+  ['the usage beside long fields', 'chat-completions', { x_odd: { long }, x_list: [long] }, counts],
+  ['the usage, whatever its texts say', 'messages', { x_odd: '"error":{"message":"x"},"usage":{"input_tokens":9}' }, counts],
+  ['the usage, not one that stands inside', 'messages', { x_odd: { usage: { input_tokens: 9, output_tokens: 9 } } }, counts],
+  ['the usage where some servers put it', 'chat-completions', { usage: undefined, x_groq: { usage: chatCounts } }, counts],
+  [
+    'the usage inside of its choice',
+    'chat-completions',
+    { usage: undefined, choices: [{ index: 0, message: { role: 'assistant', content: long }, finish_reason: 'stop', usage: chatCounts }] },
+    counts,
+  ],
+  [
+    'a failure inside of its choice',
+    'chat-completions',
+    { choices: [{ index: 0, message: { role: 'assistant', content: long }, finish_reason: 'error', error: { code: 429, message: 'Overheated' } }] },
+    { ...counts, failure: 'rate_limit' },
+  ],
+  ['a failure without any choice', 'chat-completions', { choices: [] }, { ...counts, failure: 'internal' }],
+  ['a failure beside its items', 'responses', { status: 'failed', error: { code: 'server_error', message: 'Overheated' } }, { ...counts, failure: 'internal' }],
+]
+
 describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('the counts of a reply that ended early or failed are told: %s from %s', async (client, served) => {
     for (const frames of endings[served])
@@ -50,6 +77,16 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(...asking(client))).status).toBe(200)
     await until(() => records.length === 1)
     expect(records[0]).not.toHaveProperty('failure')
+  })
+
+  test.each(passedOn)('of a reply that is passed on %s is told', async (_, served, change, told) => {
+    const records: UsageRecord[] = []
+    const reply = JSON.stringify({ ...replies[served], ...change })
+    const ask = await start(one((await upstream(sendJson(200, reply))).url, served), { onUsage: record => void records.push(record) })
+    expect(await (await ask(...asking(served))).text()).toBe(reply)
+    await until(() => records.length === 1)
+    expect(records[0]).toMatchObject(told)
+    expect(Object.hasOwn(records[0] ?? {}, 'failure')).toBe('failure' in told)
   })
 
   test.each(pairs)('the counts of a reply that broke off, or that strict refuses, are told: %s from %s', async (client, served) => {
