@@ -1,17 +1,21 @@
-import type { Message, Part } from '../canonical/message.ts'
+import type { ExtMap, Message, Part } from '../canonical/message.ts'
 import { flatMap } from './flat-map.ts'
+
+type Reporting = { leave(code: 'tool-result.duplicate', part: Part): void; ext(ext: ExtMap | undefined, at: string | undefined): void }
 
 /**
  * A conversation in which each call has one result, the last one: clients that try again send more, and servers refuse them.
  * Results of a call that is not there stay.
  */
-export function withoutStaleResults(messages: readonly Message[], leave: (stale: Part) => void): readonly Message[] {
+export function withoutStaleResults(messages: readonly Message[], report: Reporting): readonly Message[] {
   const stale = staleResults(messages)
   if (stale.size === 0) return messages
-  for (const part of stale) leave(part)
+  for (const part of stale) report.leave('tool-result.duplicate', part)
   return flatMap(messages, message => {
     const parts = message.parts.filter(part => !stale.has(part))
-    return parts.length > 0 || message.parts.length === 0 ? [{ ...message, parts }] : []
+    if (parts.length > 0 || message.parts.length === 0) return [{ ...message, parts }]
+    report.ext(message.ext, message.at)
+    return []
   })
 }
 

@@ -12,7 +12,19 @@ const beside = { thoughtSignature: 'c2ln', partMetadata: { a: 1 }, novel: 1 }
 describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('what stands beside a call or a result that is left out is noted toward %s', to => {
   test.each<[string, object[], string, Repair]>([
     ['a result without a call', [{ role: 'user', parts: [{ text: 'q' }, { ...result, ...beside }] }], '/contents/0/parts/1', { repairToolPairs: 'drop' }],
-    ['the same, told as text', [{ role: 'user', parts: [{ text: 'q' }, { ...result, ...beside }] }], '/contents/0/parts/1', { repairToolPairs: 'synthesize' }],
+    ['a content of nothing else', [{ role: 'user', parts: [{ ...result, ...beside }] }], '/contents/0/parts/0', { repairToolPairs: 'drop' }],
+    [
+      'a content of nothing but an older result',
+      [question, { role: 'model', parts: [call] }, { role: 'user', parts: [{ ...result, ...beside }] }, { role: 'user', parts: [result] }],
+      '/contents/2/parts/0',
+      { repairToolPairs: 'synthesize' },
+    ],
+    [
+      'a result without a call, told as text',
+      [{ role: 'user', parts: [{ text: 'q' }, { ...result, ...beside }] }],
+      '/contents/0/parts/1',
+      { repairToolPairs: 'synthesize' },
+    ],
     ['a call without a result', [question, { role: 'model', parts: [{ ...call, ...beside }] }, question], '/contents/1/parts/0', { repairToolPairs: 'drop' }],
     [
       'an older result',
@@ -21,9 +33,12 @@ describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('what
       { repairToolPairs: 'drop' },
     ],
   ])('%s', (_, contents, place, options) => {
-    const { notes } = translateRequest({ contents }, { from: 'generate-content', to, model: 'm', ...options })
+    const [content = ''] = place.split('/parts')
+    const odd = contents.map(one => ({ ...one, vendor: 1 }))
+    const { notes } = translateRequest({ contents: odd }, { from: 'generate-content', to, model: 'm', ...options })
     const told = notes.map(({ path }) => path)
     for (const key of Object.keys(beside)) expect(told).toContain(`${place}/${key}`)
+    expect(told).toContain(`${content}/vendor`)
   })
 })
 

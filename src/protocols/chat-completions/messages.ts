@@ -84,8 +84,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
  * message per turn, the results of its calls directly after it in the order of the calls, all else after these.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
-  const stale = (part: Part) => writing.report.leave('tool-result.duplicate', part)
-  const turns = writing.own ? [...messages] : regroup(withoutStaleResults(messages, stale), writing)
+  const turns = writing.own ? [...messages] : regroup(withoutStaleResults(messages, writing.report), writing)
   const lastUser = turns.findLastIndex(({ role }) => role === 'user')
   const written: JsonObject[] = []
   let media: JsonObject[] = []
@@ -325,7 +324,10 @@ function placeResults(turns: Message[], { report, options, invented }: Writing):
     if (calls.length === 0) {
       const result = resultOf(turn)
       if (!result || repair === 'keep') placed.push(turn)
-      else report.leave('tool-result.orphan', result)
+      else {
+        report.leave('tool-result.orphan', result)
+        report.ext(turn.ext, turn.at)
+      }
       continue
     }
     const ids = new Map(calls.map((call, i) => [call.id, i]))

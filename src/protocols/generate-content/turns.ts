@@ -19,10 +19,7 @@ export type Pairs = Map<ToolResultPart, ToolCallPart>
  * next one holds the results of all its calls, in their order, and nothing else.
  */
 export function groupTurns(messages: readonly Message[], report: GeminiReport, repair: Repair): { turns: Turn[]; pairs: Pairs; invented: ReadonlySet<Part> } {
-  const joined: Turn[] = joinAssistants(
-    withoutStaleResults(messages, part => report.leave('tool-result.duplicate', part)),
-    'model',
-  )
+  const joined: Turn[] = joinAssistants(withoutStaleResults(messages, report), 'model')
   const answers = pair(joined)
   const pairs: Pairs = new Map()
   for (const [call, result] of answers) pairs.set(result, call)

@@ -7,7 +7,7 @@ import type { Writing } from './writing.ts'
 
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], w: Writing): JsonObject[] {
-  const last = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, part => w.report.leave('tool-result.duplicate', part))
+  const last = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, w.report)
   const told = last.map(message => withMarksInside(message, w))
   if (!w.own) limitBreakpoints(told, w)
   const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(told, w) : told
@@ -105,12 +105,12 @@ function dropLonely(messages: readonly Message[], { report }: Writing): Message[
   const lonely = (part: Part | undefined) => (part?.type === 'tool-call' && !answered.has(part.id)) || (part?.type === 'tool-result' && !calls.has(part.callId))
   const all = flatMap(messages, ({ parts }) => parts)
   const led = new Set(all.filter((part, index) => part.type === 'reasoning' && all[index + 1]?.type === 'tool-call' && lonely(all[index + 1])))
-  return flatMap(messages, message => {
+  return messages.map(message => {
     const parts = message.parts.filter(part => {
       if (!lonely(part) && !led.has(part)) return true
       report.leave('tool-pair.dropped', part)
       return false
     })
-    return parts.length === message.parts.length ? [message] : parts.length > 0 ? [{ ...message, parts }] : []
+    return parts.length === message.parts.length ? message : { ...message, parts }
   })
 }
