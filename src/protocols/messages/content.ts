@@ -145,7 +145,9 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return [{ type: 'text', text, ...(writing.to === 'client' && { citations: null }), ...mark(cache, part, writing) }]
     }
     case 'reasoning':
-      return encodeReasoning(part, writing)
+      if (writing.native || role === 'assistant' || part.signature?.issuer !== name) return encodeReasoning(part, writing)
+      report.add('part.unsupported', part.at)
+      return []
     case 'tool-call':
       return [encodeCall(part, writing)]
     case 'tool-result':

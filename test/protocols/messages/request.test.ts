@@ -292,6 +292,26 @@ describe('turns', () => {
     expect(codes).toEqual([])
   })
 
+  test.each([
+    ['inside a result', [assistant(call('c1'))]],
+    ['inside a result without its call', []],
+  ])('only the model thinks, whoever signed it: %s', (_, before) => {
+    const thought: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 't' }], signature: { issuer: 'messages', value: 'cw==' } }
+    const told = message('tool', { type: 'tool-result', callId: 'c1', kind: 'function', content: [thought, text('r')] })
+    const { wire, codes } = write({ messages: [user('q'), ...before, told] }, { repairToolPairs: 'synthesize' })
+    expect(JSON.stringify(wire)).not.toContain('"thinking"')
+    expect(codes).toContain('part.unsupported')
+  })
+
+  test('a call whose answer would stand after a hoisted instruction is answered', () => {
+    const { wire } = write(
+      { messages: [user('q'), assistant(call('c1')), message('system', text('S'))] },
+      { repairToolPairs: 'synthesize', systemPlacement: 'hoist' },
+    )
+    expect(wire.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(typesIn(wire, 2)).toEqual(['tool_result'])
+  })
+
   test('a result without a call stands before what else the user says', () => {
     const search: Part = { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'generate-content', raw: {} }
     const lonely = message('user', search, { type: 'tool-result', callId: 'c9', kind: 'function', content: [text('r')] })
