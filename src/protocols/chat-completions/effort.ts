@@ -64,11 +64,11 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
   return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left, places }
 }
 
-/** Said otherwise before; or an amount of what is off. */
+/** Said otherwise before; or on and off at once; or an amount of what is off. */
 function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
   if ((spec[field] ?? said) !== said) return true
   const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }
-  if (effort === 'none' && budgetTokens !== undefined) return true
+  if (effort === 'none' && (budgetTokens !== undefined || (mode ?? 'disabled') !== 'disabled')) return true
   return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
 }
 
