@@ -233,11 +233,11 @@ function moveMedia(part: MediaPart, callId: string, { writing, media }: { writin
 function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []
+  /** Results that follow something else in their message. */
+  const late = new Set<Part>()
   for (const message of messages) {
     const results: ToolResultPart[] = []
     const rest: Part[] = []
-    /** Results that follow something else. */
-    const late = new Set<Part>()
     for (const part of message.parts) {
       if (part.type === 'control') noteControl(part, writing)
       else if (part.type !== 'tool-result') rest.push(part)
@@ -260,8 +260,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
     // A message that comes apart into several has nowhere to keep what is its own.
     if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
     if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
-    for (const part of results) {
-      if (late.has(part)) report.add('tool-result.moved', part.at)
+    for (const part of results)
       turns.push(
         defined({
           role: 'tool' as const,
@@ -271,11 +270,10 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
           parts: [part],
         }),
       )
-    }
     if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0))
       turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
   }
-  return placeResults(turns, writing)
+  return placeResults(turns, late, writing)
 }
 
 /**
@@ -311,20 +309,25 @@ function placesById(turns: readonly Message[], idsOf: (turn: Message) => readonl
 }
 
 /** The results of a turn's calls directly after it, in the order of the calls. */
-function placeResults(turns: Message[], { report, options, invented }: Writing): Message[] {
+function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, options, invented }: Writing): Message[] {
   if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
   const repair = options.repairToolPairs ?? 'keep'
   const placed: Message[] = []
   const results = placesById(turns, turn => [resultOf(turn)?.callId])
   const uses = placesById(turns, turn => callsOf(turn).map(({ id }) => id))
   const taken = new Set<number>()
+  const noteMoved = (result: Part | undefined, passes = false) => {
+    if (result && (passes || late.has(result))) report.add('tool-result.moved', result.at)
+  }
   for (const [place, turn] of turns.entries()) {
     if (taken.has(place)) continue
     const calls = turn.role === 'assistant' ? callsOf(turn) : []
     if (calls.length === 0) {
       const result = resultOf(turn)
-      if (!result || repair === 'keep') placed.push(turn)
-      else {
+      if (!result || repair === 'keep') {
+        noteMoved(result)
+        placed.push(turn)
+      } else {
         report.leave('tool-result.orphan', result)
         report.ext(turn.ext, turn.at)
       }
@@ -339,7 +342,7 @@ function placeResults(turns: Message[], { report, options, invented }: Writing):
     for (const at of found) {
       while (others < at && resultOf(turns[others] as Message)) others++
       const answer = turns[at] as Message
-      if (others < at) report.add('tool-result.moved', resultOf(answer)?.at)
+      noteMoved(resultOf(answer), others < at)
       taken.add(at)
       answers.push(answer)
     }

@@ -295,6 +295,10 @@ describe('turns of other protocols', () => {
       messages: [{ role: 'user' }],
       codes: ['tool-call.dangling', 'tool-result.orphan'],
     })
+    // What is left out was not moved.
+    const late = [say('user', text('go on'), result('c9', 'lost'))]
+    expect(write(late).codes).toEqual(['tool-result.moved'])
+    expect(write(late, { repairToolPairs: 'drop' })).toMatchObject({ messages: [{ role: 'user' }], codes: ['tool-result.orphan'] })
   })
 
   test('an id that is too long is shortened alike on both sides', () => {
