@@ -104,7 +104,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
         : [{ ...ownKeys(part), type: 'thinking', thinking: text, signature: signature.value }]
     }
     if (!signature && writing.native && !writing.mixed) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
-    if (!signature && !text) {
+    if (!signature && !text && id !== undefined) {
       report.onceEach('message.envelope', at, { itemId: id })
       return []
     }
