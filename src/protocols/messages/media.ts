@@ -60,8 +60,12 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   const modelled = sourceKeys.get(wire.type) ?? []
   const rest = Object.fromEntries(Object.entries(wire).filter(([key]) => key !== 'type' && !modelled.includes(key)))
   const spelled = modelled.includes('media_type') ? nulls({ media_type: wire['media_type'] }) : {}
-  return { known, unknown: under('source', rest), nothing: under('source', spelled) }
+  const unread = known.type === 'text' && known.mime !== wire['media_type'] ? { ...rest, media_type: wire['media_type'] } : rest
+  return { known, unknown: under('source', unread), nothing: under('source', spelled) }
 }
+
+/** Words under another name (a picture's, say) would be read as bytes of that by whoever gets them. */
+const textTypes = /^(text\/[\w.+-]+|application\/json)$/
 
 const sourceKeys = new Map([
   ['base64', ['media_type', 'data']],
@@ -75,7 +79,7 @@ function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): Medi
   const { type, media_type: mime, data, url, file_id: id, content } = wire
   const isNamed = typeof mime === 'string'
   if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
-  if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime }
+  if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypes.test(mime) ? mime : 'text/plain' }
   if (type === 'url' && typeof url === 'string') return { type: 'url', url }
   if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: name }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
@@ -170,7 +174,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       writing.unresolvable(part)
       return undefined
     case 'text':
-      return { type: 'document', source: { ...extra, type: 'text', media_type: source.mime, data: source.text } }
+      return { type: 'document', source: { media_type: source.mime, ...extra, type: 'text', data: source.text } }
     case 'parts': {
       const first = source.parts[0]
       const plain = ownForm(part)?.['source'] === 'string' ? (first?.type === 'text' ? first.text : '') : undefined
