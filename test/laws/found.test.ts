@@ -168,6 +168,47 @@ describe('nothing is lost in silence', () => {
       pick: 2,
     },
     {
+      what: 'on or off, beside the effort none',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'responses',
+      wire: { messages: [], reasoning_effort: 'none', enable_thinking: true },
+    },
+    {
+      what: 'a choice among tools of which none gets across',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'responses',
+      wire: { messages: [], tools: [{ type: 'novel' }], tool_choice: 'none' },
+    },
+    {
+      what: 'that nothing was a thought',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: { contents: [{ role: 'model', parts: [{ text: 'a' }, { text: '', thought: true }] }] },
+    },
+    ...(['responses', 'generate-content'] as const).map(to => ({
+      what: `words that are called a picture, toward ${to}`,
+      kind: 'request' as const,
+      from: 'messages' as const,
+      to,
+      wire: {
+        max_tokens: 40,
+        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'text', media_type: 'image/jpeg', data: 'abc' } }] }],
+      },
+    })),
+    {
+      what: 'data that is written as a URL in upper case',
+      kind: 'request',
+      from: 'messages',
+      to: 'responses',
+      wire: {
+        max_tokens: 40,
+        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'DATA:application/pdf;base64,JVBERi0=' } }] }],
+      },
+    },
+    {
       what: 'the first of two recordings in one answer',
       kind: 'response',
       from: 'responses',

@@ -23,6 +23,7 @@ export function lossOfChange(kind: Kind, wire: unknown, change: Change, { from, 
   const other = changed(wire, change)
   const before = cross(kind, wire, from, to)
   const after = before && cross(kind, other, from, to)
+  if (after && choosesAmongNone(before.wire, after.wire, change)) return undefined
   if (!after || covers(before.notes, change.path) || covers(after.notes, change.path)) return undefined
   if (sent(before) === sent(after)) return canonicalJson(before.notes) === canonicalJson(after.notes) ? `silent: ${shown(change)}` : undefined
   const back = cross(kind, before.wire, to, from, before.path)
@@ -78,6 +79,15 @@ function isEmptyEither(wire: unknown, { path, before, after }: Change): boolean 
   return /^\/(tool_choice|function_call)$/.test(path) && !hasTools(wire) && [before, after].every(word => word === 'auto' || word === 'none')
 }
 
+/** Where no tool got across (each is noted, 2.5), the model calls none whatever it is told: left to it and forbidden are one, and the way back says neither. */
+function choosesAmongNone(before: unknown, after: unknown, change: Change): boolean {
+  return (
+    /^\/(tool_choice(\/type)?|function_call|toolConfig\/functionCallingConfig\/mode)$/.test(change.path) &&
+    [change.before, change.after].every(word => /^(auto|none)$/i.test(String(word))) &&
+    ![before, after].some(hasTools)
+  )
+}
+
 const waysToThink = ['/reasoning_effort', '/reasoning', '/thinking', '/enable_thinking', '/thinking_budget']
 
 const hasTools = (wire: unknown) => ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
@@ -101,7 +111,7 @@ function hasReturned({ before, after }: Change, back: unknown, backAfter: unknow
 /** Leaves that hold the value, alone or inside a text, which may be the text of a JSON value in its turn. */
 function count(body: unknown, wanted: Change['after']): number {
   const text = String(wanted)
-  const inner = text.endsWith('}') || text.startsWith('data:') ? mark : text
+  const inner = text.endsWith('}') || /^data:/i.test(text) ? mark : text
   const spellings = [inner, escaped(inner), escaped(escaped(inner))]
   return leaves(body).filter(({ path, value }) => {
     if (value === wanted) return true
