@@ -16,8 +16,7 @@ import { join, textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
-export type Opened = {
-  prepared: Prepared
+export type Opened = Pick<Prepared, 'candidate' | 'settings'> & {
   answer: TransportAnswer
   kind: 'json' | 'stream'
   idleMs: number
@@ -53,13 +52,7 @@ export async function call(
     return { refusal: refusalOf(error, 'request'), again: 'never' }
   }
   trace.notes = [...prepared.notes]
-  const opened = (answer: TransportAnswer, kind: Opened['kind']): Opened => ({
-    prepared,
-    answer,
-    kind,
-    idleMs: timeouts.idleMs,
-    watched: body => watch(body, timeouts.idleMs, controller),
-  })
+  const opened = openedBy(prepared, controller)
   if (embedded) return opened(embedded, prepared.stream ? 'stream' : 'json')
 
   limitTotal(timeouts.totalMs, trace, controller)
@@ -88,6 +81,12 @@ export async function call(
   } finally {
     clearTimeout(firstByte)
   }
+}
+
+/** Holds nothing of what was asked: a stream may be open for long, and its request be large. */
+function openedBy({ candidate, settings }: Prepared, controller: Stopper): (answer: TransportAnswer, kind: Opened['kind']) => Opened {
+  const { idleMs } = candidate.channel.timeouts
+  return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: body => watch(body, idleMs, controller) })
 }
 
 class Post implements TransportCall {

@@ -1,7 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { isObject } from '../kit/json.ts'
-import type { Outcome, Protocol } from '../protocol.ts'
+import type { Outcome, Protocol, Signatures } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { translateCounted } from '../translate/response.ts'
@@ -27,29 +27,28 @@ export async function generate(service: Service, asked: Ask, trace: Trace): Prom
 }
 
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
-  const { protocol } = ask
+  // Named one by one: what lives as long as the stream must not hold the request.
+  const { protocol, asList } = ask
+  const { signal } = ask.request
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)
   let headers = {}
   let started = false
   let early: Refusal | undefined
   let served: Candidate | undefined
-  const collected = service.memory && collecting(ask)
+  const keeping = service.memory && keepingOf(service, ask, trace)
   const relay = createRelay({
     protocol,
     keepAliveMs: defaults.keepAliveMs,
     async open() {
       const opened = await call.opened
-      served = opened.prepared.candidate
-      headers = keptHeaders(opened.answer.headers, opened.prepared.candidate.channel.returnHeaders)
+      served = opened.candidate
+      headers = keptHeaders(opened.answer.headers, opened.candidate.channel.returnHeaders)
       return sourceOf(opened, protocol)
     },
-    keeping: collected && {
-      sent: collected.sent,
-      async whole({ signatures }) {
-        const reply = collected.whole()
-        if (served && reply !== undefined) await keep(service, ask, trace, { candidate: served, body: reply, signatures })
-      },
+    keeping: keeping && {
+      sent: keeping.sent,
+      whole: async ({ signatures }) => served && keeping.whole(served, signatures),
     },
     stop: call.stop,
     onEnd(failure, translator) {
@@ -64,7 +63,6 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       else early = failure
     },
   })
-  const { signal } = ask.request
   signal.addEventListener('abort', () => relay.giveUp(reasonOf(signal)), { once: true })
   const body = await relay.start()
   started = true
@@ -74,18 +72,29 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     status: 200,
     headers: {
       ...streamHeaders,
-      ...(ask.asList && { 'content-type': 'application/json; charset=utf-8' }),
+      ...(asList && { 'content-type': 'application/json; charset=utf-8' }),
       ...headers,
       ...(defaults.notesHeader && notesHeader(trace.notes)),
     },
-    body: ask.asList ? listOfFrames(body) : body,
+    body: asList ? listOfFrames(body) : body,
+  }
+}
+
+/** Reads along, and keeps the reply when it is whole: with what was asked, which it goes on from. */
+function keepingOf(service: Service, ask: Ask, trace: Trace) {
+  const collected = collecting(ask)
+  return {
+    sent: collected.sent,
+    async whole(candidate: Candidate, signatures: Signatures | undefined): Promise<void> {
+      const body = collected.whole()
+      if (body !== undefined) await keep(service, ask, trace, { candidate, body, signatures })
+    },
   }
 }
 
 /** The upstream's answer as a stream, whatever it came as. */
 async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
-  const { prepared, answer, kind, idleMs } = opened
-  const { candidate, settings } = prepared
+  const { candidate, settings, answer, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol && settings.model === undefined && !settings.hideUsage
   const translator = createStreamTranslator(from, protocol, { ...settings, watched: raw })
@@ -100,7 +109,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const call = openFirst(service, ask, trace)
   const opened = await call.opened
   trace.firstByte = Date.now()
-  const { candidate, settings } = opened.prepared
+  const { candidate, settings } = opened
   const from = candidate.protocol
   const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, from === protocol && !service.memory)
   const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
@@ -126,7 +135,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
 }
 
 /** What strict refuses has been paid for, too. @throws TranslationError */
-function counted(value: unknown, { prepared: { candidate, settings } }: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
+function counted(value: unknown, { candidate, settings }: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
   const from = candidate.protocol
   try {
     const translated = translateCounted(value, from, to, settings)
@@ -144,7 +153,7 @@ type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcom
 
 /** `passes`: nothing but its outcome is asked for. @throws Refusal when the reply is an error that came with status 200, or no JSON */
 async function readReply(opened: Opened, passes = false): Promise<Reply> {
-  const { candidate, settings } = opened.prepared
+  const { candidate, settings } = opened
   const from = candidate.protocol
   const bytes = await readWhole(opened)
   const seen = passes ? seenOf(bytes, from, settings) : undefined
@@ -165,7 +174,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
 }
 
 /** A reply that tells its counts and no failure, from outside: of 12 KB, making its objects makes twice as many to be collected. */
-function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['prepared']['settings']): Reply | undefined {
+function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): Reply | undefined {
   const value = outlineOf(bytes)
   if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
   // Some tell of a failure further inside.
@@ -176,10 +185,10 @@ function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened
 
 /** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */
 async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<Reply> {
-  const { prepared, answer } = opened
-  const from = prepared.candidate.protocol
+  const { candidate, settings, answer } = opened
+  const from = candidate.protocol
   const into = startCollecting()
-  const reader = createStreamReader(from, prepared.settings, event => collectEvent(into, event))
+  const reader = createStreamReader(from, settings, event => collectEvent(into, event))
   let length = 0
   const chunks = opened.watched(answer.body)[Symbol.asyncIterator]()
   try {
@@ -198,7 +207,7 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)
   if (!clean) throw refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
-  return { value: from.encodeResponse(response, prepared.settings).wire }
+  return { value: from.encodeResponse(response, settings).wire }
 }
 
 async function* only(text: string): AsyncGenerator<string> {

@@ -35,7 +35,7 @@ async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promi
   try {
     const opened = await openFirst(service, { ...ask, candidates }, trace).opened
     const answer = parseObject(await readText(opened))
-    const told = answer && opened.prepared.candidate.protocol.address.counting?.read(answer)
+    const told = answer && opened.candidate.protocol.address.counting?.read(answer)
     return Number.isSafeInteger(told) && (told as number) >= 0 ? (told as number) : undefined
   } catch (error) {
     if (ask.request.signal.aborted) throw error

@@ -57,13 +57,17 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   })
 }
 
-async function answer(inner: Gateway, request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, response: Response): Promise<void> {
+async function answer(inner: Gateway, request: Request, url: ReturnType<typeof urlOf>, response: Response): Promise<void> {
   const left = new Stopper()
   response.once('close', () => {
     if (!response.writableFinished) left.abort()
   })
+  await send(await inner.answer(askedBy(request, url, left)), request, response, left.signal)
+}
+
+function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {
   const headers = plain(request)
-  const asked: GatewayRequest = {
+  return {
     method: request.method ?? 'GET',
     path: pathname,
     query: searchParams,
@@ -74,7 +78,6 @@ async function answer(inner: Gateway, request: Request, { pathname, searchParams
     local: isLocal(request, headers),
     ...(request.socket.remoteAddress !== undefined && { address: request.socket.remoteAddress }),
   }
-  await send(await inner.answer(asked), request, response, left.signal)
 }
 
 async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: Signal): Promise<void> {
