@@ -62,6 +62,8 @@ const hasKeyOfItsOwn = (wire: unknown, place: string) =>
   !Array.isArray(valueAt(wire, parentOf(place))) &&
   // A text with citations is no plain text: what is left of it may stand elsewhere.
   !place.endsWith('/citations') &&
+  // Words without their media type are no text document: the wire demands it.
+  !(place.endsWith('/source/media_type') && valueAt(wire, `${parentOf(place)}/type`) === 'text') &&
   !(place === '/tool_choice' && valueAt(wire, '/function_call') !== undefined)
 
 /** An output in a reply says that its call is answered, so that nobody waits for the client. */
