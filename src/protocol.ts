@@ -37,7 +37,12 @@ export type Protocol<Options extends object = object> = {
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
-  /** As `decodeResponse` has them, read without what else the reply says; of a body that cannot be read, what can. */
+  /**
+   * As `decodeResponse` has them, read without what else the reply says; of a body that cannot be read, what can. The gateway
+   * may give an outline in which long lists stand as `[null]`, long objects as `{}` and long texts as `''`: counts and
+   * failures are looked for under short members. A failure that a list tells has to stand under a key `error`; such a reply
+   * comes whole.
+   */
   outcome(wire: unknown, options?: CodecOptions & Options): Outcome
   encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<unknown>
   /** Total: any body of any upstream becomes an error that keeps its status. */

@@ -1,7 +1,7 @@
 import type { TransportAnswer } from '../transports/transport.ts'
+import { join } from './bytes.ts'
 import { isPrivate } from './headers.ts'
 import type { ChannelEntry } from './options.ts'
-import { join } from './text.ts'
 
 /** Keys of local servers ("ollama", "EMPTY") are words that a reply may well say. */
 const shortestSecret = 12

@@ -1,9 +1,9 @@
 import { envelopeMarks, mayHoldEnvelope } from '../kit/envelope.ts'
 import type { JsonObject } from '../kit/json.ts'
+import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
 import { refuse } from './error.ts'
-import { endOfString, outlineOf } from './outline.ts'
+import { nesting, outlineOf } from './outline.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
-import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './text.ts'
 
 export type ReadBody = {
   /** What its outermost level says: of a long body without its long members, see `outlineOf`. */
@@ -70,29 +70,6 @@ class LongBody implements ReadBody {
 const isPlain = (bytes: Uint8Array, text?: string) => !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text ?? textOf(bytes)))
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
-
-/** Of JSON text, before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
-export function nesting(bytes: Uint8Array): number {
-  let depth = 0
-  let deepest = 0
-  for (let i = 0; i < bytes.length; i++) {
-    switch (bytes[i]) {
-      case 0x22:
-        i = endOfString(bytes, i + 1)
-        break
-      case 0x5b:
-      case 0x7b:
-        deepest = Math.max(deepest, ++depth)
-        break
-      case 0x5d:
-      case 0x7d:
-        depth--
-        break
-      default:
-    }
-  }
-  return deepest
-}
 
 /** The same of a value that somebody else has parsed. */
 function isDeeper(value: unknown, limit: number): boolean {

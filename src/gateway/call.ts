@@ -6,13 +6,13 @@ import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { blotted, withoutSecrets } from './blot.ts'
+import { join, textOf } from './bytes.ts'
 import { isKeyParameter } from './credential.ts'
 import { demoUpstream } from './demo.ts'
 import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
 import { beyondConnection, forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { demanding, type Prepared, prepare } from './prepare.ts'
-import { join, textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** An upstream that has said 2xx. */
@@ -20,7 +20,7 @@ export type Opened = Pick<Prepared, 'candidate' | 'settings'> & {
   answer: TransportAnswer
   kind: 'json' | 'stream'
   idleMs: number
-  /** The chunks; a silence longer than `idleMs` ends the call. @throws Refusal 504 */
+  /** `watch` over this call. */
   watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
 }
 

@@ -9,6 +9,7 @@ import { createStreamReader, createStreamTranslator } from '../translate/stream.
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
+import { mayHoldAny, mayHoldTwice, textOf } from './bytes.ts'
 import { bounded, type Opened, readWhole } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
@@ -17,7 +18,6 @@ import { outlineOf, renamed } from './outline.ts'
 import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
-import { mayHoldAny, mayHoldTwice, textOf } from './text.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../kit/json.ts'
-import { join, mayHoldAny, mayHoldTwice, textOf } from './text.ts'
+import { join, mayHoldAny, mayHoldTwice, textOf } from './bytes.ts'
 
 /** A member of the outermost object: its key as it is written, and where its value stands in the bytes. */
 type Member = { key: string; start: number; end: number }
@@ -138,8 +138,31 @@ function membersOf(bytes: Uint8Array, deepest = Infinity): Member[] | undefined 
   return undefined
 }
 
+/** Of JSON text, before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
+export function nesting(bytes: Uint8Array): number {
+  let depth = 0
+  let deepest = 0
+  for (let i = 0; i < bytes.length; i++) {
+    switch (bytes[i]) {
+      case 0x22:
+        i = endOfString(bytes, i + 1)
+        break
+      case 0x5b:
+      case 0x7b:
+        deepest = Math.max(deepest, ++depth)
+        break
+      case 0x5d:
+      case 0x7d:
+        depth--
+        break
+      default:
+    }
+  }
+  return deepest
+}
+
 /** The place of the quote that closes a string, or the end of all where none does. */
-export function endOfString(bytes: Uint8Array, from: number): number {
+function endOfString(bytes: Uint8Array, from: number): number {
   // Most are short, and a call of `indexOf` takes as long as looking at some thirty bytes.
   for (let at = from; at < from + 32; at++) {
     if (bytes[at] === quote) return at

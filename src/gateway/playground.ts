@@ -1,9 +1,10 @@
 import type { ModelInfo } from '../protocol.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
-import { nesting, readJson, tooDeep } from './body.ts'
+import { readJson, tooDeep } from './body.ts'
 import { refuse } from './error.ts'
 import type { Identity, UsageRecord } from './hooks.ts'
 import type { Settled } from './options.ts'
+import { nesting } from './outline.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 
 /** A page for browsers, and what it asks for. The page itself is no secret; all that it shows is asked for with a key. */

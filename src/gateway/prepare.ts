@@ -27,6 +27,13 @@ export type Prepared = {
 
 const all: readonly Protocol[] = Object.values(protocols)
 
+/** Whose body says whether it wants a stream; elsewhere the address does. */
+const sayingStream: ReadonlySet<Protocol> = new Set(all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)))
+
+function targetOf(address: Protocol['address'], stream: boolean): string | undefined {
+  return address.target({ operation: 'generate', model: '', stream })
+}
+
 /**
  * The caller's request as this candidate takes it. Between equal protocols the bytes stay as they are, but for the
  * model name and for the wish to be told the usage.
@@ -47,7 +54,7 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
   const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded
   if (to !== protocol || reads || keepsHere(ask, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
-  if (operation === 'generate' && saysStream(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
+  if (operation === 'generate' && sayingStream.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
   const asking = askingUsage(outline, candidate, upstreamStream)
   const bytes = edited(ask, candidate, asking)
   if (!bytes) return undefined
@@ -87,7 +94,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const isCounted = operation === 'count-tokens' && to !== protocol
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
   const says = to.wantsStream(wire) ?? false
-  const sent = operation === 'generate' && saysStream(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
+  const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
   const asking = to === protocol ? askingUsage(sent, candidate, upstreamStream) : undefined
   const whole = asking?.wire ?? sent
   // What was read was written anew: proofs of other providers are taken out, or a history is put in.
@@ -140,11 +147,6 @@ function settingsOf(
 }
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)
-
-/** Does the body say whether it wants a stream? Elsewhere the address does. */
-function saysStream({ address }: Protocol): boolean {
-  return address.target({ operation: 'generate', model: '', stream: true }) === address.target({ operation: 'generate', model: '', stream: false })
-}
 
 /** Counting needs no limit for an answer that nobody makes. */
 export function demanding(operation: Ask['operation'], { outputLimit }: Protocol): object {

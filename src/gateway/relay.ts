@@ -1,8 +1,8 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
+import { join } from './bytes.ts'
 import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts'
-import { join } from './text.ts'
 
 type Chunk = string | Uint8Array
 

@@ -3,9 +3,9 @@
  * @module wireglot/connect
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isAscii, textOf } from '../gateway/bytes.ts'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
-import { isAscii, roughTextOf } from '../gateway/text.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
@@ -88,7 +88,7 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
     response.writeHead(status, { ...headers, 'content-length': bytes.byteLength })
     if (request.method === 'HEAD') response.end()
     // A text goes out with the head in one piece; beyond that, and for other letters, bytes are quicker.
-    else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : roughTextOf(body), 'latin1')
+    else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : textOf(body), 'latin1')
     else response.end(bytes)
     return
   }
