@@ -2,7 +2,8 @@ import { envelopeMarks, mayHoldEnvelope } from '../kit/envelope.ts'
 import type { JsonObject } from '../kit/json.ts'
 import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
 import { refuse } from './error.ts'
-import { nesting, outlineOf } from './outline.ts'
+import { type Member, membersOf, nesting, outlineOf } from './outline.ts'
+import { readInPieces } from './pieces.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
 
 export type ReadBody = {
@@ -10,6 +11,8 @@ export type ReadBody = {
   readonly outline: unknown
   /** All of it, read when it is first asked for. @throws Refusal 400 */
   readonly value: unknown
+  /** Lets go of what was read; who asks again has it read again. */
+  forget?(): void
   /** As it came, where it came as bytes. */
   readonly bytes?: Uint8Array<ArrayBuffer>
   /** Nothing in it came from another provider by way of us. */
@@ -33,8 +36,9 @@ export async function readJson(
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
   // What is not understood from outside is read as a whole, and refused with its place.
-  const outline = bytes.length > long && isUtf8(bytes) ? outlineOf(bytes, depthLimit) : undefined
-  if (outline) return new LongBody(bytes, outline)
+  const members = bytes.length > long && isUtf8(bytes) ? membersOf(bytes, depthLimit) : undefined
+  const outline = outlineOf(bytes, members)
+  if (members && outline) return new LongBody(bytes, outline, members)
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
@@ -43,26 +47,41 @@ export async function readJson(
 }
 
 /** Up to this many bytes, reading all is quicker than looking at the outside. */
-const long = 16 * 1024
+export const long = 16 * 1024
 
 /** Where the upstream speaks the caller's protocol, nobody need know what is inside. */
 class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly outline: JsonObject
+  readonly #members: readonly Member[]
   #value: unknown
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject, members: readonly Member[]) {
     this.bytes = bytes
     this.outline = outline
+    this.#members = members
   }
 
   get value(): unknown {
-    this.#value ??= parse(textOf(this.bytes))
+    this.#value ??= readLong(this.bytes, this.#members)
     return this.#value
+  }
+
+  forget(): void {
+    this.#value = undefined
   }
 
   get isPlain(): boolean {
     return isPlain(this.bytes)
+  }
+}
+
+/** What is wrong inside of a text is told with its place in the whole. */
+function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
+  try {
+    return readInPieces(bytes, members)
+  } catch {
+    return parse(textOf(bytes))
   }
 }
 

@@ -46,6 +46,8 @@ export async function call(
   let embedded: TransportAnswer | undefined
   try {
     prepared = prepare(service, ask, candidate)
+    // While the upstream thinks: its objects are ten times as large as the text, and would be carried from one collection to the next.
+    ask.body.forget?.()
     if (channel.embedded)
       embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...demanding(ask.operation, to), model: candidate.model, stream: prepared.stream })
   } catch (error) {

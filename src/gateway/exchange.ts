@@ -14,7 +14,7 @@ import { bounded, type Opened, readWhole } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
-import { outlineOf, renamed } from './outline.ts'
+import { membersOf, outlineOf, renamed } from './outline.ts'
 import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
@@ -175,7 +175,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
 
 /** A reply that tells its counts and no failure, from outside: of 12 KB, making its objects makes twice as many to be collected. */
 function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): Reply | undefined {
-  const value = outlineOf(bytes)
+  const value = outlineOf(bytes, membersOf(bytes))
   if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
   // Some tell of a failure further inside.
   if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"'])) return undefined

@@ -6,17 +6,18 @@ import { translateRequest } from '../translate/request.ts'
 import type { Settings } from '../translate/settings.ts'
 import { without, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
+import { long } from './body.ts'
 import { freshIds } from './ids.ts'
 import { renamed, withMembers } from './outline.ts'
+import { writtenInPieces } from './pieces.ts'
 import { keepsItself } from './recall.ts'
 import type { Candidate } from './upstream.ts'
 
 /** A candidate's request, ready to be sent. */
 export type Prepared = {
   candidate: Candidate
-  /** Absent: it goes on as it came. */
+  /** For an upstream within this process. */
   body?: unknown
-  /** The same as it goes over the wire. */
   bytes: string | Uint8Array<ArrayBuffer>
   /** Is the upstream asked for a stream? */
   stream: boolean
@@ -101,12 +102,16 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value
   return {
     candidate,
-    body: whole,
-    bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? JSON.stringify(whole),
+    ...(channel.embedded && { body: whole }),
+    bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes],
     settings: settingsOf(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
   }
+}
+
+function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer> {
+  return length > long && isObject(wire) ? writtenInPieces(wire, length) : JSON.stringify(wire)
 }
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { outlineOf, renamed, withMembers } from '../../src/gateway/outline.ts'
+import { membersOf, outlineOf, renamed, withMembers } from '../../src/gateway/outline.ts'
 import { attempt } from '../../src/testing/bodies.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -38,7 +38,7 @@ test.each<[string, object | undefined]>([
     (text): [string, undefined] => [text, undefined],
   ),
 ])('the outside of %.40s is told', (text, expected) => {
-  expect(outlineOf(bytesOf(text), 4)).toEqual(expected)
+  expect(outlineOf(bytesOf(text), membersOf(bytesOf(text), 4))).toEqual(expected)
 })
 
 test.each([
@@ -60,7 +60,7 @@ describe('of any object', () => {
   test('the outside has the same keys, and the same values where they are short', () => {
     fc.assert(
       fc.property(written, ({ value, text }) => {
-        const outline = outlineOf(bytesOf(text), 1000)
+        const outline = outlineOf(bytesOf(text), membersOf(bytesOf(text)))
         expect(Object.keys(outline ?? {})).toEqual(Object.keys(value))
         for (const [key, short] of Object.entries(value)) if (JSON.stringify(short, undefined, '\t').length < 20) expect(outline?.[key]).toEqual(short)
       }),
@@ -74,7 +74,7 @@ describe('of any object', () => {
         // Half a letter becomes another one.
         const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at + 1)))
         const parsed = attempt(() => JSON.parse(damaged) as unknown)
-        const outline = outlineOf(bytesOf(damaged), 1000)
+        const outline = outlineOf(bytesOf(damaged), membersOf(bytesOf(damaged)))
         if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) expect(Object.keys(outline ?? {})).toEqual(Object.keys(parsed))
         // What a text may not hold, a wrong escape or a line end, is not looked for.
         else if (!/[\\\t\n]/.test(damaged)) expect(outline).toBeUndefined()

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { membersOf } from '../../src/gateway/outline.ts'
+import { readInPieces, writtenInPieces } from '../../src/gateway/pieces.ts'
+import type { JsonObject } from '../../src/kit/json.ts'
+import { attempt } from '../../src/testing/bodies.ts'
+
+const bytesOf = (text: string) => new TextEncoder().encode(text)
+const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+
+const lists = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 40, size: 'max' })
+const objects = fc.dictionary(fc.string({ unit: 'binary' }), fc.oneof(fc.jsonValue(), lists))
+const spaces = fc.constantFrom(undefined, 1, '\t')
+
+/** The order of keys counts too. */
+const same = (value: unknown, expected: unknown) => expect(JSON.stringify(value)).toBe(JSON.stringify(expected))
+
+test('read in pieces of any size, an object is what it is when it is read at once', () => {
+  fc.assert(
+    fc.property(objects, spaces, fc.nat(100), (object, space, most) => {
+      const text = JSON.stringify(object, undefined, space)
+      const bytes = bytesOf(text)
+      same(readInPieces(bytes, membersOf(bytes) ?? [], most), JSON.parse(text))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test.each([
+  '{"a":[1,2,3,4],"a":[5,6,7,8]}',
+  '{"a":[1,2,3,4],"\\u0061":1}',
+  '{"__proto__":[1,2,3,4],"b":1}',
+  '{"a":[[1,2],[3,{"b":[4,5]}],"6,7"],"c":{"d":[8,9,10,11]}}',
+  '{"a":[ ],"b":[\n\n\n\n\n\n\n\n\n]}',
+])('so is %s', text => {
+  const bytes = bytesOf(text)
+  same(readInPieces(bytes, membersOf(bytes) ?? [], 2), JSON.parse(text))
+})
+
+test('what JSON.parse refuses is refused', () => {
+  fc.assert(
+    fc.property(objects, fc.nat(), fc.constantFrom('\\x', '\n', '\u0000', '\\', '\\"', '\\u12'), fc.nat(100), (object, place, put, most) => {
+      const text = JSON.stringify(object)
+      const at = place % text.length
+      const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at)))
+      const bytes = bytesOf(damaged)
+      const members = membersOf(bytes)
+      if (members)
+        same(
+          attempt(() => readInPieces(bytes, members, most)),
+          attempt(() => JSON.parse(damaged) as unknown),
+        )
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test('written in pieces, an object is what JSON.stringify makes of it, however long it was expected to be', () => {
+  fc.assert(
+    fc.property(objects, fc.nat(300), (object, expected) => {
+      expect(textOf(writtenInPieces(object as JsonObject, expected))).toBe(JSON.stringify(object))
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('what JSON has no word for is left out, and null in lists', () => {
+  const value = { a: undefined, b: [undefined, ...Array.from({ length: 20 }, (_, i) => (i % 2 ? undefined : '\ud800'))], c: [], d: undefined }
+  expect(textOf(writtenInPieces(value, 0))).toBe(JSON.stringify(value))
+  expect(textOf(writtenInPieces({ a: undefined }, 0))).toBe('{}')
+})
