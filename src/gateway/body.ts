@@ -15,6 +15,8 @@ export type ReadBody = {
   forget?(): void
   /** As it came, where it came as bytes. */
   readonly bytes?: Uint8Array<ArrayBuffer>
+  /** Of a long body, where its outermost level has what. */
+  readonly members?: readonly Member[]
   /** Nothing in it came from another provider by way of us. */
   readonly isPlain?: boolean
 }
@@ -53,17 +55,17 @@ export const long = 16 * 1024
 class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly outline: JsonObject
-  readonly #members: readonly Member[]
+  readonly members: readonly Member[]
   #value: unknown
 
   constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject, members: readonly Member[]) {
     this.bytes = bytes
     this.outline = outline
-    this.#members = members
+    this.members = members
   }
 
   get value(): unknown {
-    this.#value ??= readLong(this.bytes, this.#members)
+    this.#value ??= readLong(this.bytes, this.members)
     return this.#value
   }
 

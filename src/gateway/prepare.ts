@@ -122,13 +122,13 @@ function askingUsage(body: unknown, { channel, protocol: { streamUsage } }: Cand
 }
 
 /** The bytes of the body with the candidate's model name and with what is asked for besides; undefined: it has to be written anew. */
-function edited({ body: { bytes, outline }, model }: Ask, candidate: Candidate, asking: Asking): Uint8Array<ArrayBuffer> | undefined {
+function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Candidate, asking: Asking): Uint8Array<ArrayBuffer> | undefined {
   if (!bytes || !isObject(outline) || (asking && !asking.added)) return undefined
   const named = candidate.model === model ? outline : candidate.protocol.withModel(outline, candidate.model)
   if (!isObject(named)) return undefined
   const changed = Object.keys(named).filter(key => named[key] !== outline[key])
   if (changed.some(key => key !== 'model')) return undefined
-  const kept = changed.length === 0 ? bytes : renamed(bytes, String(named['model']))
+  const kept = changed.length === 0 ? bytes : renamed(bytes, String(named['model']), members)
   return kept && asking?.added ? withMembers(kept, asking.added) : kept
 }
 
