@@ -45,6 +45,11 @@ const textReply: CanonicalResponse = {
   candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(9000) }] }], finish: { reason: 'stop' } }],
 }
 
+const smallReply: CanonicalResponse = {
+  ...agentReply,
+  candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(500) }] }], finish: { reason: 'stop' } }],
+}
+
 /** Cuts every delta so that the whole stream has about `count` deltas. */
 function fine(events: CanonicalEvent[], count: number): CanonicalEvent[] {
   const total = events.reduce((sum, event) => sum + (event.type === 'part.delta' && 'text' in event.delta ? event.delta.text.length : 0), 0)
@@ -119,9 +124,10 @@ export function grownRequest(protocol: Protocol, turnCount: number, toolCount: n
   return protocol.encodeRequest({ ...small, messages: [...small.messages, ...turns(turnCount, 1900)], ...(toolCount > 0 && { tools: tools(toolCount) }) }).wire
 }
 
-export function responseOf(protocol: Protocol): unknown {
-  return protocol.encodeResponse(agentReply, { now: 1_750_000_000 }).wire
+/** Of 12 KB, or of 1 KB. */
+export function responseOf(protocol: Protocol, size: 'agent' | 'small' = 'agent'): unknown {
+  return protocol.encodeResponse(size === 'agent' ? agentReply : smallReply, { now: 1_750_000_000 }).wire
 }
 
 /** What every translation of the streams above has to add up to. */
-export const expected = { agent: agentReply, text: textReply }
+export const expected = { agent: agentReply, text: textReply, small: smallReply }

@@ -12,7 +12,7 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
  */
 
 type Role = 'upstream' | 'piping' | 'parsing' | 'gateway'
-type Kind = 'stream' | 'small' | 'agent'
+type Kind = 'stream' | 'brief' | 'small' | 'agent'
 
 /** `ratio`: to the row that the limits are told against. */
 export type GatewayRow = { name: string; against: string; perSecond: number; ratio: number; cpuUs: number; cpuRatio: number }
@@ -21,13 +21,14 @@ export type GatewayResult = { rows: GatewayRow[]; firstByteUs: Record<string, nu
 const target: ProtocolName = 'chat-completions'
 const stranger: ProtocolName = 'messages'
 const model = 'bench-model'
-/** What a request may say to the upstream: begin and say nothing more, or say little. */
+/** What a request may say to the upstream: begin and say nothing more, or say little. Who says neither gets a reply of 12 KB. */
 const words = { idle: 'be idle', brief: 'be brief' }
 
 function serveUpstream(): void {
   const long = streamOf(protocols[target], 'agent', 439).frames
   const few = streamOf(protocols[target], 'agent', 8).frames
-  const whole = Buffer.from(JSON.stringify(responseOf(protocols[target])))
+  const reply = Buffer.from(JSON.stringify(responseOf(protocols[target], 'agent')))
+  const shortReply = Buffer.from(JSON.stringify(responseOf(protocols[target], 'small')))
   serve(
     createServer((asked, answer) => {
       const chunks: Buffer[] = []
@@ -35,6 +36,7 @@ function serveUpstream(): void {
       asked.on('end', () => {
         const body = Buffer.concat(chunks)
         if (!body.includes('"stream":true')) {
+          const whole = body.includes(words.brief) ? shortReply : reply
           answer.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole)
           return
         }
@@ -197,7 +199,7 @@ async function load(served: Served, bytes: Buffer, { atOnce, ms, atLeast = 0 }: 
 type Entry = { name: string; served: Served; bytes: Buffer; against: string }
 
 /** What serves for days is timed when it is warm: functions are compiled after some thousand calls, and a proxy has few of them. */
-const warm: Record<Kind, number> = { stream: 400, small: 20_000, agent: 2_000 }
+const warm: Record<Kind, number> = { stream: 400, brief: 20_000, small: 20_000, agent: 2_000 }
 
 /** In turn, several times over; the best round counts. */
 async function throughput(entries: readonly Entry[], atLeast: number, rounds: number, ms: number): Promise<GatewayRow[]> {
@@ -273,10 +275,17 @@ async function verify({ port }: Served): Promise<void> {
     }
 }
 
+const names: Record<Kind, string> = {
+  stream: 'stream of 446 events',
+  brief: 'request of 1 KB',
+  small: 'request of 1 KB, reply of 12 KB',
+  agent: 'request of 150 KB',
+}
+
 const isKind = (word: string): word is Kind => Object.hasOwn(warm, word)
 
 async function run(): Promise<void> {
-  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,small,agent').split(',').filter(isKind)
+  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,brief,small,agent').split(',').filter(isKind)
   const streams = Number(process.env['BENCH_IDLE'] ?? 5000)
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
   const upstream = await start('upstream')
@@ -288,9 +297,10 @@ async function run(): Promise<void> {
     await verify(ours)
     const rows: GatewayRow[] = []
     for (const kind of kinds) {
-      const what = { stream: 'stream of 446 events', small: 'request of 1 KB', agent: 'request of 150 KB' }[kind]
-      const same = bytesOf(target, kind)
-      const translated = bytesOf(stranger, kind)
+      const what = names[kind]
+      const word = kind === 'brief' ? kind : undefined
+      const same = bytesOf(target, kind, word)
+      const translated = bytesOf(stranger, kind, word)
       const bare = `${what}: bare proxy`
       const parsed = `${what}: proxy that parses`
       rows.push(

@@ -156,7 +156,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const { candidate, settings } = opened
   const from = candidate.protocol
   const bytes = await readWhole(opened)
-  const seen = passes ? seenOf(bytes, from, settings) : undefined
+  const seen = passes && bytes.length > brief ? seenOf(bytes, from, settings) : undefined
   if (seen) return seen
   const text = textOf(bytes)
   const value = parse(text)
@@ -172,6 +172,9 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
     )
   return { value, bytes }
 }
+
+/** Up to this many bytes, reading all is quicker than looking at the outside. */
+const brief = 4096
 
 /** A reply that tells its counts and no failure, from outside: of 12 KB, making its objects makes twice as many to be collected. */
 function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): Reply | undefined {

@@ -1,8 +1,13 @@
 import { isObject, type JsonObject } from '../kit/json.ts'
 import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
 
-/** A member of the outermost object: its key as it is written, where its value stands in the bytes and, of a list, where its commas do. */
-export type Member = { key: string; start: number; end: number; commas?: number[] }
+/** A member of the outermost object: where its key, with the quotes, and its value stand in the bytes and, of a list, where its commas do. */
+export type Member = { keyStart: number; keyEnd: number; start: number; end: number; commas?: number[] }
+
+/** Keys may be written with escapes. */
+export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
+  return JSON.parse(textOf(bytes.subarray(keyStart, keyEnd))) as string
+}
 
 /** Up to this many bytes a member is short; a list, for that is what conversations are, only up to the smaller number. */
 const short = 4096
@@ -37,7 +42,7 @@ export function outlineOf(bytes: Uint8Array, members: readonly Member[] | undefi
  * or more than one. Parsing and writing them anew would lose long numbers and every space.
  */
 export function renamed(bytes: Uint8Array, model: string, members: readonly Member[] | undefined = membersOf(bytes)): Uint8Array<ArrayBuffer> | undefined {
-  const [place, ...more] = members?.filter(({ key }) => isModel(key)) ?? []
+  const [place, ...more] = members?.filter(member => isModel(bytes, member)) ?? []
   if (!place || more.length > 0 || bytes[place.start] !== quote) return undefined
   return spliced(bytes, place, JSON.stringify(model))
 }
@@ -46,7 +51,7 @@ export function renamed(bytes: Uint8Array, model: string, members: readonly Memb
 export function namesTwoModels(bytes: Uint8Array, known?: readonly Member[]): boolean {
   const may = known !== undefined || mayHoldTwice(bytes, '"model"') || mayHoldAny(bytes, ['\\u00'])
   const members = may ? (known ?? membersOf(bytes)) : undefined
-  return (members?.filter(({ key }) => isModel(key)).length ?? 0) > 1
+  return (members?.filter(member => isModel(bytes, member)).length ?? 0) > 1
 }
 
 /** The bytes of a JSON object with more members in front. */
@@ -61,9 +66,10 @@ function spliced(bytes: Uint8Array, { start, end }: { start: number; end: number
   return join([bytes.subarray(0, start), put, bytes.subarray(end)], bytes.length - (end - start) + put.length)
 }
 
-/** Keys may be written with escapes. */
-function isModel(key: string): boolean {
-  return key === '"model"' || (key.includes('\\') && JSON.parse(key) === 'model')
+function isModel(bytes: Uint8Array, member: Member): boolean {
+  const { keyStart, keyEnd } = member
+  const isPlain = keyEnd - keyStart === '"model"'.length
+  return (isPlain || bytes.subarray(keyStart, keyEnd).includes(0x5c)) && keyOf(bytes, member) === 'model'
 }
 
 const quote = 0x22
@@ -85,7 +91,8 @@ export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | unde
   const open: number[] = []
   let commas: number[] | undefined
   let next = aValue
-  let key = ''
+  let keyStart = 0
+  let keyEnd = 0
   let start = 0
   for (let i = 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
@@ -96,10 +103,13 @@ export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | unde
         const end = endOfString(bytes, i + 1)
         if (end === bytes.length || depth === 0) return undefined
         if (next === aKey || next === aKeyOrEnd) {
-          if (depth === 1) key = textOf(bytes.subarray(i, end + 1))
+          if (depth === 1) {
+            keyStart = i
+            keyEnd = end + 1
+          }
           next = aColon
         } else if (next === aValue || next === aValueOrEnd) {
-          if (depth === 1) members.push({ key, start: i, end: end + 1 })
+          if (depth === 1) members.push({ keyStart, keyEnd, start: i, end: end + 1 })
           next = aCommaOrEnd
         } else return undefined
         i = end
@@ -121,7 +131,7 @@ export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | unde
         // Closing brackets stand two after the opening ones.
         if (open.pop() !== byte - 2) return undefined
         if (depth === 1) return isBlank(bytes, i + 1) ? members : undefined
-        if (depth === 2) members.push({ key, start, end: i + 1, ...(commas && { commas }) })
+        if (depth === 2) members.push(commas ? { keyStart, keyEnd, start, end: i + 1, commas } : { keyStart, keyEnd, start, end: i + 1 })
         next = aCommaOrEnd
         break
       case 0x2c:
@@ -136,7 +146,7 @@ export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | unde
       default: {
         const end = endOfWord(bytes, i)
         if (next > aValueOrEnd || depth === 0 || end === undefined) return undefined
-        if (depth === 1) members.push({ key, start: i, end })
+        if (depth === 1) members.push({ keyStart, keyEnd, start: i, end })
         next = aCommaOrEnd
         i = end - 1
       }

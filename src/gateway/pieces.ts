@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kit/json.ts'
 import { textOf } from './bytes.ts'
-import type { Member } from './outline.ts'
+import { keyOf, type Member } from './outline.ts'
 
 /**
  * Long JSON is read and written list item by list item. A text of more than 64 K letters beyond ASCII gets pages of its own
@@ -16,7 +16,7 @@ const pieceItems = 8
 /** Of a JSON object whose outermost members are known. @throws SyntaxError */
 export function readInPieces(bytes: Uint8Array, members: readonly Member[], most = pieceBytes): unknown {
   const lists = members.filter(({ commas, start, end }) => commas && end - start > most)
-  const keys = new Set(members.map(({ key }) => nameOf(key)))
+  const keys = new Set(members.map(member => keyOf(bytes, member)))
   // Of a key that comes twice, the last one counts.
   if (keys.size < members.length) return JSON.parse(textOf(bytes))
   let text = ''
@@ -26,8 +26,9 @@ export function readInPieces(bytes: Uint8Array, members: readonly Member[], most
     read = end
   }
   const whole = JSON.parse(text + textOf(bytes.subarray(read))) as Record<string, unknown[]>
-  for (const { key, start, end, commas = [] } of lists) {
-    const items = whole[nameOf(key)] as unknown[]
+  for (const list of lists) {
+    const { start, end, commas = [] } = list
+    const items = whole[keyOf(bytes, list)] as unknown[]
     let from = start + 1
     const take = (to: number) => {
       for (const item of JSON.parse(`[${textOf(bytes.subarray(from, to))}]`) as unknown[]) items.push(item)
@@ -38,8 +39,6 @@ export function readInPieces(bytes: Uint8Array, members: readonly Member[], most
   }
   return whole
 }
-
-const nameOf = (key: string) => JSON.parse(key) as string
 
 /** What `JSON.stringify` says of a value without `toJSON`, as bytes; `expected`: how many there may be. */
 export function writtenInPieces(value: JsonObject, expected: number): Uint8Array<ArrayBuffer> {

@@ -80,13 +80,16 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(passedOn)('of a reply that is passed on %s is told', async (_, served, change, told) => {
-    const records: UsageRecord[] = []
-    const reply = JSON.stringify({ ...replies[served], ...change })
-    const ask = await start(one((await upstream(sendJson(200, reply))).url, served), { onUsage: record => void records.push(record) })
-    expect(await (await ask(...asking(served))).text()).toBe(reply)
-    await until(() => records.length === 1)
-    expect(records[0]).toMatchObject(told)
-    expect(Object.hasOwn(records[0] ?? {}, 'failure')).toBe('failure' in told)
+    // Short ones are read, of long ones the outside is looked at.
+    for (const space of ['', ' '.repeat(5000)]) {
+      const records: UsageRecord[] = []
+      const reply = JSON.stringify({ ...replies[served], ...change }) + space
+      const ask = await start(one((await upstream(sendJson(200, reply))).url, served), { onUsage: record => void records.push(record) })
+      expect(await (await ask(...asking(served))).text()).toBe(reply)
+      await until(() => records.length === 1)
+      expect(records[0]).toMatchObject(told)
+      expect(Object.hasOwn(records[0] ?? {}, 'failure')).toBe('failure' in told)
+    }
   })
 
   test.each(pairs)('the counts of a reply that broke off, or that strict refuses, are told: %s from %s', async (client, served) => {
