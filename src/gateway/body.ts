@@ -1,4 +1,4 @@
-import { envelopeMarks, mayHoldEnvelope } from '../kit/envelope.ts'
+import { anEscape, envelopeMarks, escapedMarks, mayHoldEnvelope } from '../kit/envelope.ts'
 import type { JsonObject } from '../kit/json.ts'
 import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
 import { refuse } from './error.ts'
@@ -88,7 +88,10 @@ function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
 }
 
 /** Looked for in the bytes first: that is quicker. */
-const isPlain = (bytes: Uint8Array, text?: string) => !(mayHoldAny(bytes, envelopeMarks) && mayHoldEnvelope(text ?? textOf(bytes)))
+function isPlain(bytes: Uint8Array, text?: string): boolean {
+  const may = mayHoldAny(bytes, envelopeMarks) || (mayHoldAny(bytes, [anEscape]) && mayHoldAny(bytes, escapedMarks))
+  return !(may && mayHoldEnvelope(text ?? textOf(bytes)))
+}
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 

@@ -67,7 +67,7 @@ export function holdsEnvelope(value: unknown): boolean {
 
 /** Can JSON of this text hold one? Cheap: letters are looked for, also where they are escaped. */
 export function mayHoldEnvelope(json: string): boolean {
-  return json.includes(prefix) || json.includes(mark) || json.includes(prefixInBase64) || /\\u00[2-7]/i.test(json)
+  return envelopeMarks.some(word => json.includes(word)) || (json.includes(anEscape) && escapedMarks.some(word => json.includes(word)))
 }
 
 /** Does the text claim to be an envelope, damaged or not? */
@@ -78,8 +78,16 @@ export function isEnvelope(text: string): boolean {
 /** Between an id and the signature that it carries, for clients that keep nothing else. */
 const mark = '__sig_'
 
-/** JSON without any of these holds none. A search for what begins with `e`, of which any text is full, takes eight times as long. */
-export const envelopeMarks: readonly string[] = [prefix, mark, prefixInBase64.slice(1), '\\u00']
+/** JSON without any of these, and without any of their letters escaped, holds none. A search for what begins with `e`, of which any text is full, takes eight times as long. */
+export const envelopeMarks: readonly string[] = [prefix, mark, prefixInBase64.slice(1)]
+
+export const anEscape = '\\u00'
+
+/** Many servers and clients write `<` and `&` as `\\u003c` and `\\u0026`: that hides no mark. */
+export const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(letter => {
+  const code = letter.charCodeAt(0).toString(16)
+  return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]
+})
 
 /** An id that only looks as if it carried a signature stays as it is. */
 export function splitId(id: string): { id: string; signature?: Signature } {

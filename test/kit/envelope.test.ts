@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Signature } from '../../src/canonical/message.ts'
-import { isEnvelope, unwrapSignature, wrapSignature } from '../../src/kit/envelope.ts'
+import { holdsEnvelope, isEnvelope, joinId, mayHoldEnvelope, unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../src/kit/envelope.ts'
 
 const signature: fc.Arbitrary<Signature> = fc.record(
   {
@@ -37,5 +37,25 @@ describe('the signature envelope', () => {
   test.each(['xs1.', 'xs1.!!', 'xs1.W10', 'xs1.e30', 'xs1._w'])('%j is a damaged one', text => {
     expect(isEnvelope(text)).toBe(true)
     expect(unwrapSignature(text)).toBeUndefined()
+  })
+})
+
+describe('whether JSON may hold an envelope', () => {
+  const proof: Signature = { value: 'QUJD', issuer: 'p' }
+  const held = [wrapSignature({ signature: proof }), joinId('call_1', proof), wrapSignatureInBase64({ signature: proof })]
+
+  test.each(held)('is told whichever letter of its mark is escaped: %.14s', text => {
+    const begin = text.startsWith('call_1') ? 'call_1'.length : 0
+    const length = text.startsWith('xs1.') ? 4 : begin ? 6 : 8
+    for (let at = begin; at < begin + length; at++)
+      for (const code of [text.charCodeAt(at).toString(16), text.charCodeAt(at).toString(16).toUpperCase()]) {
+        const json = `{"id":"${text.slice(0, at)}\\u00${code}${text.slice(at + 1)}"}`
+        expect(holdsEnvelope(JSON.parse(json)), json).toBe(true)
+        expect(mayHoldEnvelope(json), json).toBe(true)
+      }
+  })
+
+  test('is not said of letters that many write as escapes', () => {
+    expect(mayHoldEnvelope(JSON.stringify('\\u003ca href=\\u0022x\\u0022\\u003e \\u0026 \\u0027 \\u00e9').replaceAll('\\\\', '\\'))).toBe(false)
   })
 })
