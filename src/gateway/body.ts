@@ -38,7 +38,7 @@ export async function readJson(
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
   // What is not understood from outside is read as a whole, and refused with its place.
-  const members = bytes.length > long && isUtf8(bytes) ? membersOf(bytes, depthLimit) : undefined
+  const members = bytes.length > long && isUtf8(bytes) ? membersOf(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, members)
   if (members && outline) return new LongBody(bytes, outline, members)
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)

@@ -1,8 +1,11 @@
 import { isObject, type JsonObject } from '../kit/json.ts'
 import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
 
-/** A member of the outermost object: where its key, with the quotes, and its value stand in the bytes and, of a list, where its commas do. */
-export type Member = { keyStart: number; keyEnd: number; start: number; end: number; commas?: number[] }
+/**
+ * A member of the outermost object: where its key, with the quotes, and its value stand in the bytes. `cuts`: commas between the
+ * items of a list, no nearer to each other than was asked for.
+ */
+export type Member = { keyStart: number; keyEnd: number; start: number; end: number; cuts?: number[] }
 
 /** Keys may be written with escapes. */
 export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
@@ -68,8 +71,9 @@ function spliced(bytes: Uint8Array, { start, end }: { start: number; end: number
 
 function isModel(bytes: Uint8Array, member: Member): boolean {
   const { keyStart, keyEnd } = member
-  const isPlain = keyEnd - keyStart === '"model"'.length
-  return (isPlain || bytes.subarray(keyStart, keyEnd).includes(0x5c)) && keyOf(bytes, member) === 'model'
+  const key = bytes.subarray(keyStart, keyEnd)
+  if (key.includes(0x5c)) return keyOf(bytes, member) === 'model'
+  return key.length === '"model"'.length && textOf(key) === '"model"'
 }
 
 const quote = 0x22
@@ -84,12 +88,13 @@ const aKeyOrEnd = 3
 const aColon = 4
 const aCommaOrEnd = 5
 
-/** Of the outermost object. Undefined: no object, no JSON, or more than `deepest` levels. */
-export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | undefined {
+/** Of the outermost object, with cuts at least `apart` bytes from each other. Undefined: no object, no JSON, or more than `deepest` levels. */
+export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 } = {}): Member[] | undefined {
   const bytes = searchable(body)
   const members: Member[] = []
   const open: number[] = []
-  let commas: number[] | undefined
+  let cuts: number[] | undefined
+  let cut = 0
   let next = aValue
   let keyStart = 0
   let keyEnd = 0
@@ -120,7 +125,8 @@ export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | unde
         if (next > aValueOrEnd || (depth === 0 && byte === openList) || depth >= deepest) return undefined
         if (depth === 1) {
           start = i
-          commas = byte === openList ? [] : undefined
+          cuts = byte === openList ? [] : undefined
+          cut = i
         }
         open.push(byte)
         next = byte === openObject ? aKeyOrEnd : aValueOrEnd
@@ -131,12 +137,15 @@ export function membersOf(body: Uint8Array, deepest = Infinity): Member[] | unde
         // Closing brackets stand two after the opening ones.
         if (open.pop() !== byte - 2) return undefined
         if (depth === 1) return isBlank(bytes, i + 1) ? members : undefined
-        if (depth === 2) members.push(commas ? { keyStart, keyEnd, start, end: i + 1, commas } : { keyStart, keyEnd, start, end: i + 1 })
+        if (depth === 2) members.push(cuts ? { keyStart, keyEnd, start, end: i + 1, cuts } : { keyStart, keyEnd, start, end: i + 1 })
         next = aCommaOrEnd
         break
       case 0x2c:
         if (next !== aCommaOrEnd) return undefined
-        if (depth === 2) commas?.push(i)
+        if (depth === 2 && i - cut >= apart) {
+          cuts?.push(i)
+          cut = i
+        }
         next = open[depth - 1] === openObject ? aKey : aValue
         break
       case 0x3a:

@@ -8,14 +8,12 @@ import { keyOf, type Member } from './outline.ts'
  * them 660 and 320.
  */
 
-/** How many bytes are read at once, where items are that short. */
-const pieceBytes = 32 * 1024
 /** How many items are written at once. */
 const pieceItems = 8
 
-/** Of a JSON object whose outermost members are known. @throws SyntaxError */
-export function readInPieces(bytes: Uint8Array, members: readonly Member[], most = pieceBytes): unknown {
-  const lists = members.filter(({ commas, start, end }) => commas && end - start > most)
+/** A JSON object whose outermost members are known. @throws SyntaxError */
+export function readInPieces(bytes: Uint8Array, members: readonly Member[]): unknown {
+  const lists = members.filter(({ cuts }) => cuts && cuts.length > 0)
   const keys = new Set(members.map(member => keyOf(bytes, member)))
   // Of a key that comes twice, the last one counts.
   if (keys.size < members.length) return JSON.parse(textOf(bytes))
@@ -27,14 +25,14 @@ export function readInPieces(bytes: Uint8Array, members: readonly Member[], most
   }
   const whole = JSON.parse(text + textOf(bytes.subarray(read))) as Record<string, unknown[]>
   for (const list of lists) {
-    const { start, end, commas = [] } = list
+    const { start, end, cuts = [] } = list
     const items = whole[keyOf(bytes, list)] as unknown[]
     let from = start + 1
     const take = (to: number) => {
       for (const item of JSON.parse(`[${textOf(bytes.subarray(from, to))}]`) as unknown[]) items.push(item)
       from = to + 1
     }
-    for (const [i, comma] of commas.entries()) if ((commas[i + 1] ?? end) - from > most) take(comma)
+    for (const cut of cuts) take(cut)
     take(end - 1)
   }
   return whole

@@ -13,6 +13,7 @@ test.each([
   ['{"mo\\u0064el":"a"}', '{"mo\\u0064el":"b"}'],
   ['{"x":"\\\\","model":"\\""}', '{"x":"\\\\","model":"b"}'],
   ['{"x":["model","a"],"y":1}', undefined],
+  ['{"mod\nl":"a"}', undefined],
   ['{"model":1}', undefined],
   ['{"model":{"model":"a"}}', undefined],
   ['{"model":"a","model":"c"}', undefined],
@@ -38,7 +39,7 @@ test.each<[string, object | undefined]>([
     (text): [string, undefined] => [text, undefined],
   ),
 ])('the outside of %.40s is told', (text, expected) => {
-  expect(outlineOf(bytesOf(text), membersOf(bytesOf(text), 4))).toEqual(expected)
+  expect(outlineOf(bytesOf(text), membersOf(bytesOf(text), { deepest: 4 }))).toEqual(expected)
 })
 
 test.each([

@@ -2,8 +2,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { membersOf } from '../../src/gateway/outline.ts'
 import { readInPieces, writtenInPieces } from '../../src/gateway/pieces.ts'
+import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'
+import { asking, listen, mounted, one, type Protocol, pairs, replies, requests, sendJson, upstream } from './support.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const textOf = (bytes: Uint8Array) => new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -17,10 +19,10 @@ const same = (value: unknown, expected: unknown) => expect(JSON.stringify(value)
 
 test('read in pieces of any size, an object is what it is when it is read at once', () => {
   fc.assert(
-    fc.property(objects, spaces, fc.nat(100), (object, space, most) => {
+    fc.property(objects, spaces, fc.nat(100), (object, space, apart) => {
       const text = JSON.stringify(object, undefined, space)
       const bytes = bytesOf(text)
-      same(readInPieces(bytes, membersOf(bytes) ?? [], most), JSON.parse(text))
+      same(readInPieces(bytes, membersOf(bytes, { apart }) ?? []), JSON.parse(text))
     }),
     { numRuns: 1000 },
   )
@@ -34,20 +36,20 @@ test.each([
   '{"a":[ ],"b":[\n\n\n\n\n\n\n\n\n]}',
 ])('so is %s', text => {
   const bytes = bytesOf(text)
-  same(readInPieces(bytes, membersOf(bytes) ?? [], 2), JSON.parse(text))
+  same(readInPieces(bytes, membersOf(bytes, { apart: 2 }) ?? []), JSON.parse(text))
 })
 
 test('what JSON.parse refuses is refused', () => {
   fc.assert(
-    fc.property(objects, fc.nat(), fc.constantFrom('\\x', '\n', '\u0000', '\\', '\\"', '\\u12'), fc.nat(100), (object, place, put, most) => {
+    fc.property(objects, fc.nat(), fc.constantFrom('\\x', '\n', '\u0000', '\\', '\\"', '\\u12'), fc.nat(100), (object, place, put, apart) => {
       const text = JSON.stringify(object)
       const at = place % text.length
       const damaged = textOf(bytesOf(text.slice(0, at) + put + text.slice(at)))
       const bytes = bytesOf(damaged)
-      const members = membersOf(bytes)
+      const members = membersOf(bytes, { apart })
       if (members)
         same(
-          attempt(() => readInPieces(bytes, members, most)),
+          attempt(() => readInPieces(bytes, members)),
           attempt(() => JSON.parse(damaged) as unknown),
         )
     }),
@@ -68,4 +70,25 @@ test('what JSON has no word for is left out, and null in lists', () => {
   const value = { a: undefined, b: [undefined, ...Array.from({ length: 20 }, (_, i) => (i % 2 ? undefined : '\ud800'))], c: [], d: undefined }
   expect(textOf(writtenInPieces(value, 0))).toBe(JSON.stringify(value))
   expect(textOf(writtenInPieces({ a: undefined }, 0))).toBe('{}')
+})
+
+const turns = Array.from({ length: 300 }, (_, i) => `${i}: „${'ä'.repeat(i)}“ \\ "\u2028`)
+const conversations: Record<Protocol, object> = {
+  'chat-completions': { messages: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })), max_completion_tokens: 10 },
+  responses: { input: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })), max_output_tokens: 10 },
+  messages: { messages: turns.map((content, i) => ({ role: i % 2 ? 'assistant' : 'user', content })), max_tokens: 10 },
+  'generate-content': {
+    contents: turns.map((text, i) => ({ role: i % 2 ? 'model' : 'user', parts: [{ text }] })),
+    generationConfig: { maxOutputTokens: 10 },
+  },
+}
+
+test.each(pairs)('a long conversation reaches the upstream as a short one does: %s → %s', async (from, to) => {
+  const seen = await upstream(sendJson(200, replies[to]))
+  const url = await listen(mounted(one(seen.url, to)))
+  const [path, init] = asking(from, conversations[from] as { model?: string })
+  expect((await fetch(url + path, init)).status).toBe(200)
+  const model = from === 'generate-content' || to === 'generate-content' ? { model: 'm' } : {}
+  const { body } = translateRequest({ ...requests[from], ...conversations[from] }, { from, to, ...model })
+  expect(seen.calls[0]?.json).toEqual(body)
 })
