@@ -1,4 +1,5 @@
 import type { MediaPart, Message, OpaquePart, Part } from '../../canonical/message.ts'
+import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
@@ -18,7 +19,11 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
   const source = decodeSource(block.source, at, read)
   const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: name, raw: block, at }
-  const spelled = source.known.type === 'parts' && typeof (block.source as JsonObject)['content'] === 'string' ? { source: 'string' } : {}
+  const { url, content } = block.source as JsonObject
+  const spelled = {
+    ...(source.known.type === 'parts' && typeof content === 'string' && { source: 'string' }),
+    ...(source.known.type === 'base64' && typeof url === 'string' && block.source.type === 'url' && { url }),
+  }
   if (block.type === 'image') {
     const { type: _, source: __, cache_control, ...fields } = block
     const cache = decodeCache(cache_control)
@@ -80,11 +85,17 @@ function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): Medi
   const isNamed = typeof mime === 'string'
   if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
   if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypes.test(mime) ? mime : 'text/plain' }
-  if (type === 'url' && typeof url === 'string') return { type: 'url', url }
+  // The server fetches none of data, but clients of other protocols carry such URLs over.
+  if (type === 'url' && typeof url === 'string') return inlineOf(url) ?? { type: 'url', url }
   if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: name }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
     return { type: 'parts', parts: read(content as string | MessagesRawBlock[], `${at}/source/content`) }
   return undefined
+}
+
+function inlineOf(url: string): MediaPart['source'] | undefined {
+  const inline = parseDataUrl(url)
+  return inline && { type: 'base64', ...inline }
 }
 
 // ---- canonical → wire
@@ -151,6 +162,8 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     case 'base64': {
       const { mime, data } = source
       const native = part.ext?.[name] !== undefined || writing.native
+      const came = ownForm(part)?.['url']
+      if (typeof came === 'string') return { type, source: { ...extra, type: 'url', url: dataUrl(mime ?? '', data, came) } }
       if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
