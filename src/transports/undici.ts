@@ -3,7 +3,7 @@ import { createBrotliDecompress, createGunzip, createInflate, constants as zlib 
 import { Agent, type Dispatcher } from 'undici'
 import { Chunks } from './chunks.ts'
 import type { Signal } from './stopper.ts'
-import type { Transport, TransportAnswer } from './transport.ts'
+import type { Transport, TransportAnswer, TransportCall } from './transport.ts'
 
 /** Node's HTTP client with sockets that are kept open between calls. Redirects are not followed: they would carry the key along. */
 export function undiciTransport(): Transport {
@@ -24,13 +24,37 @@ export function undiciTransport(): Transport {
       const place = placeOf(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        agentFor(connectMs).dispatch({ ...place, method, headers, body: body ?? null }, new Receiver(signal, resolve, reject))
+        agentFor(connectMs).dispatch({ ...place, method, ...carried(headers, body) }, new Receiver(signal, resolve, reject))
       })
     },
     async close() {
       await Promise.all([...agents.values()].map(agent => agent.destroy()))
       agents.clear()
     },
+  }
+}
+
+/** Undici keeps what it is given until the answer has ended, and a stream may last for minutes: long bodies are given once. */
+function carried(headers: Record<string, string>, body: TransportCall['body']): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
+  if (!(body instanceof Uint8Array) || body.length < 16 * 1024) return { headers, body: body ?? null }
+  return { headers: { ...headers, 'content-length': String(body.length) }, body: new Once(body) as unknown as Readable }
+}
+
+class Once implements AsyncIterableIterator<Uint8Array, undefined> {
+  #bytes: Uint8Array | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    const value = this.#bytes
+    this.#bytes = undefined
+    return Promise.resolve(value ? { value, done: false } : { value: undefined, done: true })
   }
 }
 
@@ -66,8 +90,10 @@ class Receiver implements Dispatcher.DispatchHandler {
     if (this.#signal.aborted) this.#stop()
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return
+    // Slices of what came over the wire, which would be kept for as long as the answer goes on.
+    controller.rawHeaders = null
     const { 'content-encoding': encoding, ...kept } = plain(headers)
     this.#answered({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
   }

@@ -4,7 +4,8 @@ import { expect, test } from 'vitest'
 import { createGateway } from '../../src/gateway/gateway.ts'
 import { Stopper } from '../../src/transports/stopper.ts'
 import type { Transport } from '../../src/transports/transport.ts'
-import { half, one, paths, requests, wait } from './support.ts'
+import { undiciTransport } from '../../src/transports/undici.ts'
+import { half, one, paths, requests, upstream, wait } from './support.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -26,6 +27,15 @@ function silentAfterHalf(): Transport {
   }
 }
 
+/** What a promise or a microtask still holds is let go after some tries. */
+async function forgotten(held: WeakRef<object>): Promise<void> {
+  for (let tries = 0; held.deref() && tries < 20; tries++) {
+    await wait(10)
+    collect()
+  }
+  expect(held.deref()).toBeUndefined()
+}
+
 /** Thousands of streams stay open for minutes; what a client asked may be megabytes each. */
 test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s holds nothing of its request', async protocol => {
   const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
@@ -39,13 +49,35 @@ test.each(['messages', 'chat-completions'] as const)('an open stream for a clien
   const chunks = body[Symbol.asyncIterator]()
   expect((await chunks.next()).done).toBe(false)
   const silence = chunks.next()
-  // What a promise or a microtask still holds is let go by then.
-  for (let tries = 0; asked.deref() && tries < 20; tries++) {
-    await wait(10)
-    collect()
-  }
-  expect(asked.deref()).toBeUndefined()
+  await forgotten(asked)
   client.abort()
   await silence.catch(() => undefined)
   await gateway.close(0)
+})
+
+test('nor does the connection to the upstream, once the body is sent', async () => {
+  const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
+  const transport = undiciTransport()
+  const call = new Stopper()
+  const said = JSON.stringify('a'.repeat(200_000))
+  const { answer, sent } = await (async () => {
+    const body = new TextEncoder().encode(said)
+    const request = {
+      url: `${seen.url}/v1/messages`,
+      method: 'POST' as const,
+      headers: { 'content-type': 'application/json' },
+      signal: call.platform,
+      stop: call,
+      connectMs: 0,
+    }
+    return { answer: await transport.send({ ...request, body }), sent: new WeakRef(body.buffer) }
+  })()
+  const chunks = answer.body[Symbol.asyncIterator]()
+  expect((await chunks.next()).done).toBe(false)
+  const silence = chunks.next()
+  await forgotten(sent)
+  expect(seen.calls).toMatchObject([{ text: said, headers: { 'content-length': '200002' } }])
+  call.abort()
+  await silence.catch(() => undefined)
+  await transport.close?.()
 })
