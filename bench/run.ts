@@ -15,7 +15,7 @@ import { type Results, written } from './report.ts'
 /**
  * `npm run bench` measures all and writes `RESULTS.md`; `-- --only streams|requests|gateway|memory|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
- * `-- --baseline` writes that file. BENCH_KINDS (of stream, small, agent), BENCH_ROUNDS and BENCH_IDLE (streams) make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
+ * `-- --baseline` writes that file. BENCH_KINDS (of stream, brief, small, agent), BENCH_ROUNDS and BENCH_IDLE (streams) make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
  * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
  * and BENCH_PEERS where, if not there.
  */
