@@ -133,12 +133,17 @@ async function start(role: Role, upstream?: number): Promise<Served> {
   return { child, port, cpuUs: () => ask('time').then(({ cpu }) => cpu.user + cpu.system), rss: () => ask('memory').then(({ rss }) => rss) }
 }
 
-/** The bytes of a request, the same each time. */
-function bytesOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): Buffer {
+function bodyOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): string {
   const wire = requestOf(protocols[protocol], kind === 'agent' ? 'agent' : 'small') as object
   const text = JSON.stringify({ ...wire, stream: kind === 'stream' })
   const body = word ? text.replace('brown', words[word]) : text
   if (word && body === text) throw new Error('the request has no place for a word to the upstream')
+  return body
+}
+
+/** The bytes of a request, the same each time. */
+function bytesOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): Buffer {
+  const body = bodyOf(protocol, kind, word)
   const head = `POST ${protocols[protocol].address.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
   return Buffer.from(head + body)
 }
@@ -262,8 +267,12 @@ async function idleMb(served: Served, bytes: Buffer, streams: number): Promise<n
 /** What is timed has to be right first. */
 async function verify({ port }: Served): Promise<void> {
   for (const protocol of [target, stranger])
-    for (const stream of [true, false]) {
-      const body = JSON.stringify({ ...(requestOf(protocols[protocol], 'small') as object), stream })
+    for (const [stream, word, wanted] of [
+      [true, undefined, expected.agent],
+      [false, undefined, expected.agent],
+      [false, 'brief', expected.small],
+    ] as const) {
+      const body = bodyOf(protocol, stream ? 'stream' : 'small', word)
       const answer = await fetch(`http://127.0.0.1:${port}${protocols[protocol].address.path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -271,7 +280,7 @@ async function verify({ port }: Served): Promise<void> {
       })
       const text = await answer.text()
       const reply = stream ? (await collectStream([text], { protocol })).body : JSON.parse(text)
-      if (textOf(normalizeResponse(reply, { protocol })) !== textOf(expected.agent)) throw new Error(`${protocol} through the gateway came out wrong`)
+      if (textOf(normalizeResponse(reply, { protocol })) !== textOf(wanted)) throw new Error(`${protocol} through the gateway came out wrong`)
     }
 }
 

@@ -1,4 +1,4 @@
-import { anEscape, envelopeMarks, escapedMarks, mayHoldEnvelope } from '../kit/envelope.ts'
+import { mayHoldEnvelope } from '../kit/envelope.ts'
 import type { JsonObject } from '../kit/json.ts'
 import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
 import { refuse } from './error.ts'
@@ -88,9 +88,10 @@ function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
 }
 
 /** Looked for in the bytes first: that is quicker. */
-function isPlain(bytes: Uint8Array, text?: string): boolean {
-  const may = mayHoldAny(bytes, envelopeMarks) || (mayHoldAny(bytes, [anEscape]) && mayHoldAny(bytes, escapedMarks))
-  return !(may && mayHoldEnvelope(text ?? textOf(bytes)))
+function isPlain(bytes: Uint8Array, given?: string): boolean {
+  if (!mayHoldEnvelope(words => mayHoldAny(bytes, words))) return true
+  const text = given ?? textOf(bytes)
+  return !mayHoldEnvelope(words => words.some(word => text.includes(word)))
 }
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)

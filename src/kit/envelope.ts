@@ -65,9 +65,9 @@ export function holdsEnvelope(value: unknown): boolean {
   return false
 }
 
-/** Can JSON of this text hold one? Cheap: letters are looked for, also where they are escaped. */
-export function mayHoldEnvelope(json: string): boolean {
-  return envelopeMarks.some(word => json.includes(word)) || (json.includes(anEscape) && escapedMarks.some(word => json.includes(word)))
+/** Can JSON hold one that holds these words? Cheap: letters are looked for, also where they are escaped. */
+export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean): boolean {
+  return holdsAny(marks) || (holdsAny([anEscape]) && holdsAny(escapedMarks))
 }
 
 /** Does the text claim to be an envelope, damaged or not? */
@@ -79,12 +79,12 @@ export function isEnvelope(text: string): boolean {
 const mark = '__sig_'
 
 /** JSON without any of these, and without any of their letters escaped, holds none. A search for what begins with `e`, of which any text is full, takes eight times as long. */
-export const envelopeMarks: readonly string[] = [prefix, mark, prefixInBase64.slice(1)]
+const marks: readonly string[] = [prefix, mark, prefixInBase64.slice(1)]
 
-export const anEscape = '\\u00'
+const anEscape = '\\u00'
 
 /** Many servers and clients write `<` and `&` as `\\u003c` and `\\u0026`: that hides no mark. */
-export const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(letter => {
+const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(letter => {
   const code = letter.charCodeAt(0).toString(16)
   return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]
 })

@@ -42,6 +42,7 @@ describe('the signature envelope', () => {
 
 describe('whether JSON may hold an envelope', () => {
   const proof: Signature = { value: 'QUJD', issuer: 'p' }
+  const mayHold = (json: string) => mayHoldEnvelope(words => words.some(word => json.includes(word)))
   const held = [wrapSignature({ signature: proof }), joinId('call_1', proof), wrapSignatureInBase64({ signature: proof })]
 
   test.each(held)('is told whichever letter of its mark is escaped: %.14s', text => {
@@ -51,11 +52,11 @@ describe('whether JSON may hold an envelope', () => {
       for (const code of [text.charCodeAt(at).toString(16), text.charCodeAt(at).toString(16).toUpperCase()]) {
         const json = `{"id":"${text.slice(0, at)}\\u00${code}${text.slice(at + 1)}"}`
         expect(holdsEnvelope(JSON.parse(json)), json).toBe(true)
-        expect(mayHoldEnvelope(json), json).toBe(true)
+        expect(mayHold(json), json).toBe(true)
       }
   })
 
   test('is not said of letters that many write as escapes', () => {
-    expect(mayHoldEnvelope(JSON.stringify('\\u003ca href=\\u0022x\\u0022\\u003e \\u0026 \\u0027 \\u00e9').replaceAll('\\\\', '\\'))).toBe(false)
+    expect(mayHold(JSON.stringify('\\u003ca href=\\u0022x\\u0022\\u003e \\u0026 \\u0027 \\u00e9').replaceAll('\\\\', '\\'))).toBe(false)
   })
 })
