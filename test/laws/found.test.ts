@@ -45,6 +45,14 @@ describe('what a note says is so', () => {
       pick: 0,
     },
     {
+      what: 'an effort that nobody knows, beside a switch that is off',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'generate-content',
+      wire: { messages: [{ role: 'user', content: 'x' }], reasoning_effort: 'novel', enable_thinking: false },
+      pick: 1,
+    },
+    {
       what: 'a type that was made up for a picture in a search result',
       kind: 'request',
       from: 'messages',
@@ -206,6 +214,15 @@ describe('nothing is lost in silence', () => {
       wire: {
         max_tokens: 40,
         messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'DATA:application/pdf;base64,JVBERi0=' } }] }],
+      },
+    },
+    {
+      what: 'probabilities of an empty text',
+      kind: 'response',
+      from: 'chat-completions',
+      to: 'responses',
+      wire: {
+        choices: [{ message: { content: '' }, logprobs: { content: [{ token: 'a', logprob: -0.5, bytes: [97], top_logprobs: [] }] }, finish_reason: 'stop' }],
       },
     },
     {

@@ -1,4 +1,4 @@
-import { type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
+import { type Effort, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
 import type { Writing } from './content.ts'
@@ -11,16 +11,18 @@ const word = (value: unknown) => (typeof value === 'string' && value ? value : u
 const tokens = (value: unknown) => (typeof value === 'number' ? value : undefined)
 const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
 const isOn = flag('enabled', 'disabled')
+const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])
+const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
 
 /** Where each says what. What stands further up wins. */
 const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
-  { path: ['reasoning_effort'], field: 'effort', read: word },
+  { path: ['reasoning_effort'], field: 'effort', read: knownEffort },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
   { path: ['thinking', 'type'], field: 'mode', read: value => (reasoningModes.has(value) ? word(value) : undefined) },
   { path: ['enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'enable_thinking'], field: 'mode', read: isOn },
   { path: ['chat_template_kwargs', 'thinking'], field: 'mode', read: isOn },
-  { path: ['reasoning', 'effort'], field: 'effort', read: word },
+  { path: ['reasoning', 'effort'], field: 'effort', read: knownEffort },
   { path: ['reasoning', 'max_tokens'], field: 'budgetTokens', read: tokens },
   { path: ['reasoning', 'exclude'], field: 'display', read: flag('omitted', 'summarized') },
   { path: ['reasoning', 'summary'], field: 'summary', read: word },
@@ -28,6 +30,8 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
   { path: ['thinking_budget'], field: 'budgetTokens', read: tokens },
   { path: ['include_reasoning'], field: 'display', read: flag('summarized', 'omitted') },
   // A word that nobody knows goes after all that somebody does.
+  { path: ['reasoning_effort'], field: 'effort', read: word },
+  { path: ['reasoning', 'effort'], field: 'effort', read: word },
   { path: ['thinking', 'type'], field: 'mode', read: word },
 ]
 

@@ -100,7 +100,7 @@ function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] 
   const content = flatMap(parts, (part): JsonObject[] => {
     if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && part.signature)) return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
-    w.report.rest({ citations: part.citations }, part.at)
+    w.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
     if (part.signature) w.report.add('reasoning.foreign-signature', part.at, 'signature')
     if (part.cache) w.report.add('cache.place', part.at, 'cache')
     return []
