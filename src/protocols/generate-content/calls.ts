@@ -174,7 +174,9 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   report.onceEach('message.envelope', at, { itemId, status })
   const inside = content.filter(({ type }) => type === 'media' || type === 'opaque')
   const told = content.filter(part => part.type !== 'media' && part.type !== 'opaque' && !isInner(part, report))
-  const parts = write(inside)
+  const written = write(told)
+  // What a search result holds may be media, too.
+  const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
   const form = ownForm(part)
   const kept = splitBeside(ownKeys(part))
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
@@ -187,7 +189,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
     report.addMade('tool-result.name', functionResponse, '/name')
   }
   if (called === undefined && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
-  const response = encodeResponse(told, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson }, write)
+  const response = encodeResponse(written, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson })
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
@@ -196,11 +198,10 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
 
 /** The object that a result is here: as it came while it still says the same, else its text under one key. */
 function encodeResponse(
-  told: readonly Part[],
+  written: readonly GeminiPart[],
   { structured, isError, parseJson }: { structured: JsonObject | undefined; isError: boolean | undefined; parseJson: boolean },
-  write: WriteParts,
 ): JsonObject {
-  const texts = flatMap(write(told), part => (typeof part['text'] === 'string' ? [part['text']] : []))
+  const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
   const text = texts.join('')
   if (structured && readText(structured) === text) return structured
   const said = texts.length > 1 ? texts : text

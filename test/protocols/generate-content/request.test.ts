@@ -246,6 +246,18 @@ describe('what is written for another protocol', () => {
     expect(notes).toEqual([])
   })
 
+  test('media in a search result that a tool found stand beside its text', () => {
+    const found = { type: 'search_result', source: 's', title: 't', content: [{ type: 'document', source: { type: 'base64', data: 'QQ==' } }] }
+    const messages = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [found] }] },
+    ]
+    const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
+    const parts = [{ inlineData: { mimeType: 'application/pdf', data: 'QQ==' } }]
+    expect(body).toMatchObject({ contents: [{}, user({ functionResponse: { response: { output: 't (s)' }, parts } })] })
+    expect(notes.map(({ path }) => path)).toContain('/contents/1/parts/0/functionResponse/parts/0/inlineData/mimeType')
+  })
+
   test('models that sign nothing get no placeholder', () => {
     const { wire, notes } = translate({ model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] })
     expect(JSON.stringify(wire)).not.toContain('skip_thought')
