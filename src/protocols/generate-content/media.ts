@@ -155,19 +155,21 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
 /** Of data that nobody told the type of. */
 const usualMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
 
+const isEmpty = (source: MediaPart['source']) => (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '')
+
 /** The part without its common fields. */
 function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
   const { source, filename, at } = part
   const displayName = native && filename !== undefined ? { displayName: filename } : {}
   const own = part.ext?.[name] !== undefined || native
+  if (!own && isEmpty(source)) {
+    report.add('media.unsupported', at)
+    return undefined
+  }
   switch (source.type) {
     case 'base64': {
       const extra = ownUnder(part, 'inlineData')
       const { mime, data } = source
-      if (!data && !own) {
-        report.add('media.unsupported', at)
-        return undefined
-      }
       const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : usualMime[part.kind]) }), data, ...displayName }
       if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }

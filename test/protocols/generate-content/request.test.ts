@@ -258,6 +258,24 @@ describe('what is written for another protocol', () => {
     expect(notes.map(({ path }) => path)).toContain('/contents/1/parts/0/functionResponse/parts/0/inlineData/mimeType')
   })
 
+  test.each([
+    { type: 'text', media_type: 'text/plain', data: '' },
+    { type: 'base64', media_type: 'application/pdf', data: '' },
+  ])('a document without anything in it is left out, and noted: $type', source => {
+    const messages = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'read' },
+          { type: 'document', source },
+        ],
+      },
+    ]
+    const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
+    expect(body).toMatchObject({ contents: [user({ text: 'read' })] })
+    expect(notes).toMatchObject([{ kind: 'dropped', code: 'media.unsupported', path: '/messages/0/content/1' }])
+  })
+
   test('models that sign nothing get no placeholder', () => {
     const { wire, notes } = translate({ model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] })
     expect(JSON.stringify(wire)).not.toContain('skip_thought')
