@@ -56,7 +56,10 @@ export function addCallSignature(state: State, choice: Choice, { call, signature
     return
   }
   const { beside } = encodeProof(state, { ...call.head, ext: {} })
-  if (Object.keys(beside).length > 0) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
+  if (Object.keys(beside).length === 0) return
+  // Clients take a call for whole when the next begins.
+  if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+  else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
 
 export function addInput(state: State, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {

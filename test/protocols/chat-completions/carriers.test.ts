@@ -5,6 +5,7 @@ import type { Part, Signature } from '../../../src/canonical/message.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { holdsEnvelope } from '../../../src/kit/envelope.ts'
 import { protocols } from '../../../src/protocols/index.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
 import { chunk, codes, decodeStream, encodeStream } from './run.ts'
 
 const { 'chat-completions': chat, messages, responses } = protocols
@@ -140,6 +141,26 @@ describe('a signature in the id of a call', () => {
     expect(value.messages.slice(1)).toMatchObject([{ parts: [{ id: odd }] }, { parts: [{ callId: odd }] }])
     expect(chat.encodeRequest(value).wire).toEqual(body)
   })
+})
+
+test('a proof that comes when another call has begun is noted: clients take the first call for whole', () => {
+  const head = (id: string) => ({ type: 'tool-call' as const, id, name: 'f', kind: 'function' as const, input: '{}', at: `/${id}` })
+  const { frames, notes } = encodeStream([
+    { type: 'start', id: 'r', model: 'm', createdAt: 1 },
+    { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+    { type: 'part.start', candidate: 0, message: 0, part: 0, head: head('a') },
+    { type: 'part.end', candidate: 0, part: 0 },
+    { type: 'part.start', candidate: 0, message: 0, part: 1, head: head('b') },
+    { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'signature', signature: google } },
+    { type: 'part.delta', candidate: 0, part: 1, delta: { kind: 'signature', signature: google } },
+    { type: 'part.end', candidate: 0, part: 1 },
+    { type: 'message.end', candidate: 0, message: 0 },
+    { type: 'finish', candidate: 0, finish: { reason: 'tool_calls' } },
+    { type: 'end', clean: true },
+  ])
+  expect(strictOf('chat-completions').checkStream(frames)).toEqual([])
+  expect(JSON.stringify(frames).match(/extra_content/g)).toHaveLength(1)
+  expect(notes).toMatchObject([{ code: 'reasoning.signature-dropped', path: '/a/signature' }])
 })
 
 describe('reasoning of proxies, in a stream as in a whole answer', () => {
