@@ -831,7 +831,7 @@ export const mutants: Mutant[] = [
   },
   { fault: 'grounding that went out is told again at the end', room: generate, find: 'isObject(came) && !grounded ?', replace: 'isObject(came) ?' },
   { fault: 'errors of functions are results', room: generate, find: 'if (isError) return { error: said }', replace: '// as any other' },
-  { fault: 'pictures in results are lost', room: generate, find: 'const parts = write(inside)', replace: 'const parts: GeminiPart[] = []' },
+  { fault: 'pictures in results are lost', room: generate, find: 'const parts = [...write(inside), ', replace: 'const parts = [' },
   {
     fault: 'a forced function is any',
     room: generate,
