@@ -1,6 +1,13 @@
 import type { Message, Part } from '../canonical/message.ts'
 import { flatMap } from './flat-map.ts'
 
+/** The ids of all calls in a conversation. */
+export function callIds(messages: readonly Message[]): Set<string> {
+  const ids = new Set<string>()
+  for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call') ids.add(part.id)
+  return ids
+}
+
 /** One message as a wire groups them, under its own words for roles. */
 export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
 

@@ -50,7 +50,8 @@ export function translateRequest(
 }
 
 function resolves(options: Resolvers): boolean {
-  return Object.keys(options).some(key => key.startsWith('resolve'))
+  for (const key in options) if (key.startsWith('resolve')) return true
+  return false
 }
 
 function withStore({ state, ...request }: CanonicalRequest, store: true | undefined): CanonicalRequest {
