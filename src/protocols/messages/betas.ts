@@ -1,4 +1,3 @@
-import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
 /**
@@ -6,16 +5,30 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
  * own accord is asked about: a client that writes the rest says so itself.
  */
 export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject): string[] {
-  const list = Array.isArray(messages) ? messages.filter(isObject) : []
-  const blocks = flatMap(list, ({ content }) => (Array.isArray(content) ? content.filter(isObject) : []))
-  const added = blocks.filter(({ type }) => type === 'tool_addition').map(({ tool }) => (isObject(tool) ? tool : {}))
-  const uses: [word: string, used: boolean][] = [
-    ['thinking-binding-controls-2026-08-01', isObject(thinking) && isObject(thinking['block_binding'])],
-    ['mcp-client-2025-11-20', Array.isArray(mcp_servers)],
-    ['fast-mode-2026-02-01', speed === 'fast'],
-    ['mid-conversation-tool-changes-2026-07-01', added.length > 0],
-    ['inline-tools-2026-09-15', added.some(({ type }) => type === 'tool_definition')],
-    ['mid-conversation-output-config-2026-07-01', list.some(({ output_config }) => isObject(output_config))],
-  ]
-  return uses.filter(([, used]) => used).map(([word]) => word)
+  const betas: string[] = []
+  if (isObject(thinking) && isObject(thinking['block_binding'])) betas.push('thinking-binding-controls-2026-08-01')
+  if (Array.isArray(mcp_servers)) betas.push('mcp-client-2025-11-20')
+  if (speed === 'fast') betas.push('fast-mode-2026-02-01')
+  const { adds, defines, configures } = usesOf(messages)
+  if (adds) betas.push('mid-conversation-tool-changes-2026-07-01')
+  if (defines) betas.push('inline-tools-2026-09-15')
+  if (configures) betas.push('mid-conversation-output-config-2026-07-01')
+  return betas
 }
+
+/** What the messages do that servers did not always take: add tools, define those themselves, change the output. */
+function usesOf(messages: unknown): { adds: boolean; defines: boolean; configures: boolean } {
+  const uses = { adds: false, defines: false, configures: false }
+  for (const message of listOf(messages)) {
+    if (!isObject(message)) continue
+    if (isObject(message['output_config'])) uses.configures = true
+    for (const block of listOf(message['content'])) {
+      if (!isObject(block) || block['type'] !== 'tool_addition') continue
+      uses.adds = true
+      if (isObject(block['tool']) && block['tool']['type'] === 'tool_definition') uses.defines = true
+    }
+  }
+  return uses
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -4,9 +4,12 @@ import type { JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
 
+/** What most nodes have; nobody changes it. */
+const unmarked: ReturnType<typeof decodeCache> = { known: {}, nothing: {}, fields: {} }
+
 /** A cache mark; what is unknown of it stands under its name. */
 export function decodeCache(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; fields: JsonObject } {
-  if (wire === undefined) return { known: {}, nothing: {}, fields: {} }
+  if (wire === undefined) return unmarked
   if (wire === null) return { known: {}, nothing: { cache_control: null }, fields: {} }
   const { type, ttl, ...rest } = wire
   const odd = { ...rest, ...(type !== 'ephemeral' && { type }), ...(ttl !== undefined && ttl !== null && !isTtl(ttl) && { ttl }) }

@@ -70,26 +70,8 @@ export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: string, 
 
 export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
   const { report, native, to } = writing
-  const {
-    type: _,
-    id,
-    idOrigin: __,
-    itemId,
-    name: called,
-    namespace,
-    kind,
-    input,
-    caller,
-    async,
-    toolset,
-    status,
-    cache,
-    signature: ___,
-    at,
-    ext,
-    ...rest
-  } = part
-  report.rest({ ...rest, ...(async !== undefined && { async }) }, at)
+  const { type: _, id, idOrigin: __, itemId, name: called, namespace, kind, input, caller, toolset, status, cache, signature: ___, at, ext, ...rest } = part
+  report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const own = isObject(ownForm(part)) ? ownForm(part)?.['input'] : undefined
@@ -149,7 +131,6 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
     structured: ___,
     isError,
     itemId,
-    caller,
     toolset,
     status,
     cache,
@@ -158,8 +139,8 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
     ext,
     ...rest
   } = part
-  const said = writing.called?.has(callId) ? {} : defined({ name: called, namespace })
-  report.rest({ ...rest, ...said, ...(caller !== undefined && { caller }) }, at)
+  report.rest(rest, at)
+  if (!writing.called?.has(callId)) report.rest({ name: called, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const spelled = ownForm(part)?.['content']

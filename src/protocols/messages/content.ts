@@ -85,7 +85,10 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
   }
 }
 
-function decodeText({ type: _, text, citations, cache_control, ...fields }: MessagesBlockOf<'text'>, at: string): TextPart {
+function decodeText(block: MessagesBlockOf<'text'>, at: string): TextPart {
+  // The usual one has nothing beside its text.
+  if (Object.keys(block).length === 2) return { type: 'text', text: block.text, at }
+  const { type: _, text, citations, cache_control, ...fields } = block
   const cache = decodeCache(cache_control)
   const nothing = citations?.length === 0 ? { citations } : nulls({ citations })
   const cited = citations?.length ? { citations: citations.map(decodeCitation) } : {}
@@ -120,15 +123,18 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 /** Parts of one message → blocks. Text without content vanishes, unless it stood so on this wire. */
 export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesRawBlock[] {
-  return flatMap(parts, part => {
-    const blocks = encodePart(part, writing, role)
-    const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
-    if (!carried) return blocks
-    // A signature without any block to stand beside is a block of its own.
-    if (part.type === 'media' && blocks.length === 0) return []
-    if (blocks.length === 0) return [carried(part.type === 'text' ? 'text' : undefined)]
-    return part.type === 'text' ? [...blocks, carried('prev')] : [carried('next'), ...blocks]
-  })
+  return flatMap(parts, part => encodeWithCarrier(part, writing, role))
+}
+
+/** A part, and what carries a signature that has no place on its block. */
+export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+  const blocks = encodePart(part, writing, role)
+  const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
+  if (!carried) return blocks
+  // A signature without any block to stand beside is a block of its own.
+  if (part.type === 'media' && blocks.length === 0) return []
+  if (blocks.length === 0) return [carried(part.type === 'text' ? 'text' : undefined)]
+  return part.type === 'text' ? [...blocks, carried('prev')] : [carried('next'), ...blocks]
 }
 
 export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
@@ -137,8 +143,8 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'text':
       return encodeText(part, writing, role)
     case 'refusal': {
-      const { text, logprobs, type: _, at, ext, cache, signature: __, ...rest } = part
-      report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
+      const { text, type: _, at, ext, cache, signature: __, ...rest } = part
+      report.rest(rest, at)
       report.ext(ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
@@ -196,8 +202,8 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
 
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report, native, to, newest } = writing
-  const { type: _, text, citations, logprobs, cache, signature, at, ext, ...rest } = part
-  report.rest({ ...rest, ...(logprobs && { logprobs }) }, at)
+  const { type: _, text, citations, cache, signature, at, ext, ...rest } = part
+  report.rest(rest, at)
   report.ext(ext, at)
   // Its signature stands for it.
   if (!text && signature && ownForm(part)?.['carrier']) return []

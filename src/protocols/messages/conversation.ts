@@ -1,7 +1,7 @@
 import type { ControlPart, Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeBlock, decodeContent, encodeParts } from './content.ts'
+import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
@@ -57,9 +57,9 @@ function decodeTurnConfig(raw: unknown, at: string): ControlPart | undefined {
 }
 
 /** Configurations stand beside the blocks of their message, not among them. */
-function splitConfig(parts: readonly Part[]): { content: Part[]; config?: ControlPart & { effort: string } } {
+function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config?: ControlPart & { effort: string } } {
   const config = parts.findLast(isEffort)
-  return { content: parts.filter(part => !isEffort(part)), ...(config && { config }) }
+  return config ? { content: parts.filter(part => !isEffort(part)), config } : { content: parts }
 }
 
 /** An effort for the turn that follows; only a system message can say it, which not every model takes. */
@@ -158,6 +158,8 @@ function encodeTurns(
   hoist: (blocks: MessagesRawBlock[]) => void,
 ): JsonObject[] {
   const { turns, ids, invented } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
+  // One for the conversation: copies for each part were a twentieth of the time of a long one.
+  const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   const wires: Wire[] = []
   /** Instructions that wait for the head of the next user message. */
   let waiting: MessagesRawBlock[] = []
@@ -171,8 +173,8 @@ function encodeTurns(
   for (const turn of turns) {
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
-    const blocks = encodeTurn({ ...turn, parts: content }, hoists ? { ...writing, place: 'system' } : writing, { ids, invented })
-    const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? { ...ownKeys(turn.sources[0]) } : {}
+    const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn, invented)
+    const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
     if (turn.role === 'system') {
       const at = turn.sources[0]?.at
       const placement = options.systemPlacement ?? 'auto'
@@ -198,8 +200,8 @@ function encodeTurns(
       asUser()
       if (blocks.length > 0) wires.push({ role: 'assistant', blocks, own })
     } else if (blocks.length > 0) {
-      const results = blocks.findLastIndex(({ type }) => type === 'tool_result') + 1
-      wires.push({ role: 'user', blocks: [...blocks.slice(0, results), ...waiting, ...blocks.slice(results)], own })
+      if (waiting.length > 0) blocks.splice(blocks.findLastIndex(({ type }) => type === 'tool_result') + 1, 0, ...waiting)
+      wires.push({ role: 'user', blocks, own })
       waiting = []
     }
   }
@@ -221,21 +223,16 @@ function asTagged(block: MessagesRawBlock): MessagesRawBlock {
   return block.type === 'text' ? { ...block, text: `<system>${String(block['text'])}</system>` } : block
 }
 
-function encodeTurn(
-  { role, parts }: Turn,
-  writing: RequestWriting,
-  { ids, invented }: Pick<ReturnType<typeof groupTurns>, 'ids' | 'invented'>,
-): MessagesRawBlock[] {
+function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing, invented: ReadonlySet<Part>): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
-  // One for the turn: a copy for each part was a twentieth of the time of a long conversation.
-  const own: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   const encode = (part: Part) => {
-    const blocks = encodeParts([part], own, role)
+    const blocks = encodeWithCarrier(part, writing, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
     return blocks
   }
   const leads = (part: Part) => role === 'user' && part.type === 'tool-result'
-  const blocks = flatMap(known, part => (leads(part) ? encode(part) : []))
+  const blocks: MessagesRawBlock[] = []
+  for (const part of known) if (leads(part)) blocks.push(...encode(part))
   const results = blocks.length
   for (const part of known)
     if (!leads(part)) blocks.push(...encode(part))

@@ -175,10 +175,8 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     cache,
     serviceTier,
     user,
-    metadata,
     state,
     safety,
-    prediction,
     ext,
     stream,
     maxOutputTokens,
@@ -188,7 +186,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     model,
     ...left
   } = request
-  report.rest({ ...left, ...defined({ metadata, prediction }) }, undefined)
+  report.rest(left, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
   report.ext(ext, undefined)
   const native = ownForm(request)?.['native'] === true
@@ -245,5 +243,8 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
 const nested = new Set(['thinking', 'output_config', 'tool_choice', 'metadata'])
 
 function topKeys(request: CanonicalRequest): JsonObject {
-  return Object.fromEntries(Object.entries(ownKeys(request)).filter(([key, value]) => value === null || !nested.has(key)))
+  const own = ownKeys(request)
+  const top: JsonObject = {}
+  for (const key in own) if (own[key] === null || !nested.has(key)) top[key] = own[key]
+  return top
 }

@@ -155,9 +155,10 @@ export function encodeCaching(
   { marks }: RequestWriting,
 ): JsonObject {
   const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
+  report.rest(rest, undefined, 'cache.')
   // Marks are all there is here, and without any nothing is cached.
-  const known = mode === undefined || mode === 'implicit' || mode === 'explicit'
-  report.rest({ ...rest, ...(!known && { mode }), ...(!native && defined({ diagnostics })) }, undefined, 'cache.')
+  if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
+  if (!native) report.rest({ diagnostics }, undefined, 'cache.')
   if (contentRef !== undefined) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {

@@ -2,7 +2,6 @@ import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { PlainToolChoice, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
-import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
@@ -54,23 +53,20 @@ export function encodeTools(
   options: Options,
   report: MessagesReport,
 ): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
-  const late = flatMap(messages, ({ parts }) =>
-    flatMap(parts, part =>
-      (part.type === 'control' || part.type === 'server-tool') && part.protocol !== name && part.tools ? [{ part, tools: part.tools }] : [],
-    ),
-  )
   const mcpServers: JsonObject[] = []
   const merges = options.amToolAddition !== 'block'
   // A tool that is there already needs no second entry, and a server takes none.
   const all = [...(tools ?? [])]
-  for (const { part, tools: told } of late) {
-    const isFound = part.type === 'server-tool'
-    const added = told.filter(tool => !all.some(other => isNamedAlike(other, tool)))
-    // What a search has found is no addition that a block could tell.
-    if (isFound ? added.length === 0 : !merges) continue
-    report.add('tool.added-late', part.at)
-    all.push(...added)
-  }
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === name || !part.tools) continue
+      const isFound = part.type === 'server-tool'
+      const added = part.tools.filter(tool => !all.some(other => isNamedAlike(other, tool)))
+      // What a search has found is no addition that a block could tell.
+      if (isFound ? added.length === 0 : !merges) continue
+      report.add('tool.added-late', part.at)
+      all.push(...added)
+    }
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
   const searches = all.filter(isSearch)
   const isFound = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))

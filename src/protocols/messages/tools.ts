@@ -150,7 +150,6 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
     description,
     parameters,
     strict,
-    output,
     examples,
     deferLoading,
     allowedCallers,
@@ -161,7 +160,8 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
     ext,
     ...rest
   } = tool
-  report.rest({ ...rest, ...defined({ output, async: async || undefined }) }, at)
+  report.rest(rest, at)
+  if (async) report.rest({ async }, at)
   report.ext(ext, at)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
   const form = ownForm(tool)

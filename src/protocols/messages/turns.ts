@@ -22,7 +22,8 @@ export function groupTurns(
 ): { turns: Turn[]; ids: Map<Part, string>; invented: Set<Part> } {
   const joined: Turn[] = joinAssistants(messages, 'assistant')
   const pairs = pair(joined, report)
-  const placed = new Set(pairs.results.values())
+  const placed = new Set<Part>()
+  for (const result of pairs.results.values()) placed.add(result)
   const invented = new Set<Part>()
   const turns: Turn[] = []
   let results: Turn | undefined
@@ -66,19 +67,19 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
   const results = new Map<ToolCallPart, ToolResultPart>()
   const ids = new Map<Part, string>()
   const used = new Set<string>()
-  const open = new Map<string, ToolCallPart[]>()
-  for (const { role, parts } of turns) {
-    const begun = new Set<string>()
-    for (const part of parts) {
-      if (role === 'assistant' && part.type === 'tool-call') {
+  const open = new Map<string, { turn: Turn; calls: ToolCallPart[] }>()
+  for (const turn of turns)
+    for (const part of turn.parts) {
+      if (turn.role === 'assistant' && part.type === 'tool-call') {
         // One id for several calls of a turn: results come in the order of the calls.
-        open.set(part.id, [...(begun.has(part.id) ? (open.get(part.id) ?? []) : []), part])
-        begun.add(part.id)
+        const before = open.get(part.id)
+        if (before?.turn === turn) before.calls.push(part)
+        else open.set(part.id, { turn, calls: [part] })
         const id = unused(fittingId(part.id), used)
         ids.set(part, id)
         if (id !== part.id) report.add('tool-call.id', part.at, 'id')
       } else if (part.type === 'tool-result') {
-        const calls = open.get(part.callId)
+        const calls = open.get(part.callId)?.calls
         const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
         if (!call) continue
         const earlier = results.get(call)
@@ -87,7 +88,6 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
         ids.set(part, ids.get(call) ?? part.callId)
       }
     }
-  }
   return { results, ids }
 }
 

@@ -5,6 +5,7 @@ import { TranslationError } from '../../errors.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { callIds } from '../../kit/turns.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { encodeCache, type Mark } from './cache.ts'
 import { type MessagesReport, notes } from './notes.ts'
@@ -90,7 +91,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     callId: idOf,
     toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
     nameTool,
-    called: new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-call' ? [part.id] : [])))),
+    called: callIds(messages),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== name)),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',
