@@ -95,26 +95,8 @@ function readResponse(response: JsonObject | null | undefined, at: string): { co
 
 export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   const { report } = writing
-  const {
-    type: _,
-    id,
-    idOrigin: __,
-    itemId,
-    name: called,
-    namespace,
-    kind,
-    input,
-    caller,
-    async,
-    toolset,
-    status,
-    cache,
-    signature: ___,
-    at,
-    ext,
-    ...rest
-  } = part
-  report.rest({ ...rest, ...defined({ caller, async, toolset, cache }) }, at)
+  const { type: _, id, idOrigin: __, itemId, name: called, namespace, kind, input, status, signature: ___, at, ext, ...rest } = part
+  report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const form = ownForm(part)
@@ -150,26 +132,8 @@ type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
 export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart {
   const { report } = writing
-  const {
-    type: _,
-    callId,
-    name: called,
-    namespace: __,
-    kind: ___,
-    content,
-    structured,
-    isError,
-    itemId,
-    caller,
-    toolset,
-    status,
-    cache,
-    signature: ____,
-    at,
-    ext,
-    ...rest
-  } = part
-  report.rest({ ...rest, ...defined({ caller, toolset, cache }) }, at)
+  const { type: _, callId, name: called, namespace: __, kind: ___, content, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
+  report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const inside = content.filter(({ type }) => type === 'media' || type === 'opaque')

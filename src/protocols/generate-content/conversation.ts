@@ -1,7 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeParts, encodeParts } from './content.ts'
+import { decodeParts, encodePart, encodeParts } from './content.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
@@ -28,8 +28,9 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
  */
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
-  const answered = pairing()
+  const calls = new OpenCalls()
   let index = 0
+  const answered: Reading['answered'] = (result, at) => calls.answeredBy(result, at)
   const ofModel: Reading = { ...reading, answered, speaks: 'model', callId: idFrom }
   const ofUser: Reading = { ...reading, answered, speaks: 'user', callId: idFrom }
   let run: { message: Message; counts: number[] } | undefined
@@ -49,8 +50,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
       run = plain ? { message, counts: [content.parts?.length ?? 0] } : undefined
     }
     if (run && run.counts.length > 1) run.message.ext = { [name]: { form: { ...ownForm(run.message), contents: [...run.counts] } } }
-    for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') answered.ask(part)
-    if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) answered.forget()
+    for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
+    if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
     index++
   }
   return messages
@@ -104,28 +105,31 @@ function decodeContent({ role, parts, ...fields }: GeminiContent, at: string, re
 }
 
 /** Results find their calls by id where both have one, else by name and order. */
-function pairing(): NonNullable<Reading['answered']> & { ask(call: ToolCallPart): void; forget(): void } {
-  let open: ToolCallPart[] = []
-  const asked = new Set<ToolCallPart>()
-  const answered = ({ id, name: called }: { id: string | undefined; name: string | undefined }, at: string): string => {
+class OpenCalls {
+  readonly #asked = new Set<ToolCallPart>()
+  #open: ToolCallPart[] = []
+
+  ask(call: ToolCallPart): void {
+    if (this.#asked.has(call)) return
+    this.#asked.add(call)
+    this.#open.push(call)
+  }
+
+  /** The id of the call, which then is open no longer. */
+  answeredBy({ id, name: called }: { id: string | undefined; name: string | undefined }, at: string): string {
+    const open = this.#open
     const call =
       open.find(one => id !== undefined && one.id === id) ??
       open.find(one => one.name === called && (id === undefined || one.idOrigin === 'synthesized')) ??
       (called === undefined ? open[0] : undefined)
     if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
-    open = open.filter(one => one !== call)
+    this.#open = open.filter(one => one !== call)
     return call.id
   }
-  return Object.assign(answered, {
-    ask(call: ToolCallPart) {
-      if (asked.has(call)) return
-      asked.add(call)
-      open.push(call)
-    },
-    forget() {
-      open = []
-    },
-  })
+
+  forget(): void {
+    this.#open = []
+  }
 }
 
 // ---- canonical → wire
@@ -259,7 +263,7 @@ function encodeTurns(
     }
     const isResults = parts.some(({ type }) => type === 'tool-result')
     const written = flatMap(parts, part => {
-      const one = encodeParts([part], writing)
+      const one = encodePart(part, writing)
       if (invented.has(part)) for (const made of one) report.addMade('tool-result.synthesized', made)
       const [first] = one
       if (first && writing.unsigned?.has(part)) report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')

@@ -221,7 +221,6 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     metadata,
     state,
     safety,
-    prediction,
     ext,
     stream,
     maxOutputTokens: _,
@@ -235,10 +234,12 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const native = form?.['native'] === true
   const { settings, ...safetyLeft } = safety ?? {}
   const hasLabels = native || options.gcLabels === true
-  report.rest({ ...left, ...defined({ prediction, metadata: hasLabels ? undefined : metadata }) }, undefined)
-  report.rest({ ...safetyLeft, ...(!native && defined({ settings })) }, undefined, 'safety.')
+  report.rest(left, undefined)
+  if (!hasLabels) report.rest({ metadata }, undefined)
+  report.rest(safetyLeft, undefined, 'safety.')
+  if (!native) report.rest({ settings }, undefined, 'safety.')
   // An empty name names nobody.
-  report.rest(native ? { ...user } : Object.fromEntries(Object.entries(user ?? {}).filter(([, named]) => named !== '')), undefined, 'user.')
+  if (user) report.rest(native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')), undefined, 'user.')
   report.ext(ext, undefined)
   if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)

@@ -1,5 +1,5 @@
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
@@ -16,8 +16,8 @@ const words = 'text/x.enum'
 /** `came`: the fields that say it, as they stood. `fields`: what of them nobody modelled. */
 export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
-  const came = defined({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject
-  if (Object.keys(came).length === 0) return { came, fields: {} }
+  const came = some({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject | undefined
+  if (!came) return { came: {}, fields: {} }
   const places = [
     ['responseJsonSchema', responseJsonSchema] as const,
     ['_responseJsonSchema', _responseJsonSchema] as const,
@@ -90,10 +90,11 @@ const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) &
 
 /** The one voice of an answer; `fields`: what else is said of its speech. */
 export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?: { voice: string }; fields: JsonObject } {
+  if (speechConfig === undefined) return { fields: {} }
   const { voiceConfig: _, ...speech } = speechConfig ?? {}
   const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
   const { voiceName: voice, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
-  if (typeof voice !== 'string' || !voice) return { fields: speechConfig === undefined ? {} : { speechConfig } }
+  if (typeof voice !== 'string' || !voice) return { fields: { speechConfig } }
   const voiceConfig = { ...config, ...under('prebuiltVoiceConfig', prebuilt) }
   return { audio: { voice }, fields: under('speechConfig', { ...speech, ...under('voiceConfig', voiceConfig) }) }
 }
@@ -116,7 +117,8 @@ function encodeVoice(audio: unknown, request: CanonicalRequest, native: boolean,
 const largestSeed = 2 ** 31
 
 export function encodeSampling(sampling: Sampling | undefined, native: boolean, report: GeminiReport): JsonObject {
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, ...rest } = sampling ?? {}
+  if (!sampling) return {}
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
   const fits = seed === undefined || native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)
   if (!fits) report.add('sampling.seed', undefined, 'sampling.seed')
@@ -147,7 +149,8 @@ export function encodeLimits({ maxOutputTokens, stop, candidateCount, logprobs }
 // ---- beside the configuration
 
 export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], native: boolean, report: GeminiReport): string | undefined {
-  const { tier, ...rest } = serviceTier ?? {}
+  if (!serviceTier) return undefined
+  const { tier, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
   if (tier === undefined) return undefined
   if (native) return tierWords.toWire(tier) ?? tier
@@ -160,9 +163,11 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], native:
 
 /** The reference to cached content, which only its own provider can follow. */
 export function encodeCaching(cache: CacheSpec | undefined, native: boolean, options: Options, report: GeminiReport): string | undefined {
-  const { contentRef, mode, ...rest } = cache ?? {}
+  if (!cache) return undefined
+  const { contentRef, mode, ...rest } = cache
+  report.rest(rest, undefined, 'cache.')
   // Prefixes are cached without being asked for.
-  report.rest({ ...rest, ...(mode !== 'implicit' && defined({ mode })) }, undefined, 'cache.')
+  if (mode !== 'implicit') report.rest({ mode }, undefined, 'cache.')
   if (contentRef !== undefined && !native) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
   return native ? contentRef : undefined
 }

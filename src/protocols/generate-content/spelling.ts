@@ -48,9 +48,9 @@ export function inCamelCase(wire: unknown): Spelling {
 
 /** Most bodies hold none: to look costs a tenth of writing all anew. */
 function holdsSnake(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(holdsSnake)
-  if (!isObject(value)) return false
-  for (const key in value) if (camel.has(key) || holdsSnake(value[key])) return true
+  for (const key in value) if (camel.has(key) || holdsSnake(value[key as never])) return true
   return false
 }
 

@@ -59,22 +59,21 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
 /** The result of each call. */
 function pair(turns: readonly Turn[]): Map<ToolCallPart, ToolResultPart> {
   const answers = new Map<ToolCallPart, ToolResultPart>()
-  const open = new Map<string, ToolCallPart[]>()
-  for (const { role, parts } of turns) {
-    const begun = new Set<string>()
-    for (const part of parts) {
-      if (role === 'model' && part.type === 'tool-call') {
+  const open = new Map<string, { turn: Turn; calls: ToolCallPart[] }>()
+  for (const turn of turns)
+    for (const part of turn.parts) {
+      if (turn.role === 'model' && part.type === 'tool-call') {
         // One id for several calls of a turn: results come in the order of the calls.
-        open.set(part.id, [...(begun.has(part.id) ? (open.get(part.id) ?? []) : []), part])
-        begun.add(part.id)
+        const before = open.get(part.id)
+        if (before?.turn === turn) before.calls.push(part)
+        else open.set(part.id, { turn, calls: [part] })
       } else if (part.type === 'tool-result') {
-        const calls = open.get(part.callId)
+        const calls = open.get(part.callId)?.calls
         const call = calls?.find(one => !answers.has(one)) ?? calls?.at(-1)
         if (!call) continue
         answers.set(call, part)
       }
     }
-  }
   return answers
 }
 
