@@ -37,6 +37,8 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
   const { type, text, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   if (role === 'assistant') report?.once('content.input-by-assistant', at)
   const usual = role === 'assistant' ? 'output_text' : 'input_text'
+  // The usual one has nothing beside its text.
+  if (type === usual && Object.keys(wire).length === 2) return { type: 'text', text, at }
   const { cache, form, unread } = decodeBreakpoint(breakpoint)
   return { type: 'text', text, ...cache, at, ...keepSpelling({ ...rest, ...unread }, { ...spelling(wire), ...form, ...(type !== usual && { type }) }) }
 }
@@ -170,7 +172,8 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
   if (type !== 'output_text') {
     if (citations) w.report.add('citation.unsupported', at, 'citations')
     if (logprobs) w.report.rest({ logprobs }, at)
-    return wireOf({ type, text, prompt_cache_breakpoint: encodeBreakpoint(part, w) }, part)
+    const breakpoint = encodeBreakpoint(part, w)
+    return wireOf({ type, text, ...(breakpoint && { prompt_cache_breakpoint: breakpoint }) }, part)
   }
   if (cache) w.report.add('cache.place', at, 'cache')
   const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, w.report, at) ?? [])

@@ -2,6 +2,7 @@ import type { Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
+import { callIds } from '../../kit/turns.ts'
 import { encodeMessage } from './items.ts'
 import type { Writing } from './writing.ts'
 
@@ -40,9 +41,11 @@ const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media'
 
 /** Those of system messages are kept first, then the last ones. */
 function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {
-  const marked = flatMap(messages, ({ role, parts }) =>
-    role === 'assistant' ? [] : marksOf(parts.filter(isWritten)).map(part => ({ part, fixed: role === 'system' || role === 'developer' })),
-  )
+  const marked: { part: Part; fixed: boolean }[] = []
+  for (const { role, parts } of messages) {
+    const fixed = role === 'system' || role === 'developer'
+    if (role !== 'assistant') for (const part of parts) if (isWritten(part)) for (const one of marksOf(part)) marked.push({ part: one, fixed })
+  }
   let room = 4
   for (const { part, fixed } of marked) {
     if (!fixed) continue
@@ -59,15 +62,9 @@ function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): 
 /** An empty text of a message is left out, with its mark. */
 const isWritten = (part: Part) => part.type !== 'text' || part.text !== ''
 
-function marksOf(parts: readonly Part[]): Part[] {
-  return flatMap(parts, part => {
-    if (part.type === 'tool-result') return marksOf(part.content)
-    return part.cache && (part.type === 'text' || part.type === 'media' || part.type === 'search-result') ? [part] : []
-  })
-}
-
-function callsOf(messages: readonly Message[]): Set<string> {
-  return new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-call' ? [part.id] : []))))
+function marksOf(part: Part): Part[] {
+  if (part.type === 'tool-result') return flatMap(part.content, marksOf)
+  return part.cache && (part.type === 'text' || part.type === 'media' || part.type === 'search-result') ? [part] : []
 }
 
 function answeredCalls(messages: readonly Message[]): Set<string> {
@@ -77,7 +74,7 @@ function answeredCalls(messages: readonly Message[]): Set<string> {
 /** A result without its call cannot be answered for by an invented call: it is left out. */
 function withoutOrphans(message: Message, messages: readonly Message[], { report }: Writing): Message {
   if (!message.parts.some(({ type }) => type === 'tool-result')) return message
-  const calls = callsOf(messages)
+  const calls = callIds(messages)
   const parts = message.parts.filter(part => {
     if (part.type !== 'tool-result' || calls.has(part.callId)) return true
     report.leave('tool-pair.dropped', part)
@@ -100,7 +97,7 @@ function missingResults({ parts }: Message, answered: Set<string>, index: number
 
 /** Reasoning has to be followed by what it led to, so it goes with its call. */
 function dropLonely(messages: readonly Message[], { report }: Writing): Message[] {
-  const calls = callsOf(messages)
+  const calls = callIds(messages)
   const answered = answeredCalls(messages)
   const lonely = (part: Part | undefined) => (part?.type === 'tool-call' && !answered.has(part.id)) || (part?.type === 'tool-result' && !calls.has(part.callId))
   const all = flatMap(messages, ({ parts }) => parts)

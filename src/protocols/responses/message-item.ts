@@ -11,7 +11,7 @@ import type { ResponsesReport, Writing } from './writing.ts'
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 
 /** What should be a text and is none; the short form is not checked for it. */
-const strange = ({ id }: JsonObject) => (id === null || typeof id === 'string' ? {} : defined({ id }))
+const strange = ({ id }: JsonObject) => (id === undefined || id === null || typeof id === 'string' ? {} : { id })
 
 /** A `message` item, whole or in its short form. */
 export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesReport): Message {
@@ -34,7 +34,7 @@ export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesRe
     ...statusOf(wire),
     ...(known ? { phase } : phase === null ? { phase } : {}),
     at,
-    ...keep({ ...fields, ...strange({ id }), ...(phase !== null && !known && defined({ phase })), ...unknownStatus(wire) }, form),
+    ...keep({ ...fields, ...strange({ id }), ...(phase !== undefined && phase !== null && !known && { phase }), ...unknownStatus(wire) }, form),
   }
 }
 
@@ -57,7 +57,7 @@ export function encodeContainer(message: Message, content: JsonObject[], w: Writ
     return defined({ type: 'message', id: idFor(message, w), status: message.status ?? 'completed', role, content, phase: message.phase })
   const [only] = content
   const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
-  return defined({ type: 'message', role, content: bare ? only['text'] : content, phase: message.phase ?? undefined })
+  return { type: 'message', role, content: bare ? only['text'] : content, ...(message.phase && { phase: message.phase }) }
 }
 
 const idFor = (message: Message, w: Writing) => (w.target === 'output' ? w.itemId?.(message.id, 'msg_', ownItem(message, 'message')) : message.id)

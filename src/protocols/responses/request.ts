@@ -162,8 +162,8 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
 
 /** Results without the id of their call answer the oldest open call of their name. */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
+  if (!messages.some(({ parts }) => parts.some(part => part.type === 'tool-result' && part.callId === ''))) return
   const parts = flatMap(messages, message => message.parts.map(part => ({ part, message })))
-  if (!parts.some(({ part }) => part.type === 'tool-result' && part.callId === '')) return
   const open: { id: string; name: string }[] = []
   for (const { part, message } of parts) {
     if (part.type === 'tool-call') open.push(part)

@@ -42,12 +42,13 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
 }
 
 export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
+  const form = ownForm(request)?.['text']
+  const own = isObject(form) ? form : undefined
+  if (!output && !own) return undefined
   const { format, verbosity, modalities, audio, ...rest } = output ?? {}
   if (modalities?.some(one => one !== 'text')) report.rest({ modalities }, '', 'output.')
   if (audio !== undefined) report.rest({ audio }, '', 'output.')
   report.rest(rest, '', 'output.')
-  const form = ownForm(request)?.['text']
-  const own = isObject(form) ? form : undefined
   const left = request.ext?.[protocol]?.fields?.['text']
   const extra = isObject(left) && isObject(left['format']) ? left['format'] : {}
   const known = { format: format && encodeFormat(format, isObject(own?.['format']) ? own['format'] : undefined, extra, report), verbosity }
@@ -97,6 +98,7 @@ export function decodeReasoningSpec(
 export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
   const form = ownForm(request)?.['reasoning']
   const own = isObject(form) ? form : undefined
+  if (!spec && !own) return undefined
   const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec ?? {}
   report.rest(rest, '', 'reasoning.')
   const shown = summary === 'none' && !own ? undefined : (summary ?? encodeDisplay(display, report))
@@ -157,13 +159,14 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
   if (raised) report.add('limit.raised', '', 'maxOutputTokens')
   const { key, mode, ttl, auto, retention, contentRef, diagnostics, ...cacheRest } = cache ?? {}
   // The id of a message or reply means something to its own provider alone.
-  report.rest({ ...cacheRest, ...(!own && { diagnostics }) }, '', 'cache.')
+  report.rest(cacheRest, '', 'cache.')
+  if (!own) report.rest({ diagnostics }, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
   if (contentRef !== undefined) unresolvable('cache.contentRef', w)
   const cacheTtl = !own && (ttl === '5m' || ttl === '1h') ? undefined : ttl
   if (cacheTtl !== ttl) report.add('cache.ttl', '', 'cache.ttl')
-  const { settings: safetySettings, moderation, ...safetyRest } = safety ?? {}
-  report.rest({ ...safetyRest, settings: safetySettings }, '', 'safety.')
+  const { moderation, ...safetyRest } = safety ?? {}
+  report.rest(safetyRest, '', 'safety.')
   const { enabled, obfuscation, includeUsage: _always, ...streamRest } = stream ?? {}
   report.rest(streamRest, '', 'stream.')
   const form = ownForm(request)
