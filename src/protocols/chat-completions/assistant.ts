@@ -206,7 +206,8 @@ function encodeBody(
   }
   for (const { at, ext, cache, logprobs, type: _type, text: _text, citations: _citations, signature: _signature, phase: _phase, ...rest } of texts) {
     if (cache) report.add('cache.place', at, 'cache')
-    report.rest({ ...rest, ...(towards === 'server' && { logprobs }) }, at)
+    report.rest(rest, at)
+    if (towards === 'server') report.rest({ logprobs }, at)
     report.ext(ext, at)
   }
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)

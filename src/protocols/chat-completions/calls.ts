@@ -98,7 +98,9 @@ export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObje
 /** What of a call no spelling of it has a place for. */
 export function noteBeside(part: ToolCallPart, report: ChatReport): void {
   const { type: _, id: _id, idOrigin, name, namespace, kind, input, signature, itemId, status, caller, async, cache, at, ext, ...rest } = part
-  report.rest({ ...rest, ...(isDirect(caller) ? {} : { caller }), ...(async && { async }) }, at)
+  report.rest(rest, at)
+  if (!isDirect(caller)) report.rest({ caller }, at)
+  if (async) report.rest({ async }, at)
   if (cache) report.add('cache.place', at, 'cache')
   report.onceEach('message.ids', at, { itemId, status })
   report.ext(ext, at)

@@ -227,9 +227,11 @@ export function encodeParts(parts: readonly Part[], writing: Writing): JsonObjec
 function encodePart(part: Part, writing: Writing): JsonObject[] {
   const { report } = writing
   switch (part.type) {
-    case 'text':
+    case 'text': {
+      const block = encodeText(part, writing)
       // Text without content vanishes, unless it stood so on this wire.
-      return [encodeText(part, writing)].filter(() => part.text || writing.own)
+      return part.text || writing.own ? [block] : []
+    }
     case 'refusal':
       return [encodeRefusal(part, writing)]
     case 'media':
@@ -272,18 +274,18 @@ function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
 }
 
 export function encodeText(part: TextPart, writing: Writing): JsonObject {
-  const { type, text, at, ext, cache: _, citations, logprobs, signature, ...rest } = part
+  const { type, text, at, ext, cache: _, citations, signature, ...rest } = part
   const { report } = writing
   for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
-  report.rest({ ...rest, logprobs }, at)
+  report.rest(rest, at)
   report.ext(ext, at)
   return spell({ type, text, ...encodeMark(part, writing) }, ext)
 }
 
 function encodeRefusal({ text, at, ext, cache, signature, ...rest }: RefusalPart, { report }: Writing): JsonObject {
-  const { type: _, logprobs, ...left } = rest
-  report.rest({ ...left, logprobs, cache, signature }, at)
+  const { type: _, ...left } = rest
+  report.rest({ ...left, cache, signature }, at)
   report.ext(ext, at)
   return spell({ type: 'refusal', refusal: text }, ext)
 }

@@ -5,7 +5,7 @@ import type { Writing } from './content.ts'
 import { same } from './own.ts'
 
 /** All fields by which servers of this shape are told how much to think; the first is the protocol's own. */
-const controls = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'] as const
+const controls = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 const tokens = (value: unknown) => (typeof value === 'number' ? value : undefined)
@@ -38,12 +38,11 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
 /** The controls of a request and what else it holds. */
 export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonObject } {
   const came: JsonObject = {}
-  const rest = { ...body }
-  for (const key of controls)
-    if (rest[key] !== undefined) {
-      came[key] = rest[key]
-      delete rest[key]
-    }
+  const rest: JsonObject = {}
+  for (const key in body) {
+    const part = controls.has(key) && body[key] !== undefined ? came : rest
+    part[key] = body[key]
+  }
   return { came, rest }
 }
 

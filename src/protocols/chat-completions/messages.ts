@@ -35,14 +35,14 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
     }
     const { told: message, nulls } = told(raw)
     const { role, content, name, ...unknown } = message
-    return defined({
+    return {
       role,
-      origin: 'message' as const,
-      name,
+      origin: 'message',
+      ...(name !== undefined && { name }),
       parts: decodeContent(content, at),
       at,
       ...kept(unknown, { nulls, content: spelling(content, nulls) }),
-    })
+    }
   })
 }
 
@@ -69,7 +69,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
   if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
   const callId = linked || asked?.id || 'call_unknown'
   const parts = content === '' ? [] : decodeContent(content, at)
-  const part: ToolResultPart = defined({ type: 'tool-result' as const, callId, name, kind: asked?.kind ?? ('function' as const), content: parts, at })
+  const part: ToolResultPart = { type: 'tool-result', callId, ...(name !== undefined && { name }), kind: asked?.kind ?? 'function', content: parts, at }
   const form = {
     nulls,
     content: spelling(content, nulls),
@@ -169,16 +169,15 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
     itemId,
     status,
     caller,
-    toolset,
     cache,
     at,
     ext: partExt,
-    signature,
     ...rest
   } = part
   const { report, options } = writing
   const form = formOf(ext)
-  report.rest({ ...rest, toolset, signature, ...(isDirect(caller) ? {} : { caller }) }, at)
+  report.rest(rest, at)
+  if (!isDirect(caller)) report.rest({ caller }, at)
   if (cache) report.add('cache.place', at, 'cache')
   report.onceEach('message.ids', at, { itemId, status })
   if (isError) report.add('tool-result.error-flag', at, 'isError')

@@ -1,5 +1,5 @@
 import type { Ext, ExtMap } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
 export const protocolName = 'chat-completions'
@@ -17,9 +17,9 @@ export function told<T extends object>(wire: T): { told: Told<T>; nulls: string[
 
 /** `ext` of a node made from this wire: keys nobody modelled, and how the known ones were spelled. */
 export function kept(fields: JsonObject, form: JsonObject): { ext?: ExtMap } {
-  const spelling = defined(form)
+  const spelling = some(form)
   const hasFields = Object.keys(fields).length > 0
-  if (Object.keys(spelling).length > 0) return { ext: { [protocolName]: hasFields ? { fields, form: spelling } : { form: spelling } } }
+  if (spelling) return { ext: { [protocolName]: hasFields ? { fields, form: spelling } : { form: spelling } } }
   return hasFields ? { ext: { [protocolName]: { fields } } } : {}
 }
 

@@ -255,14 +255,15 @@ function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Mess
   // A tool that is there already needs no second entry, and a server takes none.
   const gathered = [...(tools ?? [])]
   let late = false
-  for (const part of flatMap(messages, ({ parts }) => parts)) {
-    if ((part.type !== 'control' && part.type !== 'server-tool') || !part.tools) continue
-    const added = part.tools.filter(tool => !gathered.some(other => isNamedAlike(other, tool)))
-    if (part.type === 'server-tool' && added.length === 0) continue
-    report.add('tool.added-late', part.at)
-    gathered.push(...added)
-    late = true
-  }
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if ((part.type !== 'control' && part.type !== 'server-tool') || !part.tools) continue
+      const added = part.tools.filter(tool => !gathered.some(other => isNamedAlike(other, tool)))
+      if (part.type === 'server-tool' && added.length === 0) continue
+      report.add('tool.added-late', part.at)
+      gathered.push(...added)
+      late = true
+    }
   return late ? gathered : tools
 }
 

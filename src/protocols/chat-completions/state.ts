@@ -11,6 +11,7 @@ const consumed = new Set(['message.output_text.logprobs', 'reasoning.encrypted_c
  * @throws TranslationError `inexpressible` for what only that provider can resolve, unless a note is asked for
  */
 export function refuseState({ state, cache }: CanonicalRequest, { report, options }: Writing): void {
+  if (!state && cache?.contentRef === undefined) return
   const { store: _, previousId, conversation, background, prompt, include, truncation, thread, continuationToken, ...rest }: StateSpec = state ?? {}
   const bearing = {
     'state.previousId': previousId,

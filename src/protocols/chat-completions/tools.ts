@@ -218,7 +218,8 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   const { nulls, mark } = formOf(ext)
   if (cache && !mark) report.add('cache.place', at, 'cache')
   const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
-  report.rest({ ...lasting(rest), ...(!direct && { allowedCallers }) }, at)
+  report.rest(lasting(rest), at)
+  if (!direct) report.rest({ allowedCallers }, at)
   report.ext(ext, at)
   const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
   return {
@@ -234,7 +235,9 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
 
 /** Flags that are false say what is the case here anyway. */
 function lasting<T extends object>(rest: T): Partial<T> {
-  return Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== false)) as Partial<T>
+  const told: Partial<T> = {}
+  for (const key in rest) if (rest[key] !== false) told[key] = rest[key]
+  return told
 }
 
 type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
@@ -254,7 +257,8 @@ function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
   const { type: _, name, namespace, description, format, allowedCallers, at, ext, ...rest } = tool
   const { report } = writing
   const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
-  report.rest({ ...lasting(rest), ...(!direct && { allowedCallers }) }, at)
+  report.rest(lasting(rest), at)
+  if (!direct) report.rest({ allowedCallers }, at)
   report.ext(ext, at)
   const { format: came, nulls } = formOf(ext)
   const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
