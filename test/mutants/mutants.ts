@@ -372,8 +372,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a prediction is forgotten with its note',
     room: messages,
-    find: 'defined({ metadata, prediction }) }, undefined)',
-    replace: 'defined({ metadata }) }, undefined)',
+    find: '    safety,\n    ext,\n',
+    replace: '    safety,\n    prediction,\n    ext,\n',
   },
   {
     fault: 'probabilities are left out in silence',
