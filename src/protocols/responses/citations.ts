@@ -1,7 +1,7 @@
 import type { Citation, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { bytesOf } from '../../kit/logprobs.ts'
+import { bytesOf, leastLogprob } from '../../kit/logprobs.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { keep, ownFields, protocol } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
@@ -64,15 +64,17 @@ function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: stri
   })
 }
 
+/** A token of no bytes has an empty list here, for no list may be null. */
 function decodeBytes(bytes: unknown): number[] | null | undefined {
-  return bytes === null ? null : Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : undefined
+  if (!Array.isArray(bytes)) return bytes === null ? null : undefined
+  return bytes.length === 0 ? null : bytes.filter(byte => typeof byte === 'number')
 }
 
 /** `whole`: bytes and alternatives are required, as in all but the parts of a stream. */
 export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
-    const given = bytes === undefined && whole ? (bytesOf(token) ?? []) : bytes
-    return { ...ownFields(ext && { ext }), ...defined({ token, bytes: given, logprob }) }
+    const given = bytes === undefined && whole ? bytesOf(token) : bytes
+    return { ...ownFields(ext && { ext }), ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }
   }
   return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { explode } from '../../../src/canonical/explode.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 import { encodeStream } from '../../../src/testing/streams.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
 
 const { responses, messages, 'chat-completions': chat, 'generate-content': generate } = protocols
 
@@ -48,4 +49,15 @@ test.each([chat, messages, generate])('the reply that a cache is compared with i
   expect(responses.encodeRequest(value)).toMatchObject({ wire, notes: [] })
   const told = encodeRequest(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.endsWith('/comparison_response_id'))
   expect(told).toMatchObject([{ code: 'field.unsupported', path: '/prompt_cache_options/comparison_response_id' }])
+})
+
+test('a token without bytes has an empty list of them, and null where that says it; no probability is infinite', () => {
+  const logprobs = { content: [{ token: '<|x|>', bytes: null, logprob: -1, top_logprobs: [{ token: 'b', bytes: null, logprob: 'odd' }] }], refusal: null }
+  const said = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
+  const { value } = chat.decodeResponse({ ...said, choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop', logprobs }] })
+  const { wire } = responses.encodeResponse(value)
+  expect(strictOf('responses').checkResponse(wire)).toEqual([])
+  expect(wire).toMatchObject({ output: [{ content: [{ logprobs: [{ bytes: [], top_logprobs: [{ bytes: [], logprob: -9999 }] }] }] }] })
+  const back = chat.encodeResponse(responses.decodeResponse(wire).value)
+  expect(back).toMatchObject({ wire: { choices: [{ logprobs: { content: [{ bytes: null, top_logprobs: [{ bytes: null }] }] } }] } })
 })
