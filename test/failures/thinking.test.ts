@@ -177,7 +177,7 @@ describe('how much to think', () => {
     ['thinking off', { type: 'disabled' }, {}, 'none', undefined],
     ['adaptive thinking with an effort', { type: 'adaptive' }, { output_config: { effort: 'max' } }, 'max', undefined],
     ['adaptive thinking alone', { type: 'adaptive' }, {}, undefined, undefined],
-    ['thinking off with an effort', { type: 'disabled' }, { output_config: { effort: 'high' } }, 'none', 'reasoning.mode-as-effort'],
+    ['thinking off with an effort', { type: 'disabled' }, { output_config: { effort: 'high' } }, 'none', 'reasoning.off'],
   ])('%s becomes a word that every server knows', (_, thinking, more, effort, code) => {
     const request = { model: 'm-7', max_tokens: 40_000, messages: [{ role: 'user', content: 'x' }], thinking, ...more }
     for (const to of others('messages')) {

@@ -97,7 +97,9 @@ function encodeEffort(reasoning: ReasoningSpec | undefined, { report }: Writing)
   if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
   report.rest(rest, '', 'reasoning.')
   if (mode === 'disabled' || mode === 'between_tools') {
-    if (mode === 'between_tools' || (effort !== undefined && effort !== 'none')) report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+    if (mode === 'between_tools') report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+    if (effort !== undefined && effort !== 'none') report.add('reasoning.off', '', 'reasoning.effort')
+    if (budgetTokens !== undefined && budgetTokens !== 0) report.add('reasoning.off', '', 'reasoning.budgetTokens')
     return 'none'
   }
   if (mode !== undefined && mode !== 'adaptive' && mode !== 'enabled') report.add('field.unsupported', '', 'reasoning.mode')

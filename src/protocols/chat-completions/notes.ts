@@ -66,6 +66,7 @@ export const notes = {
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'a signature means something only to its issuer', source: '2.8 rule 1' },
   'reasoning.signature-dropped': { kind: 'dropped', reason: 'signatures are not written', source: '2.8 rule 3' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget became the nearest effort', source: '2.8' },
+  'reasoning.off': { kind: 'approximated', reason: 'there is no thinking, so there is no measure of it', source: '2.8' },
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'the mode of thinking became the nearest effort', source: '2.8' },
   'output.voice': { kind: 'approximated', reason: 'voices have other names at each provider', source: '2.9' },
   'output.sound-format': { kind: 'synthesized', reason: 'the format of the sound has to be told here', source: '2.9' },

@@ -14,6 +14,7 @@ export const responsesNotes = {
   'reasoning.left-out': { kind: 'dropped', reason: 'the request goes without its reasoning, as asked', source: '2.8 rule 5' },
   'reasoning.carrier-orphaned': { kind: 'dropped', reason: 'the part that a carried signature belonged to is gone', source: '2.8 rule 2' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget for reasoning is said as an effort', source: '2.8' },
+  'reasoning.off': { kind: 'approximated', reason: 'there is no reasoning, so there is no measure of it', source: '2.8' },
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'a mode of reasoning is said as an effort', source: '2.8' },
   'reasoning.display-as-summary': { kind: 'approximated', reason: 'a wish to see reasoning is a wish for its summary here', source: '2.8' },
   'signature.unplaced': { kind: 'dropped', reason: 'there is no place for this signature', source: '2.8 rule 1' },

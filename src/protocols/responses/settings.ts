@@ -124,12 +124,10 @@ type Amount = { effort: string | undefined; budgetTokens: number | undefined; mo
 
 /** The mode wins over the effort, the effort over the budget. */
 function encodeEffort({ effort, budgetTokens, mode }: Amount, report: Writing['report']): string | undefined {
-  if (mode === 'disabled') {
-    if (effort !== undefined && effort !== 'none') report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
-    return 'none'
-  }
-  if (mode === 'between_tools') {
-    report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+  if (mode === 'disabled' || mode === 'between_tools') {
+    if (mode === 'between_tools') report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
+    if (effort !== undefined && effort !== 'none') report.add('reasoning.off', '', 'reasoning.effort')
+    if (budgetTokens !== undefined && budgetTokens !== 0) report.add('reasoning.off', '', 'reasoning.budgetTokens')
     return 'none'
   }
   if (mode !== undefined && mode !== 'adaptive' && mode !== 'enabled') report.add('field.unsupported', '', 'reasoning.mode')

@@ -66,6 +66,13 @@ describe('how much to think, in the words of servers of this shape', () => {
     const { notes } = chat.encodeRequest(foreign({ reasoning: { mode: 'between_tools' } }) as never, { fieldNames: messages.fieldNames })
     expect(notesOf(notes)).toEqual(['reasoning.mode-as-effort /thinking/type'])
   })
+
+  test('how much to think, where there is no thinking, is noted where it stands', () => {
+    const ask = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'disabled' }, output_config: { effort: 'high' } }
+    const { value } = messages.decodeRequest(ask)
+    for (const other of [chat, responses])
+      expect(notesOf(other.encodeRequest(value, { fieldNames: messages.fieldNames }).notes)).toContain('reasoning.off /output_config/effort')
+  })
 })
 
 describe('sampling that only some servers have', () => {

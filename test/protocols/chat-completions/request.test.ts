@@ -483,7 +483,7 @@ describe('fields of other protocols', () => {
     ['a budget of nothing', { reasoning: { budgetTokens: 0 } }, { reasoning_effort: 'none' }, []],
     ['a budget left to the model', { reasoning: { budgetTokens: -1 } }, {}, []],
     ['thinking off', { reasoning: { mode: 'disabled' } }, { reasoning_effort: 'none' }, []],
-    ['thinking off, with an effort', { reasoning: { mode: 'disabled', effort: 'high' } }, { reasoning_effort: 'none' }, ['reasoning.mode-as-effort']],
+    ['thinking off, with an effort', { reasoning: { mode: 'disabled', effort: 'high' } }, { reasoning_effort: 'none' }, ['reasoning.off']],
     ['adaptive thinking', { reasoning: { mode: 'adaptive', effort: 'low' } }, { reasoning_effort: 'low' }, []],
     ['a wish for summaries', { reasoning: { summary: 'auto' } }, {}, ['field.unsupported']],
     [

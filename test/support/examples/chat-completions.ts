@@ -132,6 +132,7 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), answers(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
   'reasoning.signature-dropped': blocksReply(blocks.reply([thought, text]), { ccSignature: 'none' }, ['reasoning.dialect-field', ...timeless]),
   'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } })),
+  'reasoning.off': fromBlocks(blocks.request({ thinking: { type: 'disabled' }, output_config: { effort: 'high' } })),
   'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } })),
   'output.voice': makers('chat-completions').request('generate-content')(
     gemini.request({ generationConfig: { maxOutputTokens: 50, speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } }),

@@ -48,6 +48,7 @@ export const responsesExamples: Record<string, Example> = {
     }),
   ),
   'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }), {}, stateless),
+  'reasoning.off': fromBlocks(blocks.request({ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }), {}, stateless),
   'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } }), {}, stateless),
   'reasoning.display-as-summary': fromBlocks(blocks.request({ thinking: { type: 'adaptive', display: 'summarized' } }), {}, stateless),
   'signature.unplaced': request('canonical')(

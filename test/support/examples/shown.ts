@@ -6,6 +6,7 @@ export const shown: Record<string, Record<string, string>> = {
     'parts.order-lost': '/choices/0/message',
     'parts.layout-stale': '/messages/1/content',
     'cache.ttl': '/messages/0/content/0/prompt_cache_breakpoint',
+    'reasoning.off': '/reasoning_effort',
     'finish.repaired': '/stop_reason',
     'finish.missing': '/stop_reason',
     'finish.truncated-as-length': '/choices/0/finish_reason',
