@@ -93,4 +93,5 @@ export type PlainToolChoice =
   | { mode: 'allowed'; require: boolean; tools: AllowedTool[] }
   | { mode: 'opaque'; protocol: string; raw: unknown }
 
-export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; protocol?: string; raw?: unknown }
+/** `at`: where it stood, as of nodes. */
+export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; at?: string; protocol?: string; raw?: unknown }

@@ -32,7 +32,9 @@ export function refuseState({ state, cache }: CanonicalRequest, { report, option
     }
     report.add('state.unresolvable', '', field)
   }
-  for (const entry of include ?? []) if (!consumed.has(entry)) report.add('field.unsupported', '', 'state.include')
+  include?.forEach((entry, index) => {
+    if (!consumed.has(entry)) report.add('field.unsupported', '', `state.include.${index}`)
+  })
   if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', '', 'state.truncation')
   report.rest(rest, '', 'state.')
 }

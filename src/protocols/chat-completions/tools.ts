@@ -295,8 +295,8 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
     if (type === 'function' && isObject(fn) && typeof fn['name'] === 'string') return { mode: 'tool', kind: 'function', name: fn['name'] }
     if (type === 'custom' && isObject(custom) && typeof custom['name'] === 'string') return { mode: 'tool', kind: 'freeform', name: custom['name'] }
     if (type === undefined && typeof name === 'string') return { mode: 'tool', kind: 'function', name }
-    if (type === 'allowed_tools' && isObject(allowed) && Array.isArray(allowed['tools'])) {
-      const tools = allowed['tools'].map(decodeAllowed)
+    if (type === 'allowed_tools' && isObject(allowed) && Array.isArray(allowed['tools']) && isAllowedMode(allowed['mode'])) {
+      const tools = allowed['tools'].map((tool: unknown, index) => decodeAllowed(tool, `/tool_choice/allowed_tools/tools/${index}`))
       if (tools.every(tool => tool !== undefined)) return { mode: 'allowed', require: allowed['mode'] === 'required', tools }
     }
   }
@@ -317,13 +317,15 @@ export function unknownOfToolChoice(wire: unknown): JsonObject {
   return Object.keys(inner).length > 0 ? { ...outer, [known]: inner } : outer
 }
 
-function decodeAllowed(wire: unknown): AllowedTool | undefined {
+const isAllowedMode = (mode: unknown) => mode === undefined || mode === null || mode === 'auto' || mode === 'required'
+
+function decodeAllowed(wire: unknown, at: string): AllowedTool | undefined {
   if (!isObject(wire)) return undefined
   const { type, function: fn, custom, name } = wire
   const inner = type === 'function' ? fn : type === 'custom' ? custom : undefined
   const called = isObject(inner) ? inner['name'] : name
   if (typeof called !== 'string' || (type !== 'function' && type !== 'custom')) return undefined
-  return { kind: type === 'custom' ? 'freeform' : 'function', name: called }
+  return { kind: type === 'custom' ? 'freeform' : 'function', name: called, at }
 }
 
 /**
@@ -349,10 +351,11 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
       return encodeNamed(choice.kind, writing, writing.nameOf(choice.name, choice.namespace ?? writing.spaceOf?.(choice.name)))
     }
     case 'allowed': {
-      const tools: JsonObject[] = []
-      for (const { kind, name } of choice.tools)
-        if (kind === 'server' || writing.isLost?.(name)) report.add('tool_choice.unsupported', '', 'toolChoice')
-        else tools.push(encodeNamed(kind, writing, writing.nameOf(name, writing.spaceOf?.(name))))
+      const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
+      const told = choice.tools.filter(tool => !lost.includes(tool))
+      const tools = told.map(({ kind, name }) => encodeNamed(kind === 'freeform' ? kind : 'function', writing, writing.nameOf(name, writing.spaceOf?.(name))))
+      if (tools.length === 0 && lost.length > 0) report.add('tool_choice.unsupported', '', 'toolChoice')
+      else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
     case 'opaque':

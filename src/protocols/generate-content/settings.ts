@@ -194,7 +194,9 @@ export function encodeState(
   if (!native) refer('state.continuationToken', continuationToken)
   report.rest(rest, undefined, 'state.')
   if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
-  if (include?.some(feature => !consumed.has(feature))) report.add('field.unsupported', undefined, 'state.include')
+  include?.forEach((feature, index) => {
+    if (!consumed.has(feature)) report.add('field.unsupported', undefined, `state.include.${index}`)
+  })
   return defined({ store, continuationToken: native ? continuationToken : undefined })
 }
 

@@ -107,8 +107,8 @@ function callingOf(
       return choice.kind === 'server' ? refuse() : { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
-      if (functions.length < choice.tools.length) report.add('tool_choice.unsupported', undefined, 'toolChoice')
-      if (functions.length === 0) return undefined
+      if (functions.length === 0) return refuse()
+      for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       if (!choice.require) report.add('tool_choice.validated', undefined, 'toolChoice')
       return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name: called }) => nameTool(called, undefined, undefined)) }
     }

@@ -207,7 +207,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
       : {}
   const format = encodeFormat(output, report, options, conversation)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
-  if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs')
+  if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 
   const wire: JsonObject = {

@@ -199,7 +199,9 @@ export function encodeState(state: StateSpec | undefined, native: boolean, optio
   report.rest(rest, undefined, 'state.')
   if (store) report.add('field.unsupported', undefined, 'state.store')
   if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
-  if (include?.some(feature => !consumed.has(feature))) report.add('field.unsupported', undefined, 'state.include')
+  include?.forEach((feature, index) => {
+    if (!consumed.has(feature)) report.add('field.unsupported', undefined, `state.include.${index}`)
+  })
   if (native) return defined({ container, context_management: contextManagement, thread })
   refer('state.thread', thread)
   report.rest(defined({ container, contextManagement }), undefined, 'state.')

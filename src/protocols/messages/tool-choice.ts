@@ -130,6 +130,7 @@ function callable(
     return undefined
   }
   report.add('tool_choice.subset-filtered', undefined, 'toolChoice')
+  for (const tool of tools) if (!listed.includes(tool)) report.add('tool_choice.subset-filtered', tool.at)
   return new Set(listed)
 }
 

@@ -7,7 +7,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
-import type { Decoded, Encoded } from '../../protocol.ts'
+import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItem } from './items.ts'
 import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf, words } from './own.ts'
@@ -87,6 +87,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   if (streamOptions) form['stream_options'] = spelling(streamOptions)
   const asked = include?.includes(logprobsInclude)
   const kept = include?.filter(one => one !== logprobsInclude && one !== 'reasoning.encrypted_content')
+  const placeIn = (one: string) => `include/${include?.indexOf(one)}`
   const value: CanonicalRequest = {
     messages,
     ...present({
@@ -121,7 +122,14 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     ...keep(fields, form),
   }
   const isOlder = reasoning?.summary == null && reasoning?.generate_summary != null
-  return { value, notes: report.notes, ...(isOlder && { fieldNames: { 'reasoning.summary': 'reasoning/generate_summary' } }) }
+  const places: FieldNames = {
+    ...(isOlder && { 'reasoning.summary': 'reasoning/generate_summary' }),
+    ...(asked && { 'logprobs.enabled': placeIn(logprobsInclude) }),
+  }
+  kept?.forEach((one, index) => {
+    places[`state.include.${index}`] = placeIn(one)
+  })
+  return { value, notes: report.notes, ...(Object.keys(places).length > 0 && { fieldNames: places }) }
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> }

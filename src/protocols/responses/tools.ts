@@ -311,7 +311,7 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
       const unread = tools.map(unknownOfAllowed)
       const odd = unread.some(left => Object.keys(left).length > 0)
       leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others, ...(odd && { tools: unread }) })
-      return { mode: 'allowed', require: mode === 'required', tools: tools.map(decodeAllowed) }
+      return { mode: 'allowed', require: mode === 'required', tools: tools.map((tool: unknown, index) => decodeAllowed(tool, `/tool_choice/tools/${index}`)) }
     }
     default: {
       const named = typeof name === 'string' ? name : typeof rest['server_label'] === 'string' ? rest['server_label'] : (serverToolKind(type) ?? type)
@@ -320,14 +320,14 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
   }
 }
 
-function decodeAllowed(raw: unknown): AllowedTool {
+function decodeAllowed(raw: unknown, at = ''): AllowedTool {
   const wire = isObject(raw) ? raw : {}
   const { type, name, server_label: label, ...rest } = wire
   const extra = Object.keys(rest).length > 0 ? { protocol, raw } : {}
-  if (type === 'function' && typeof name === 'string') return { kind: 'function', name, ...extra }
-  if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, ...extra }
+  if (type === 'function' && typeof name === 'string') return { kind: 'function', name, at, ...extra }
+  if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, at, ...extra }
   const named = typeof name === 'string' ? name : typeof label === 'string' ? label : String(type)
-  return { kind: 'server', name: named, protocol, raw }
+  return { kind: 'server', name: named, at, protocol, raw }
 }
 
 /** What of an entry others would lose without a word; a tool of the provider is kept whole, and noted whole. */
@@ -374,10 +374,10 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
   }
 }
 
-function encodeAllowed({ kind, name, protocol: of, raw }: AllowedTool, w: Writing): unknown {
+function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, w: Writing): unknown {
   if (of === protocol && raw !== undefined) return raw
   if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w) }
-  w.report.add('tool_choice.unsupported', '', 'toolChoice')
+  w.report.add('tool_choice.unsupported', at ?? w.report.placeOf('toolChoice'))
   return undefined
 }
 

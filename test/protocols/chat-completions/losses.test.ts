@@ -91,6 +91,12 @@ describe('what another protocol cannot say is noted where it stands', () => {
       request({ tool_choice: { type: 'function', function: { name: 'f' }, x: 1 } }),
       'field.unknown /tool_choice/x',
     ],
+    [
+      'an unknown way to allow tools',
+      'responses',
+      request({ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'x', tools: [{ type: 'function', function: { name: 'f' } }] } } }),
+      'tool_choice.unsupported /tool_choice',
+    ],
     ['an unknown key of an older forced function', 'messages', request({ function_call: { name: 'f', x: 1 } }), 'field.unknown /function_call'],
     [
       'an unknown key of a grammar',

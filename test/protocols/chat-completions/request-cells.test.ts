@@ -247,7 +247,12 @@ describe('what refers to the memory of a provider (2.14)', () => {
     ['nothing said of storing', {}, { store: undefined }, []],
     ['no work in the background', { background: false }, {}, []],
     ['what is included anyway', { include: ['reasoning.encrypted_content'] }, { include: undefined }, []],
-    ['results of searches', { include: ['file_search_call.results'] }, {}, ['field.unsupported /include']],
+    [
+      'results of searches',
+      { include: ['reasoning.encrypted_content', 'message.output_text.logprobs', 'file_search_call.results'] },
+      { logprobs: true },
+      ['field.unsupported /include/2'],
+    ],
     ['no truncation is the default', { truncation: 'disabled' }, { truncation: undefined }, []],
     ['truncation', { truncation: 'auto' }, { truncation: undefined }, ['field.unsupported /truncation']],
     ['a conversation kept short', { context_management: [{ type: 'compaction' }] }, {}, ['field.unsupported /context_management']],
@@ -315,7 +320,7 @@ describe('which tools may be called (2.6)', () => {
       'some tools',
       { tool_choice: nested('auto', 'f') },
       { tools: [{ name: 'f' }], tool_choice: { type: 'auto' } },
-      ['tool_choice.subset-filtered /tool_choice'],
+      ['tool_choice.subset-filtered /tool_choice', 'tool_choice.subset-filtered /tools/1'],
     ],
     ['one of one tool', { tool_choice: nested('required', 'f') }, { ...kept, tool_choice: { type: 'tool', name: 'f' } }, []],
     [

@@ -201,7 +201,7 @@ describe('functions held to their schemas (2.6)', () => {
       'generate-content → messages',
       held('a'),
       { tools: [{ name: 'a', strict: true }], tool_choice: { type: 'auto' } },
-      [asStrict, 'tool_choice.subset-filtered /toolConfig/functionCallingConfig'],
+      [asStrict, 'tool_choice.subset-filtered /toolConfig/functionCallingConfig', 'tool_choice.subset-filtered /tools/0/functionDeclarations/1'],
     ],
     [
       'a choice among some is the nearest to it',

@@ -161,6 +161,25 @@ describe('what an answer loses on its way is told where it stood', () => {
   })
 })
 
+test.each<ProtocolName>(['chat-completions', 'generate-content'])('of tools that are allowed, only those that are left out are noted, toward %s', to => {
+  const mcp = { type: 'mcp', server_label: 's', server_url: 'https://example.org/mcp' }
+  const choose = (...tools: object[]) =>
+    translateRequest({ model: 'm', input: 'x', tools: [tool, mcp], tool_choice: { type: 'allowed_tools', mode: 'required', tools } }, options(to)).notes
+  const find = { type: 'function', name: 'find' }
+  const server = { type: 'mcp', server_label: 's' }
+  expect(tell(choose(find, server))).toContain('tool_choice.unsupported /tool_choice/tools/1')
+  expect(tell(choose(find, server))).not.toContain('tool_choice.unsupported /tool_choice')
+  expect(tell(choose(server))).toContain('tool_choice.unsupported /tool_choice')
+})
+
+test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('of what is to be included, only what is left out is noted, toward %s', to => {
+  const include = ['reasoning.encrypted_content', 'message.output_text.logprobs', 'web_search_call.action.sources']
+  const { notes } = translateRequest({ model: 'm', input: 'x', include }, options(to))
+  const told = tell(notes).filter(note => note.includes('/include'))
+  const lost = 'field.unsupported /include/2'
+  expect(told.sort()).toEqual(to === 'messages' ? ['field.unsupported /include/1', lost] : [lost])
+})
+
 test.each<ProtocolName>(['chat-completions', 'messages'])('a previous answer that is none is nothing to look up, toward %s', to => {
   const { notes } = translateRequest({ model: 'm', input: 'x', max_output_tokens: 99, previous_response_id: '' }, options(to))
   expect(notes).toEqual([])
