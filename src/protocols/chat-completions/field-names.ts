@@ -52,6 +52,7 @@ export const fieldNames: Record<string, string> = {
   strict: 'function/strict',
   input: 'function/arguments',
   callId: 'tool_call_id',
+  itemId: 'id',
   detail: 'image_url/detail',
   filename: 'file/filename',
   citations: 'annotations',

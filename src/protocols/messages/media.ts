@@ -19,8 +19,9 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
   const source = decodeSource(block.source, at, read)
   const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: name, raw: block, at }
-  const { url, content } = block.source as JsonObject
+  const { url, content, media_type: mediaType } = block.source as JsonObject
   const spelled = {
+    ...(source.known.type === 'text' && source.known.mime !== mediaType && source.known.mime === textTypeOf(mediaType) && { mediaType }),
     ...(source.known.type === 'parts' && typeof content === 'string' && { source: 'string' }),
     ...(source.known.type === 'base64' && typeof url === 'string' && block.source.type === 'url' && { url }),
   }
@@ -65,12 +66,14 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   const modelled = sourceKeys.get(wire.type) ?? []
   const rest = Object.fromEntries(Object.entries(wire).filter(([key]) => key !== 'type' && !modelled.includes(key)))
   const spelled = modelled.includes('media_type') ? nulls({ media_type: wire['media_type'] }) : {}
-  const unread = known.type === 'text' && known.mime !== wire['media_type'] ? { ...rest, media_type: wire['media_type'] } : rest
+  const unread = known.type === 'text' && textTypeOf(wire['media_type']) === undefined ? { ...rest, media_type: wire['media_type'] } : rest
   return { known, unknown: under('source', unread), nothing: under('source', spelled) }
 }
 
-/** Words under another name (a picture's, say) would be read as bytes of that by whoever gets them. */
-const textTypes = /^(text\/[\w.+-]+|application\/json)$/
+/** Words under another name (a picture's, say) would be read as bytes of that by whoever gets them. JSON holds them in UTF-8. */
+function textTypeOf(mime: unknown): string | undefined {
+  return typeof mime === 'string' ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i.exec(mime.trim())?.[1]?.toLowerCase() : undefined
+}
 
 const sourceKeys = new Map([
   ['base64', ['media_type', 'data']],
@@ -84,7 +87,7 @@ function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): Medi
   const { type, media_type: mime, data, url, file_id: id, content } = wire
   const isNamed = typeof mime === 'string'
   if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
-  if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypes.test(mime) ? mime : 'text/plain' }
+  if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypeOf(mime) ?? 'text/plain' }
   // The server fetches none of data, but clients of other protocols carry such URLs over.
   if (type === 'url' && typeof url === 'string') return inlineOf(url) ?? { type: 'url', url }
   if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: name }
@@ -101,6 +104,12 @@ function inlineOf(url: string): MediaPart['source'] | undefined {
 // ---- canonical → wire
 
 type WriteContent = (parts: readonly Part[]) => MessagesRawBlock[]
+
+/** Types are told in any case, and one goes by two names. */
+function usualType(mime: string | undefined): string | undefined {
+  const lower = mime?.toLowerCase()
+  return lower === 'image/jpg' ? 'image/jpeg' : lower
+}
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
@@ -160,11 +169,12 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   if (kind === 'audio' || kind === 'video') return refuse()
   switch (source.type) {
     case 'base64': {
-      const { mime, data } = source
+      const { data } = source
       const native = part.ext?.[name] !== undefined || writing.native
       const came = ownForm(part)?.['url']
-      if (typeof came === 'string') return { type, source: { ...extra, type: 'url', url: dataUrl(mime ?? '', data, came) } }
-      if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: mime }), data } }
+      if (typeof came === 'string') return { type, source: { ...extra, type: 'url', url: dataUrl(source.mime ?? '', data, came) } }
+      if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: source.mime }), data } }
+      const mime = usualType(source.mime)
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
         return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
@@ -187,7 +197,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       writing.unresolvable(part)
       return undefined
     case 'text':
-      return { type: 'document', source: { media_type: source.mime, ...extra, type: 'text', data: source.text } }
+      return { type: 'document', source: { media_type: spelledType(part, source.mime), ...extra, type: 'text', data: source.text } }
     case 'parts': {
       const first = source.parts[0]
       const plain = ownForm(part)?.['source'] === 'string' ? (first?.type === 'text' ? first.text : '') : undefined
@@ -198,6 +208,12 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     default:
       return source satisfies never
   }
+}
+
+/** The type as it came, while it still says the same. */
+function spelledType(part: MediaPart, mime: string): unknown {
+  const came = ownForm(part)?.['mediaType']
+  return textTypeOf(came) === mime ? came : mime
 }
 
 /** A picture that the caller can make into one that is taken here. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { translateResponse } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 
 const source = protocols['chat-completions']
@@ -154,4 +155,11 @@ describe('what was kept for this protocol is written back as it came', () => {
   ])('%s', (_, wire) => {
     expect(source.encodeRequest(source.decodeRequest(wire).value)).toMatchObject({ wire, notes: [] })
   })
+})
+
+test.each(['messages', 'generate-content'] as const)('the id of a thought is noted where it stands, toward %s', to => {
+  const message = { role: 'assistant', content: 'a', reasoning_details: [{ type: 'reasoning.summary', summary: 'b', id: 'rs_1', index: 0 }] }
+  const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  const { notes } = translateResponse(reply, { from: 'chat-completions', to })
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('message.envelope /choices/0/message/reasoning_details/0/id')
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
+import { protocols, translateRequest, translateResponse } from '../../../src/index.ts'
 
 type Options = Partial<Parameters<typeof translateRequest>[1]>
 type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]
@@ -164,6 +164,13 @@ describe('documents of messages, toward others (2.3)', () => {
     ['responses', 'a PDF', { source: pdf }, { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' }, []],
     ['responses', 'a PDF at an address', { source: url }, { type: 'input_file', file_url: 'https://example.org/a.pdf' }, []],
     ['responses', 'plain text', { source: plain }, { type: 'input_file', file_data: 'data:text/plain;base64,d29yZHM=' }, []],
+    [
+      'responses',
+      'plain text that tells its letters, which JSON does already',
+      { source: { ...plain, media_type: 'Text/Plain; charset=UTF-8' } },
+      { type: 'input_file', file_data: 'data:text/plain;base64,d29yZHM=' },
+      [],
+    ],
     ['responses', 'parts', { source: parts }, { type: 'input_text', text: 'inner' }, [`content.as-text ${at}`]],
     ['responses', 'a PDF with a title', { source: pdf, title: 't.pdf' }, { filename: 't.pdf' }, [`media.title-as-filename ${at}/title`]],
     ['responses', 'a context', { source: pdf, context: 'c' }, { type: 'input_file' }, [`field.unsupported ${at}/context`]],
@@ -186,11 +193,28 @@ describe('documents of messages, toward others (2.3)', () => {
     expect(result.notes).toEqual(notes)
   })
 
+  test('a type in other letters comes back to messages as it was', () => {
+    const source = { ...plain, media_type: 'Text/Plain; charset=UTF-8' }
+    const body = blocks({ messages: [{ role: 'user', content: [{ type: 'document', source }] }] })
+    expect(protocols.messages.encodeRequest(protocols.messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
+  })
+
   test.each(['chat-completions', 'responses'] as const)('a file id is refused toward %s, for only its issuer knows it', to => {
     const body = blocks({ messages: [{ role: 'user', content: [{ type: 'document', source: file }] }] })
     expect(() => translateRequest(body, { from: 'messages', to })).toThrow(/file id/)
     expect(told(body, { from: 'messages', to, onUnresolvable: 'note' }).notes).toContain(`file.foreign-id ${at}`)
   })
+})
+
+test.each<[type: string, written: object]>([
+  ['image/jpg', { type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'aGk=' } }],
+  ['IMAGE/PNG', { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }],
+  ['Application/PDF', { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'aGk=' } }],
+])('data of the type %s are what messages takes', (mimeType, written) => {
+  const contents = [{ role: 'user', parts: [{ inlineData: { mimeType, data: 'aGk=' } }] }]
+  const { body, notes } = translateRequest({ contents }, { from: 'generate-content', to: 'messages', model: 'm' })
+  expect(body).toMatchObject({ messages: [{ content: [written] }] })
+  expect(notes.map(({ code }) => code)).toEqual(['max_tokens.default'])
 })
 
 /** Inner objects may have more than is named. */
