@@ -9,6 +9,7 @@ import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { decodeContent, type Writing } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
+import { placesOf } from './field-names.ts'
 import { decodeFormat, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
@@ -139,6 +140,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   }
   const fieldNames: FieldNames = {
     ...places,
+    ...placesOf(given.messages, given.tools),
     ...(typeof stop === 'string' && { 'stop.0': 'stop' }),
     ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
     ...(form.toolChoiceKey && { toolChoice: form.toolChoiceKey, 'toolChoice.raw': form.toolChoiceKey }),

@@ -98,6 +98,44 @@ describe('what another protocol cannot say is noted where it stands', () => {
       request({ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'x', tools: [{ type: 'function', function: { name: 'f' } }] } } }),
       'tool_choice.unsupported /tool_choice',
     ],
+    [
+      'a mark of the messages protocol, with its lifetime',
+      'responses',
+      say({ role: 'user', content: [{ type: 'text', text: 'a', cache_control: { type: 'ephemeral', ttl: '1h' } }] }),
+      'cache.ttl /messages/0/content/0/cache_control/ttl',
+    ],
+    [
+      'such a mark on a tool',
+      'responses',
+      request({ tools: [{ type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral' } }] }),
+      'cache.place /tools/0/cache_control',
+    ],
+    [
+      "Google's signature on a call",
+      'messages',
+      say({
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' }, extra_content: { google: { thought_signature: 'AAAA' } } }],
+      }),
+      'reasoning.foreign-signature /messages/0/tool_calls/0/extra_content/google/thought_signature',
+    ],
+    [
+      'the same as proxies have it',
+      'messages',
+      say({
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}', provider_specific_fields: { thought_signature: 'AAAA' } } }],
+      }),
+      'reasoning.foreign-signature /messages/0/tool_calls/0/function/provider_specific_fields/thought_signature',
+    ],
+    [
+      "Google's signature on a text",
+      'messages',
+      say({ role: 'assistant', content: 'a', extra_content: { google: { thought_signature: 'AAAA' } } }),
+      'reasoning.foreign-signature /messages/0/extra_content/google/thought_signature',
+    ],
     ['an unknown key of an older forced function', 'messages', request({ function_call: { name: 'f', x: 1 } }), 'field.unknown /function_call'],
     [
       'an unknown key of a grammar',
@@ -112,7 +150,8 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'field.unknown /tools/0/custom/format/type',
     ],
   ])('%s, in a request to %s', (_, target, wire, note) => {
-    const { wire: _wire, notes } = protocols[target].encodeRequest(source.decodeRequest(wire).value, { fieldNames: source.fieldNames })
+    const { value, fieldNames } = source.decodeRequest(wire)
+    const { notes } = protocols[target].encodeRequest(value, { fieldNames: { ...source.fieldNames, ...fieldNames } })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(note)
   })
 
