@@ -87,7 +87,6 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   if (streamOptions) form['stream_options'] = spelling(streamOptions)
   const asked = include?.includes(logprobsInclude)
   const kept = include?.filter(one => one !== logprobsInclude && one !== 'reasoning.encrypted_content')
-  const placeIn = (one: string) => `include/${include?.indexOf(one)}`
   const value: CanonicalRequest = {
     messages,
     ...present({
@@ -122,12 +121,11 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     ...keep(fields, form),
   }
   const isOlder = reasoning?.summary == null && reasoning?.generate_summary != null
-  const places: FieldNames = {
-    ...(isOlder && { 'reasoning.summary': 'reasoning/generate_summary' }),
-    ...(asked && { 'logprobs.enabled': placeIn(logprobsInclude) }),
-  }
-  kept?.forEach((one, index) => {
-    places[`state.include.${index}`] = placeIn(one)
+  const places: FieldNames = isOlder ? { 'reasoning.summary': 'reasoning/generate_summary' } : {}
+  let left = 0
+  include?.forEach((one, index) => {
+    if (one === logprobsInclude) places['logprobs.enabled'] ??= `include/${index}`
+    else if (one === kept?.[left]) places[`state.include.${left++}`] = `include/${index}`
   })
   return { value, notes: report.notes, ...(Object.keys(places).length > 0 && { fieldNames: places }) }
 }
