@@ -30,6 +30,7 @@ export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writ
   if (!output) return {}
   const { format, verbosity, modalities, audio, ...rest } = output
   writing.report.rest(rest, '', 'output.')
+  if (!writing.own && modalities?.some(one => one !== 'text' && one !== 'audio')) writing.report.add('output.modality', '', 'output.modalities')
   return {
     response_format: format && encodeFormat(format, form['format'], writing),
     verbosity,

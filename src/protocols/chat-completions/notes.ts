@@ -68,6 +68,7 @@ export const notes = {
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget became the nearest effort', source: '2.8' },
   'reasoning.off': { kind: 'approximated', reason: 'there is no thinking, so there is no measure of it', source: '2.8' },
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'the mode of thinking became the nearest effort', source: '2.8' },
+  'output.modality': { kind: 'approximated', reason: 'answers are text or sound here; only some servers know the word for others', source: '2.9' },
   'output.voice': { kind: 'approximated', reason: 'voices have other names at each provider', source: '2.9' },
   'output.sound-format': { kind: 'synthesized', reason: 'the format of the sound has to be told here', source: '2.9' },
   'tool_choice.strict-tools': {

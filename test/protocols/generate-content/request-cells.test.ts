@@ -280,6 +280,13 @@ describe('the voice of an answer (2.9)', () => {
       ['field.unknown /generationConfig/speechConfig/multiSpeakerVoiceConfig'],
     ],
     [
+      'pictures are asked for in a word that some servers know',
+      'generate-content → chat-completions',
+      { ...contents({ text: 'hi' }), generationConfig: { responseModalities: ['TEXT', 'IMAGE'] } },
+      { modalities: ['text', 'image'] },
+      ['output.modality /generationConfig/responseModalities'],
+    ],
+    [
       'and comes from there',
       'chat-completions → generate-content',
       { model: 'm', messages: [], modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },

@@ -134,6 +134,12 @@ export const chatCompletionsExamples: Record<string, Example> = {
   'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } })),
   'reasoning.off': fromBlocks(blocks.request({ thinking: { type: 'disabled' }, output_config: { effort: 'high' } })),
   'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } })),
+  'output.modality': makers('chat-completions').request('generate-content')(
+    gemini.request({ generationConfig: { maxOutputTokens: 50, responseModalities: ['TEXT', 'IMAGE'] } }),
+    {},
+    [],
+    { shows: { target: '/modalities' } },
+  ),
   'output.voice': makers('chat-completions').request('generate-content')(
     gemini.request({ generationConfig: { maxOutputTokens: 50, speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } }),
     {},
