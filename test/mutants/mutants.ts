@@ -333,8 +333,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'bytes of a token are lost',
     room: responses,
-    find: 'defined({ token, bytes: given, logprob })',
-    replace: 'defined({ token, logprob })',
+    find: 'bytes: given === null ? [] : given, ',
+    replace: '',
   },
   {
     fault: 'the input of a total is counted twice',
@@ -378,7 +378,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'probabilities are left out in silence',
     room: messages,
-    find: "if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs')",
+    find: "if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')",
     replace: '',
   },
   {
