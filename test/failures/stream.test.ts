@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ProtocolName } from '../../src/protocols/index.ts'
+import { clientOf } from '../support/clients/index.ts'
 import {
   begun,
   block,
@@ -353,6 +354,100 @@ describe('what servers of responses do', () => {
       const answer = await reply()
       expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
       expect(JSON.stringify(answer).match(/call_q/g)).toHaveLength(1)
+    })
+
+    test.each<[what: string, index: (event: { output_index?: number }) => number]>([
+      ['the same for all', () => 0],
+      ['counted from 1', ({ output_index = 0 }) => output_index + 1],
+      ['with holes', ({ output_index = 0 }) => 3 * output_index],
+    ])('items whose indices are %s arrive, each once', async (_, index) => {
+      const other = callItem('call_o', 'open', '{"n":2}')
+      const events = [...textEvents(0, 'Fine.'), ...callEvents(1, call, '{"q":', '"x"}'), ...callEvents(2, other, '{"n":2}')]
+      for (const listed of [[], [messageItem('Fine.', { id: 'msg_last' }), { ...call, id: 'fc_last' }, other]]) {
+        const { reply } = heard(
+          ...responsesStream(
+            events.map(event => ({ ...event, output_index: index(event) })),
+            responsesReply(listed),
+          ),
+        )
+        const answer = await reply()
+        expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
+        expect(JSON.stringify(answer).match(/Fine\./g)).toHaveLength(1)
+      }
+    })
+
+    test('calls side by side under one index have each their own arguments', async () => {
+      const other = callItem('call_o', 'open', '{"n":2}')
+      const [begins, ...goesOn] = callEvents(0, call, '{"q":"x"}')
+      const [alsoBegins, ...alsoGoesOn] = callEvents(0, other, '{"n":2}')
+      const { reply } = heard(
+        ...responsesStream(
+          [begins, alsoBegins, ...goesOn, ...alsoGoesOn].flatMap(event => event ?? []),
+          responsesReply([]),
+        ),
+      )
+      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
+    })
+
+    test('reasoning that is told under the index of the message is reasoning, and the text comes once', async () => {
+      const [added, part, ...said] = textEvents(0, 'Fine.')
+      const thought = (delta: string) => ({ type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: `rs_${delta.length}`, delta })
+      const listed = [{ type: 'reasoning', id: 'rs_last', summary: [{ type: 'summary_text', text: 'Well now' }] }, messageItem('Fine.', { id: 'msg_last' })]
+      const events = [added, part, thought('Well '), thought('now'), ...said].flatMap(event => event ?? [])
+      const { text, reply } = heard(...responsesStream(events, responsesReply(listed)))
+      expect((await clientOf(to).readStream(text)).text).toBe('Fine.')
+      expect(JSON.stringify(await reply())).toContain('Well now')
+    })
+
+    test('a place that is counted up with every delta is one text and one thought', async () => {
+      const item_id = 'rs_7'
+      const thought = { type: 'reasoning', id: item_id, summary: [], content: [{ type: 'reasoning_text', text: 'Well now' }] }
+      const [added, part, , ...said] = textEvents(1, 'Fine.')
+      const events = [
+        { type: 'response.output_item.added', output_index: 0, item: { ...thought, content: [] } },
+        ...['Well', ' ', 'now'].map((delta, content_index) => ({ type: 'response.reasoning_text.delta', output_index: 0, content_index, item_id, delta })),
+        { type: 'response.reasoning_text.done', output_index: 0, content_index: 3, item_id, text: 'Well now' },
+        { type: 'response.output_item.done', output_index: 0, item: thought },
+        added,
+        { ...part, content_index: 3 },
+        ...['Fi', 'ne', '.'].map((delta, i) => ({ type: 'response.output_text.delta', output_index: 1, content_index: 3 + i, item_id: 'msg_7', delta })),
+        ...said.map(event => ({ ...event, ...('content_index' in event && { content_index: 6 }) })),
+      ].flatMap(event => event ?? [])
+      const { text, reply } = heard(...responsesStream(events, responsesReply([thought, messageItem('Fine.')])))
+      expect((await clientOf(to).readStream(text)).text).toBe('Fine.')
+      expect(JSON.stringify(await reply()).match(/Well now/g)).not.toBeNull()
+    })
+
+    test.each([
+      ['twice', '{"q":"x"}'],
+      ['as an empty object first', '{}'],
+    ])('arguments that are told %s are told once', async (_, first) => {
+      const [added, ...rest] = callEvents(0, call, '{"q":"x"}')
+      const { reply } = heard(...responsesStream([{ ...added, item: { ...call, arguments: first } }, ...rest], responsesReply([call])))
+      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+    })
+
+    test('arguments that come only with the call arrive', async () => {
+      const [added] = callEvents(0, call)
+      const { reply } = heard(...responsesStream([{ ...added, item: call }], responsesReply([])))
+      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+    })
+
+    test('what was told stays when the events of the end are empty', async () => {
+      const item_id = 'rs_7'
+      const thought = { type: 'reasoning', id: item_id, summary: [] }
+      const events = [
+        { type: 'response.output_item.added', output_index: 0, item: thought },
+        { type: 'response.reasoning_summary_text.delta', output_index: 0, summary_index: 0, item_id, delta: 'Well now' },
+        { type: 'response.output_item.done', output_index: 0, item: thought },
+        ...callEvents(1, call, '{"q":"x"}').slice(0, 2),
+        { type: 'response.function_call_arguments.done', output_index: 1, item_id: call.id, arguments: '' },
+        { type: 'response.output_item.done', output_index: 1, item: { ...call, arguments: '' } },
+      ]
+      const { reply } = heard(...responsesStream(events, responsesReply([])))
+      const answer = await reply()
+      expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      expect(JSON.stringify(answer)).toContain('Well now')
     })
 
     test('events without numbers and without the mark of the end are an answer all the same', async () => {

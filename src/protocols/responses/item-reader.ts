@@ -5,12 +5,12 @@ import { takeApart } from '../../canonical/explode.ts'
 import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { beginsWith } from '../../kit/text.ts'
 import { arrived, carry, prove } from './carriers.ts'
 import { decodeItem } from './items.ts'
 import { ownForm, protocol } from './own.ts'
-import { indexOf, malformed, nextIndex, type OpenItem, type OpenPart, type State, type Tell } from './reading.ts'
+import { indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf, type State, type Tell } from './reading.ts'
 import { accepts, bearing, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesItem } from './schema.ts'
 
@@ -22,11 +22,22 @@ function itemOf(event: JsonObject): ResponsesItem & JsonObject {
 
 export function addItem(state: State, event: JsonObject, emit: Tell): void {
   const item = itemOf(event)
-  const given = event['output_index'] === undefined ? undefined : indexOf(state, event)
-  const index = given ?? nextIndex(state)
-  if (state.items[index]) return
+  const { output_index: told } = event
+  const given = told === undefined || told === null ? undefined : indexOf(state, event)
+  const there = given === undefined ? undefined : state.items[given]
+  if (there && !isAnother(there, item)) return
+  const index = there || given === undefined ? nextIndex(state) : given
+  if (there && typeof told === 'number') state.moved[told] = index
   if (item['type'] === 'reasoning' && isWordless(item)) state.items[index] = { ...unopened(item), waiting: item }
-  else openItem(state, index, item, emit)
+  else beginItem(state, index, item, emit)
+}
+
+/** Arguments that are whole at once are meant only when no others follow: some servers tell them twice, others begin with `{}`. */
+function beginItem(state: State, index: number, item: ResponsesItem & JsonObject, emit: Tell): void {
+  const { type, arguments: begun } = item
+  const isWhole = type === 'function_call' && typeof begun === 'string' && parseObject(begun) !== undefined
+  const open = openItem(state, index, isWhole ? { ...item, arguments: '' } : item, emit)
+  if (isWhole) open.begun = begun
 }
 
 /** Reasoning that shows nothing of itself may be there for its signature alone, and that comes at its end. */
@@ -37,13 +48,18 @@ function unopened(wire: JsonObject): OpenItem {
   return {
     message: -1,
     type: String(wire['type']),
-    id: typeof wire['id'] === 'string' ? wire['id'] : undefined,
+    ...namesOf(wire),
     parts: {},
     segments: {},
     done: false,
     whole,
   }
 }
+
+const namesOf = ({ id, call_id: call }: JsonObject): Pick<OpenItem, 'id' | 'call'> => ({
+  id: typeof id === 'string' ? id : undefined,
+  call: typeof call === 'string' ? call : undefined,
+})
 
 /** Tells of an item that was announced without a word. */
 function openWaiting(state: State, index: number, emit: Tell): OpenItem | undefined {
@@ -61,7 +77,7 @@ function openItem(state: State, index: number, wire: JsonObject, emit: Tell): Op
   const open: OpenItem = {
     message: state.messages++,
     type,
-    id: typeof wire['id'] === 'string' ? wire['id'] : undefined,
+    ...namesOf(wire),
     parts: {},
     segments: {},
     done: false,
@@ -109,32 +125,74 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: Tell): vo
   open.ended = true
   const { signature } = open.value
   const id = ownForm(open.value)?.['carrier']
-  const whole = final?.type !== open.value.type ? undefined : signature && !final.signature ? { ...final, ...bearing(final, { signature, id }) } : final
+  const said = final && notUnsaid(final, open.value)
+  const whole = said?.type !== open.value.type ? undefined : signature && !said.signature ? { ...said, ...bearing(said, { signature, id }) } : said
   if (whole) open.value = whole
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
 
+/** Some servers say nothing any more of what they streamed. */
+function notUnsaid(final: Part, told: Part): Part {
+  if (final.type === 'tool-call' && told.type === 'tool-call' && final.input === '') return { ...final, input: told.input }
+  if ((final.type === 'text' && told.type === 'text') || (final.type === 'refusal' && told.type === 'refusal'))
+    return final.text === '' ? { ...final, text: told.text } : final
+  if (final.type === 'reasoning' && told.type === 'reasoning' && final.segments.length === 0 && told.segments.length > 0) {
+    const { redacted: _, ...rest } = final
+    return { ...rest, segments: told.segments }
+  }
+  return final
+}
+
 /** The item that an event is about. One that was never announced is opened with what the event tells of it. */
 export function itemFor(state: State, event: JsonObject, type: string, emit: Tell): OpenItem | undefined {
-  const index = indexOf(state, event) ?? nextIndex(state)
-  const open = openWaiting(state, index, emit)
-  if (open) return open.done || open.type !== type ? undefined : open
+  const index = indexOf(state, event)
+  const there = index === undefined ? undefined : openWaiting(state, index, emit)
+  if (there?.type === type) return there.done ? undefined : there
+  if (index === undefined || there) {
+    const other = openOf(state, item => item.type === type && item.id !== undefined && item.id === event['item_id']) ?? onlyOpen(state, type)
+    if (other !== undefined) return openWaiting(state, other, emit)
+  }
+  const place = there || index === undefined ? nextIndex(state) : index
   const id = typeof event['item_id'] === 'string' ? { id: event['item_id'] } : {}
-  if (type === 'message') return openItem(state, index, { type, ...id, role: 'assistant', content: [] }, emit)
-  if (type === 'reasoning') return openItem(state, index, { type, ...id, summary: [] }, emit)
+  if (type === 'message') return openItem(state, place, { type, ...id, role: 'assistant', content: [] }, emit)
+  if (type === 'reasoning') return openItem(state, place, { type, ...id, summary: [] }, emit)
   return undefined
 }
 
+/** Whose words an event of this type are, if it names another item or none. Arguments may belong to no other call than their own. */
+function onlyOpen(state: State, type: string): number | undefined {
+  const open = Object.entries(state.items).filter(([, item]) => !item.done && item.type === type)
+  return open.length === 1 && (type === 'message' || type === 'reasoning') ? Number(open[0]?.[0]) : undefined
+}
+
 /** A part of a message has come whole: what was not told of it yet is told now. */
-export function completeContent(state: State, item: OpenItem, index: number, whole: Part, emit: Tell): void {
-  const open = item.parts[`c${index}`]
+export function completeContent(state: State, item: OpenItem, place: string, whole: Part, emit: Tell): void {
+  const open = item.parts[place] ?? goingOn(item, whole)
   if (!open) {
-    endPart(openPart(state, item, `c${index}`, whole, emit), undefined, emit)
+    endPart(openPart(state, item, place, whole, emit), undefined, emit)
     return
   }
   if (open.ended) return
   complete(open, whole, emit)
   endPart(open, whole, emit)
+}
+
+/**
+ * The open part that goes on where an event tells of a place that was never announced: some servers count up with every
+ * delta. `whole`: it is told whole, so what was told of the part is its beginning.
+ */
+export function goingOn({ parts }: OpenItem, { type, ...told }: Part | { type: 'text' | 'refusal' }): OpenPart | undefined {
+  const last = Object.values(parts).at(-1)
+  if (!last || last.ended || last.value.type !== type || (last.value.type !== 'text' && last.value.type !== 'refusal')) return undefined
+  const isNext = 'text' in told ? beginsWith(String(told.text), last.value.text) : !last.told
+  return isNext ? last : undefined
+}
+
+/** Where the nth of so many stands: under its own number, or in turn where the server counted otherwise. */
+function placesOf(taken: readonly string[], letter: 'c' | 's', count: number): (nth: number) => string {
+  const numbers = taken.flatMap(place => (place.startsWith(letter) ? [Number(place.slice(1))] : [])).sort((a, b) => a - b)
+  const top = numbers.at(-1) ?? -1
+  return nth => `${letter}${top < count ? nth : (numbers[nth] ?? top + 1 + nth)}`
 }
 
 /** Gives what the whole has more than what was given. */
@@ -171,8 +229,11 @@ export function giveSegment(item: OpenItem, open: OpenPart, place: string, of: R
 /** Gives what whole reasoning has more than what was given. */
 function giveSegments(item: OpenItem, open: OpenPart, segments: readonly ReasoningSegment[], emit: Tell): void {
   const counts = { summary: 0, raw: 0 }
+  const taken = Object.keys(item.segments)
+  const all = segments.filter(({ kind }) => kind === 'raw').length
+  const places = { summary: placesOf(taken, 's', segments.length - all), raw: placesOf(taken, 'c', all) }
   for (const { kind, text } of segments) {
-    const place = `${kind === 'summary' ? 's' : 'c'}${counts[kind]++}`
+    const place = places[kind](counts[kind]++)
     const more = missing(segmentText(item, open, place), text)
     if (more || item.segments[place] === undefined) giveSegment(item, open, place, kind, more, emit)
   }
@@ -181,7 +242,14 @@ function giveSegments(item: OpenItem, open: OpenPart, segments: readonly Reasoni
 export function finishItem(state: State, event: JsonObject, emit: Tell): void {
   const item = itemOf(event)
   const index = indexOf(state, event) ?? nextIndex(state)
-  completeItem(state, index, item, emit)
+  const there = state.items[index]
+  completeItem(state, there && isAnother(there, item) ? (openAs(state, item) ?? nextIndex(state)) : index, item, emit)
+}
+
+/** The open item that this one is the whole of. */
+function openAs(state: State, { type, id, call_id: call }: JsonObject): number | undefined {
+  const isNamed = (item: OpenItem) => (typeof id === 'string' && item.id === id) || (typeof call === 'string' && item.call === call)
+  return openOf(state, item => item.type === type && isNamed(item)) ?? onlyOpen(state, String(type))
 }
 
 /** An item has come whole. One that was never announced is announced and ended at once. */
@@ -204,8 +272,10 @@ function completeItem(state: State, index: number, wire: JsonObject, emit: Tell)
     open = undefined
   }
   open ??= openItem(state, index, message.parts[0]?.type === 'reasoning' || open ? { ...wire, content: undefined, summary: [] } : wire, emit)
-  if (open.type === 'message') for (const [place, part] of message.parts.entries()) completeContent(state, open, place, part, emit)
-  else {
+  if (open.type === 'message') {
+    const placeOf = placesOf(Object.keys(open.parts), 'c', message.parts.length)
+    for (const [nth, part] of message.parts.entries()) completeContent(state, open, placeOf(nth), part, emit)
+  } else {
     const [whole] = message.parts
     const part = open.parts['']
     if (whole && part && !part.ended) {
@@ -213,11 +283,21 @@ function completeItem(state: State, index: number, wire: JsonObject, emit: Tell)
         giveSegments(open, part, whole.segments, emit)
         if (whole.signature) give(part, { kind: 'signature', signature: whole.signature }, emit)
       } else complete(part, whole, emit)
+      giveBegun(open, emit)
       endPart(part, whole, emit)
     }
   }
   open.whole = { ...message, parts: [] }
   closeItem(state, open, message.status, emit)
+}
+
+/** The arguments that a call began with, if there were no others. */
+function giveBegun(item: OpenItem, emit: Tell): void {
+  const { begun: text, parts } = item
+  if (text === undefined) return
+  delete item.begun
+  const call = parts['']
+  if (call?.value.type === 'tool-call' && call.value.input === '') give(call, { kind: 'input', text }, emit)
 }
 
 /** Ends what is still open when the answer ends. */
@@ -228,19 +308,29 @@ export function closeItems(state: State, status: Message['status'], emit: Tell):
   }
 }
 
-/** An item of the last snapshot, which may list fewer items than were streamed. */
-export function completeListed(state: State, index: number, wire: JsonObject, emit: Tell): void {
-  const { id, type } = wire
-  const byId = Object.entries(state.items).find(([, one]) => typeof id === 'string' && one.id === id)
-  const there = state.items[index]
-  if (byId) completeItem(state, Number(byId[0]), wire, emit)
-  else if (!there || there.type === type) completeItem(state, index, wire, emit)
+/**
+ * The items of the last snapshot, which may list fewer than were streamed, and under other ids: those that nothing names
+ * are the streamed ones of their type in turn, and what is left over was never streamed.
+ */
+export function completeListed(state: State, list: readonly ResponsesItem[], emit: Tell): void {
+  const left = new Map(Object.entries(state.items))
+  const take = (isMeant: (item: OpenItem) => boolean): number | undefined => {
+    const found = [...left].find(([, item]) => isMeant(item))
+    if (found) left.delete(found[0])
+    return found && Number(found[0])
+  }
+  const named = list.map(({ id, call_id: call }: JsonObject) => take(item => (isText(id) && item.id === id) || (isText(call) && item.call === call)))
+  const places = list.map(({ type }, nth) => named[nth] ?? take(item => item.type === type))
+  for (const [index, wire] of list.entries()) completeItem(state, places[index] ?? (state.items[index] ? nextIndex(state) : index), wire, emit)
 }
+
+const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
 function closeItem(state: State, open: OpenItem, status: Message['status'], emit: Tell): void {
   if (open.done) return
   open.done = true
   if (open.carried) arrived(state, open, false)
+  giveBegun(open, emit)
   for (const part of Object.values(open.parts)) endPart(part, undefined, emit)
   const ended = status === 'completed' || status === 'incomplete' ? { status, ...defined({ at: open.whole.at }) } : {}
   emit({ type: 'message.end', candidate: 0, message: open.message, ...ended })

@@ -3,9 +3,9 @@ import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
-import { completeContent, give, giveSegment, itemFor, missing, openPart, segmentText } from './item-reader.ts'
+import { completeContent, give, giveSegment, goingOn, itemFor, missing, openPart, segmentText } from './item-reader.ts'
 import { protocol } from './own.ts'
-import { indexOf, malformed, type OpenPart, placeOf, type State, type Tell, textOf } from './reading.ts'
+import { indexOf, malformed, type OpenItem, type OpenPart, placeOf, type State, type Tell, textOf } from './reading.ts'
 import { ResponsesContent } from './schema.ts'
 
 function contentOf(event: JsonObject): ResponsesContent {
@@ -14,7 +14,10 @@ function contentOf(event: JsonObject): ResponsesContent {
 
 export function addContent(state: State, event: JsonObject, emit: Tell): void {
   const { part } = event
-  if (isObject(part) && part['type'] === 'reasoning_text') return
+  if (isObject(part) && part['type'] === 'reasoning_text') {
+    delete state.items[indexOf(state, event) ?? -1]?.raw
+    return
+  }
   const place = `c${placeOf(event, 'content_index')}`
   const item = itemFor(state, event, 'message', emit)
   if (!item || item.parts[place]) return
@@ -28,22 +31,26 @@ export function finishContent(state: State, event: JsonObject, emit: Tell): void
   const index = placeOf(event, 'content_index')
   const item = itemFor(state, event, 'message', emit)
   const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
-  if (item) completeContent(state, item, index, decodeContent(contentOf(event), at, item.whole.role), emit)
+  if (item) completeContent(state, item, `c${index}`, decodeContent(contentOf(event), at, item.whole.role), emit)
 }
 
-function textPart(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): OpenPart | undefined {
+/** `whole`: its text, where it is told to the end. */
+function textPart(state: State, event: JsonObject, { type, whole }: { type: 'output_text' | 'refusal'; whole?: string }, emit: Tell): OpenPart | undefined {
   const item = itemFor(state, event, 'message', emit)
   if (!item) return undefined
   const index = placeOf(event, 'content_index')
   const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
+  const kind = type === 'refusal' ? 'refusal' : 'text'
   const open =
-    item.parts[`c${index}`] ?? openPart(state, item, `c${index}`, type === 'refusal' ? { type: 'refusal', text: '', at } : { type: 'text', text: '', at }, emit)
-  return open.ended || open.value.type !== (type === 'refusal' ? 'refusal' : 'text') ? undefined : open
+    item.parts[`c${index}`] ??
+    goingOn(item, whole === undefined ? { type: kind } : { type: kind, text: whole }) ??
+    openPart(state, item, `c${index}`, { type: kind, text: '', at }, emit)
+  return open.ended || open.value.type !== kind ? undefined : open
 }
 
 export function textDelta(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): void {
   const text = textOf(event, 'delta')
-  const open = textPart(state, event, type, emit)
+  const open = textPart(state, event, { type }, emit)
   state.latest = open
   if (!open) return
   const { logprobs } = event
@@ -56,15 +63,16 @@ export function textDelta(state: State, event: JsonObject, type: 'output_text' |
 
 export function textDone(state: State, event: JsonObject, type: 'output_text' | 'refusal', key: 'text' | 'refusal', emit: Tell): void {
   const whole = textOf(event, key)
-  const open = textPart(state, event, type, emit)
+  const open = textPart(state, event, { type, whole }, emit)
   if (!open || (open.value.type !== 'text' && open.value.type !== 'refusal')) return
   const text = missing(open.value.text, whole)
   if (text) give(open, { kind: 'text', text }, emit)
+  open.told = true
 }
 
 export function addAnnotation(state: State, event: JsonObject, emit: Tell): void {
   if (!isObject(event['annotation'])) throw malformed('/annotation', 'expected an annotation')
-  const open = textPart(state, event, 'output_text', emit)
+  const open = textPart(state, event, { type: 'output_text' }, emit)
   if (open) give(open, { kind: 'citation', citation: decodeCitation(event['annotation']) }, emit)
 }
 
@@ -98,7 +106,7 @@ export function reasoningDelta(state: State, event: JsonObject, of: ReasoningSeg
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']
   state.latest = open
-  if (item && open && !open.ended && text) giveSegment(item, open, segmentPlace(event, of), of, text, emit)
+  if (item && open && !open.ended && text) giveSegment(item, open, segmentPlace(item, event, of), of, text, emit)
 }
 
 export function reasoningDone(state: State, event: JsonObject, of: ReasoningSegment['kind'], emit: Tell): void {
@@ -106,11 +114,16 @@ export function reasoningDone(state: State, event: JsonObject, of: ReasoningSegm
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']
   if (!item || !open || open.ended || open.value.type !== 'reasoning') return
-  const place = segmentPlace(event, of)
+  const place = segmentPlace(item, event, of)
+  if (of === 'raw') delete item.raw
   const text = missing(segmentText(item, open, place), whole)
   // One that is empty was said all the same.
   if (text || item.segments[place] === undefined) giveSegment(item, open, place, of, text, emit)
 }
 
-const segmentPlace = (event: JsonObject, of: ReasoningSegment['kind']) =>
-  of === 'summary' ? `s${placeOf(event, 'summary_index')}` : `c${placeOf(event, 'content_index')}`
+/** Raw reasoning goes on where it began until it is told to its end: some servers count up with every delta. */
+function segmentPlace(item: OpenItem, event: JsonObject, of: ReasoningSegment['kind']): string {
+  if (of === 'summary') return `s${placeOf(event, 'summary_index')}`
+  item.raw ??= `c${placeOf(event, 'content_index')}`
+  return item.raw
+}

@@ -10,17 +10,29 @@ import { protocol } from './own.ts'
 export type Tell = Emit<CanonicalEvent>
 
 /** A part that has begun. `value`: what has been told of it so far. */
-export type OpenPart = { part: number; value: Part; ended: boolean }
+export type OpenPart = {
+  part: number
+  value: Part
+  ended: boolean
+  /** Its text was told to the end. */
+  told?: boolean
+}
 
 export type OpenItem = {
   message: number
   /** The item's `type` on the wire. */
   type: string
   id: string | undefined
+  /** Of a call. */
+  call: string | undefined
   /** By place: `c0` is the first content part, `` the item itself where it is one part. */
   parts: Record<string, OpenPart>
   /** Where segments of reasoning stand, by place: `s0` the first of the summary, `c0` the first of the content. */
   segments: Record<string, number>
+  /** Where the raw reasoning stands that is being told. */
+  raw?: string
+  /** The arguments it began with, where they were whole: meant only when no others come. */
+  begun?: string
   done: boolean
   /** Without its parts; at the end, whole. */
   whole: Message
@@ -38,6 +50,8 @@ export type Carried = { signature: Signature; index: number; id?: string }
 export type State = MachineState & {
   phase: 'before' | 'inside' | 'ended'
   items: Record<number, OpenItem>
+  /** Index on the wire → the item that began last under it, where an earlier one has that index already. */
+  moved: Record<number, number>
   messages: number
   parts: number
   /** Of the reply, as its start told it. */
@@ -66,16 +80,26 @@ export function textOf(event: JsonObject, key: string): string {
 
 /** Which item an event is about: by `output_index`, else by id, else the one that was opened last. */
 export function indexOf(state: State, event: JsonObject): number | undefined {
-  const index = event['output_index']
-  if (index !== undefined && index !== null) {
-    if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed('/output_index', 'expected a place in the output')
-    return index
-  }
-  const item = event['item']
-  const id = event['item_id'] ?? (isObject(item) ? item['id'] : undefined)
-  const open = Object.entries(state.items).filter(([, { done }]) => !done)
-  const found = open.find(([, one]) => typeof id === 'string' && one.id === id) ?? (id === undefined ? open.at(-1) : undefined)
+  const { output_index: index, item_id, item } = event
+  const id = item_id ?? (isObject(item) ? item['id'] : undefined)
+  if (index === undefined || index === null) return openOf(state, one => one.id === id) ?? (id === undefined ? openOf(state, () => true) : undefined)
+  if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed('/output_index', 'expected a place in the output')
+  const moved = state.moved[index]
+  return moved === undefined ? index : (openOf(state, one => one.id !== undefined && one.id === id) ?? moved)
+}
+
+/** The last item of those that are open. */
+export function openOf({ items }: State, isMeant: (item: OpenItem) => boolean): number | undefined {
+  const found = Object.entries(items).findLast(([, item]) => !item.done && isMeant(item))
   return found && Number(found[0])
+}
+
+const differ = (one: unknown, other: unknown) => typeof one === 'string' && typeof other === 'string' && one !== other
+
+/** Is this item another one than the one at its index? Some servers give all items the same, others change ids under way. */
+export function isAnother({ type, id, call, done }: OpenItem, wire: JsonObject): boolean {
+  const isOther = type !== wire['type']
+  return differ(call, wire['call_id']) || (done ? isOther || differ(id, wire['id']) : isOther && differ(id, wire['id']))
 }
 
 export function nextIndex({ items }: State): number {

@@ -38,6 +38,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     notes: [] as Note[],
     phase: 'before',
     items: {},
+    moved: {},
     messages: 0,
     parts: 0,
     id: undefined,
@@ -161,7 +162,7 @@ function finish(state: State, event: JsonObject, meant: string, emit: Tell): voi
     breakOff(state, emit)
     return
   }
-  for (const [index, item] of body.output?.entries() ?? []) completeListed(state, index, item, emit)
+  completeListed(state, body.output ?? [], emit)
   closeItems(state, status === 'incomplete' ? 'incomplete' : undefined, emit)
   orphan(state, state.carried)
   if (state.error) {
