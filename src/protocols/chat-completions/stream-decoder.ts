@@ -110,7 +110,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     if (state.phase === 'over') return
     if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
     else if (!isObject(wire)) unknownEvent(state)
-    else if (wire['error']) readFailure(state, wire, emit)
+    else if (wire['error'] || isFlatError(wire)) readFailure(state, wire, emit)
     else readChunk(state, wire, emit)
   },
 
@@ -119,6 +119,9 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     if (state.phase !== 'over') finishAll(state, false, emit)
   },
 }
+
+/** Some servers send the error itself, without a frame around it. */
+const isFlatError = ({ object, type, choices }: JsonObject) => !choices && (object === 'error' || type === 'error')
 
 function readFailure(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
   start(state, emit)
@@ -257,8 +260,10 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
 
 function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
   const choice = choiceOf(state, wire['index'], emit)
-  const { logprobs, delta } = wire
+  const { logprobs, delta, message } = wire
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
+  // Servers that do not stream send the whole answer as their only chunk, others once more beside the last delta.
+  if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
   if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
   for (const key in wire) {
     const value = wire[key]
@@ -272,7 +277,6 @@ function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>):
       case 'delta':
       case 'logprobs':
       case 'usage':
-      // The whole answer once more, beside the last delta.
       case 'message':
         break
       default:
@@ -283,7 +287,14 @@ function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>):
 
 function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   let unknown: JsonObject | undefined
+  // In a chunk where the thoughts end and the answer begins the answer may stand first.
   const detailed = isDetailed(choice, delta)
+  if (detailed) takeDetails(choice, delta, emit)
+  else {
+    // Both names with one text.
+    const plain = isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']
+    if (typeof plain === 'string' && plain) appendPlain(choice, plain, emit)
+  }
   for (const key in delta) {
     const value = delta[key]
     if (value === null || value === undefined || value === '') continue
@@ -294,9 +305,7 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
         break
       case 'reasoning_content':
       case 'reasoning':
-        // Both names with one text.
         if (typeof value !== 'string') unknown = { ...unknown, [key]: value }
-        else if (!detailed && !(key === 'reasoning' && isText(delta['reasoning_content']))) appendPlain(choice, value, emit)
         break
       case 'refusal':
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
@@ -318,12 +327,9 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
     }
   }
   if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyBlocks(unknown, delta['thinking_blocks']).left, emit) }
-  const { content, reasoning_details: details, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
+  const { content, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
-  if (Array.isArray(details)) {
-    choice.details.push(...details)
-    readDetails(choice, details, emit)
-  }
+  if (!detailed) takeDetails(choice, delta, emit)
   if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta || blocksOfProxy(delta)) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
@@ -336,6 +342,12 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   }
   if (isObject(audio)) readAudio(choice, audio, emit)
   if (images) readImages(choice, images, emit)
+}
+
+function takeDetails(choice: Choice, { reasoning_details: details }: JsonObject, emit: Emit<CanonicalEvent>): void {
+  if (!Array.isArray(details)) return
+  choice.details.push(...details)
+  readDetails(choice, details, emit)
 }
 
 function appendContent(state: State, choice: Choice, { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {

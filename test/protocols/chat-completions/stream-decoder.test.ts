@@ -36,6 +36,20 @@ describe('what servers send', () => {
       [chunk({ content: null, reasoning_content: '' }), chunk({ reasoning_content: 'r' }), chunk({ content: 'a' }), chunk({}, 'stop')],
       ['reasoning:r', 'text:a'],
     ],
+    [
+      'the last of the reasoning behind the first of the text, in one chunk',
+      [chunk({ reasoning_content: 'r' }), chunk({ content: 'a', reasoning_content: 's' }), chunk({ content: 'b' }), chunk({}, 'stop')],
+      ['reasoning:rs', 'text:ab'],
+    ],
+    [
+      'the same in details',
+      [
+        chunk({ reasoning_details: [{ type: 'reasoning.text', text: 'r', index: 0 }] }),
+        chunk({ content: 'a', reasoning_details: [{ type: 'reasoning.text', text: 's', signature: 'S', index: 0 }] }),
+        chunk({ content: 'b' }, 'stop'),
+      ],
+      ['reasoning:rs#S', 'text:ab'],
+    ],
     ['reasoning under both names is read once', [chunk({ reasoning: 'r', reasoning_content: 'r' }), chunk({}, 'stop')], ['reasoning:r']],
     [
       'reasoning that comes back after text is a new part',
@@ -130,6 +144,28 @@ describe('what servers send', () => {
       [{ ...chunk({ content: 'a' }, 'stop'), choices: [{ index: 0, delta: { content: 'a' }, message: { content: 'a' }, finish_reason: 'stop' }] }],
       ['text:a'],
     ],
+    [
+      'the whole answer as the only chunk',
+      [
+        {
+          id: 'c1',
+          object: 'chat.completion',
+          choices: [
+            {
+              index: 0,
+              message: { role: 'assistant', content: 'a', reasoning_content: 'r', tool_calls: [{ id: 'a', type: 'function', ...fn('f', '{}') }] },
+              finish_reason: 'tool_calls',
+            },
+          ],
+        },
+      ],
+      ['reasoning:r', 'text:a', 'function:f({})'],
+    ],
+    [
+      'the whole answer in a chunk of its own, after its deltas',
+      [chunk({ content: 'a' }), chunk({ content: 'b' }), { ...chunk({}), choices: [{ index: 0, message: { content: 'ab' }, finish_reason: 'stop' }] }],
+      ['text:ab'],
+    ],
     ['a leading chunk without choice and id', [{ id: '', model: '', choices: [], prompt_filter_results: [] }, chunk({ content: 'a' }, 'stop')], ['text:a']],
     ['probabilities before their text', [chunk({ content: '' }), chunk({ content: 'a' }, 'stop')], ['text:a']],
   ])('%s', (_, frames, parts) => {
@@ -207,6 +243,8 @@ describe('the end', () => {
       { status: 502, kind: 'unavailable' },
     ],
     ['as text', { error: 'model not loaded' }, { message: 'model not loaded' }],
+    ['without a frame around it', { object: 'error', message: 'busy', type: 'server_error', code: 503 }, { message: 'busy', status: 503 }],
+    ['whose event is named so', { type: 'error', message: 'busy' }, { message: 'busy', status: 500, kind: 'internal' }],
   ])('an error %s', (_, frame, error) => {
     const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }), '[DONE]'])
     expect(checkGrammar(events)).toEqual([])
