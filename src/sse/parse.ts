@@ -24,10 +24,7 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   /** A CR may be the first half of a line's end; the parser forgets to look for the other half when it is cut there. */
   let cr = ''
   const parser = createParser({
-    onEvent: ({ event, data }) => {
-      pending = 0
-      onFrame(event === undefined ? { data } : { event, data })
-    },
+    onEvent: ({ event, data }) => onFrame(event === undefined ? { data } : { event, data }),
     onError: error => {
       if (error.type === 'unknown-field' && error.field === 'error' && error.value !== undefined) onFrame({ event: 'error', data: `{"error":${error.value}}` })
     },
@@ -64,6 +61,10 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
       parser.feed(told)
       // What only keeps the connection open is a frame that is never given.
       if (/\n\r?\n$/.test(told.length > 2 ? told.slice(-3) : before + told)) pending = 0
+      else {
+        const start = startOfLast(told, before)
+        pending = start === undefined ? pending : told.length - start
+      }
       before = told.slice(-1)
     }
     begun ||= told.trim() !== ''
@@ -71,6 +72,7 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   return {
     push(chunk) {
       const text = reader.read(chunk)
+      if (text === '') return
       if (!text.endsWith('\r')) return feed(text)
       feed(text.slice(0, -1))
       cr = '\r'
@@ -80,4 +82,11 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
       feed('\n\n')
     },
   }
+}
+
+/** Where the frame begins that goes on behind this text; undefined: none ends in it. `before`: the letter that stands before it. */
+function startOfLast(text: string, before: string): number | undefined {
+  const ends = ['\n\n', '\n\r\n', '\r\r'].flatMap(gap => (text.includes(gap) ? [text.lastIndexOf(gap) + gap.length] : []))
+  if (ends.length > 0) return Math.max(...ends)
+  return /[\r\n]/.test(before) ? /^\r?\n|^\r/.exec(text)?.[0].length : undefined
 }

@@ -66,4 +66,20 @@ describe('text/event-stream', () => {
       expect(() => frames(cut, 40)).toThrow(RangeError)
     }
   })
+
+  test.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+  ])('what ends in a chunk does not lengthen the frame behind it, and does not hide its length: %s', (_, end) => {
+    const small = `data: 1${end}${end}: ping${end}${end}`
+    const line = (length: number) => `data: ${'x'.repeat(length - end.length - 6)}${end}`
+    const text = (length: number) => `${small}${line(length)}${end}${small}`
+    for (let at = 0; at <= text(41).length; at++)
+      for (let second = at; second <= text(41).length; second++) {
+        const cut = (whole: string) => [whole.slice(0, at), whole.slice(at, second), whole.slice(second)]
+        expect(frames(cut(text(40)), 40)).toHaveLength(3)
+        expect(() => frames(cut(text(41)), 40)).toThrow(RangeError)
+      }
+  })
 })
