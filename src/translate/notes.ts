@@ -8,6 +8,11 @@ export const translateNotes = {
     reason: 'the model did not answer with the one string that a wrapped tool takes, so its arguments are given as they are',
     source: '2.4',
   },
+  'freeform.beside-input': {
+    kind: 'dropped',
+    reason: 'arguments behind the one string that a wrapped tool takes, whose text was told already',
+    source: '2.4',
+  },
   'freeform.as-function': {
     kind: 'approximated',
     reason: 'the server called a tool that takes text as if it were a function; the text was taken out of the arguments',

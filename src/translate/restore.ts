@@ -78,8 +78,9 @@ function restoreEnd({ tools, open, notes }: RestoreState, event: PartEnd, emit: 
   delete open[keyOf(event)]
   if (unwrapping) {
     const { phase, held } = unwrapping.text
-    noteUnwrapped(phase === 'after', unwrapping, notes)
-    if (phase !== 'after' && held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: held } })
+    if (phase === 'beside' && final === undefined) report(notes).add('freeform.beside-input', unwrapping.at)
+    else noteUnwrapped(phase === 'after' || phase === 'closed', unwrapping, notes)
+    if (held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: held } })
   }
   if (final?.type !== 'tool-call') {
     emit(event)

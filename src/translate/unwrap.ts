@@ -1,8 +1,9 @@
 /**
  * Reads `{"input":"…"}` as it arrives and gives the text inside, unescaped. `before`: the string has not begun and `held`
- * may still turn out to be something else; `raw`: it was something else, which is given as it is. Plain data.
+ * may still turn out to be something else; `raw`: it was something else, which is given as it is; `beside`: more came
+ * behind the string. Plain data.
  */
-export type Unwrapping = { phase: 'before' | 'inside' | 'after' | 'raw'; held: string }
+export type Unwrapping = { phase: 'before' | 'inside' | 'after' | 'closed' | 'beside' | 'raw'; held: string }
 
 export function startUnwrapping(): Unwrapping {
   return { phase: 'before', held: '' }
@@ -15,7 +16,10 @@ const simpleEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\
 /** Takes the next piece of JSON text, changes `state`, gives what is known of the string now. */
 export function unwrapText(state: Unwrapping, text: string): string {
   if (state.phase === 'raw') return text
-  if (state.phase === 'after') return ''
+  if (state.phase !== 'before' && state.phase !== 'inside') {
+    readBehind(state, text)
+    return ''
+  }
   let rest = state.held + text
   state.held = ''
   if (state.phase === 'before') {
@@ -36,6 +40,7 @@ export function unwrapText(state: Unwrapping, text: string): string {
     const char = rest.charAt(i)
     if (char === '"') {
       state.phase = 'after'
+      readBehind(state, rest.slice(i + 1))
       return out
     }
     if (char !== '\\') {
@@ -60,4 +65,14 @@ export function unwrapText(state: Unwrapping, text: string): string {
     }
   }
   return out
+}
+
+/** Behind the string the object ends, and nothing else comes. */
+function readBehind(state: Unwrapping, text: string): void {
+  let rest = text.trim()
+  if (state.phase === 'after' && rest.startsWith('}')) {
+    state.phase = 'closed'
+    rest = rest.slice(1).trim()
+  }
+  if (rest) state.phase = 'beside'
 }

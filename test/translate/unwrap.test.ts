@@ -14,7 +14,17 @@ describe('the text inside {"input":"…"}', () => {
   test('comes out unescaped as it arrives', () => {
     const { out, state } = unwrap(['{"inp', 'ut":"*** Be', 'gin\\', 'n\\u00', 'e9"}'])
     expect(out).toEqual(['', '*** Be', 'gin', '\n', 'é'])
-    expect(state.phase).toBe('after')
+    expect(state.phase).toBe('closed')
+  })
+
+  test.each([
+    ['{"input":"ls","timeout":5}', 'beside'],
+    ['{"input":"ls"} and so on', 'beside'],
+    ['{"input":"ls"}}', 'beside'],
+    ['{"input":"ls" \n} ', 'closed'],
+    ['{"input":"ls"', 'after'],
+  ])('of %s it is told what came behind the string', (json, phase) => {
+    for (const pieces of [[json], [...json]]) expect(unwrap(pieces)).toMatchObject({ text: 'ls', state: { phase } })
   })
 
   test('may go on after a character by its number with what could be one more digit', () => {
@@ -71,4 +81,17 @@ test('input that was cut in the middle of an escape loses nothing of what came',
   const said = frames.map(({ wire }) => (wire as { choices?: { delta?: { tool_calls?: { custom?: { input?: string } }[] } }[] }).choices?.[0]?.delta)
   expect(said.flatMap(delta => delta?.tool_calls?.map(({ custom }) => custom?.input ?? '') ?? []).join('')).toBe('ls \\')
   expect(translator.notes.map(({ code }) => code)).toContain('freeform.unwrap-failed')
+})
+
+test('arguments behind the string are named, for its text was told already', () => {
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'sh', arguments: '{"input":"ls","timeout":5}' } }
+  const chunks = [{ delta: { tool_calls: [call] } }, { delta: {}, finish_reason: 'tool_calls' }].map(choice => ({
+    id: 'c',
+    choices: [{ index: 0, ...choice }],
+  }))
+  const context = { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', wrapped: true } } }
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', context })
+  const text = translator.push(chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`).join('')) + translator.end()
+  expect(text).toContain('"input":"ls"')
+  expect(translator.notes).toContainEqual(expect.objectContaining({ code: 'freeform.beside-input', kind: 'dropped', path: '/choices/0/message/tool_calls/0' }))
 })

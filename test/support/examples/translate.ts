@@ -12,6 +12,14 @@ export const translateExamples: Record<string, Example> = {
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
     ['response.created'],
   ),
+  'freeform.beside-input': stream('messages')(
+    blocks.stream(blocks.block(0, blocks.call('c1', {}, 'sh'), { type: 'input_json_delta', partial_json: '{"input":"ls","timeout":5}' }), {
+      stop_reason: 'tool_use',
+    }),
+    { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
+    ['response.created'],
+    { shows: { source: '/2/delta/partial_json' } },
+  ),
   'freeform.as-function': itemsReply('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{"input":"ls"}', 'sh')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {
