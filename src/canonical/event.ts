@@ -27,8 +27,8 @@ export type CanonicalEvent =
   | { type: 'ping' }
   /** What the reply says of itself beside its parts, at any time: merged into the reply's top level. */
   | { type: 'update'; serviceTier?: string; completedAt?: number; promptBlocked?: { reason: string; message?: string; raw?: unknown }; ext?: ExtMap }
-  /** The upstream said that it failed. */
-  | { type: 'error'; error: CanonicalError }
+  /** The upstream said that it failed. `unheard`: not where clients of its protocol look. */
+  | { type: 'error'; error: CanonicalError; unheard?: true }
   /** A wire event of a type nobody modelled. */
   | { type: 'opaque'; protocol: string; raw: unknown }
   /** `clean: false`: the source stopped without saying that it had ended, or ended in an error. */

@@ -55,7 +55,12 @@ export function createStreamReader(
 ) {
   const { streamDecoder, shortcut } = from
   const state = streamDecoder.initial(options)
-  const seen: { usage?: Usage; error?: CanonicalError; ended: boolean; clean: boolean; after: string } = { ended: false, clean: false, after: '' }
+  const seen: { usage?: Usage; error?: CanonicalError; unheard: boolean; ended: boolean; clean: boolean; after: string } = {
+    unheard: false,
+    ended: false,
+    clean: false,
+    after: '',
+  }
   const report = createReport('translate', translateNotes)
   let unreadable = 0
   let ending = false
@@ -69,8 +74,10 @@ export function createStreamReader(
     if (!begun && event.type !== 'start') emit({ type: 'start' })
     begun = true
     if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)
-    else if (event.type === 'error') seen.error = event.error
-    else if (event.type === 'end') {
+    else if (event.type === 'error') {
+      seen.error = event.error
+      seen.unheard = event.unheard === true
+    } else if (event.type === 'end') {
       seen.ended = true
       seen.clean = event.clean
     }
@@ -287,7 +294,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const filter = hideUsage && streamUsage ? createFrameFilter(frame => !/^data/m.test(frame) || isCounts(frame, streamUsage)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
   /** The upstream said itself what it failed with. */
-  const isTold = () => reader.seen.error?.protocol === protocol.name
+  const isTold = () => reader.seen.error?.protocol === protocol.name && !reader.seen.unheard
   const isBroken = () => reader.seen.ended && !reader.seen.clean && !isTold()
   let renamed = ''
   let count = 0

@@ -35,6 +35,23 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
     ['nothing after its first chunk', 'failed', opening],
     ['nothing in the middle of a call', 'failed', opening, piece(0, '{"sum":10', { id: 'call_q', name: 'pay' })],
     ['nothing after a whole call', 'failed', opening, piece(0, '{"sum":100}', { id: 'call_q', name: 'pay' })],
+    [
+      'an error without a frame around it, and [DONE]',
+      'failed',
+      opening,
+      chunk({ content: 'Half' }),
+      { object: 'error', message: 'engine died', code: 500 },
+      done,
+    ],
+    ['words of a failure', 'failed', opening, chunk({ content: 'Half' }), { detail: 'engine died' }],
+    ['words of a failure, and [DONE]', 'failed', opening, chunk({ content: 'Half' }), { code: 'InternalError', message: 'engine died' }, done],
+    [
+      'an error inside of its choice, and [DONE]',
+      'failed',
+      opening,
+      { ...chunk({}), choices: [{ index: 0, delta: {}, finish_reason: null, error: { message: 'engine died' } }] },
+      done,
+    ],
     ['nothing at all', 'failed'],
   ],
   responses: [

@@ -81,6 +81,8 @@ export type State = MachineState & {
   /** Fields of chunks that nobody modelled, as they were last told. */
   fields: JsonObject
   choices: Map<number, Choice>
+  /** What may have told of a failure, if no choice says how it ended. */
+  suspect: Failure | undefined
 }
 
 /**
@@ -103,6 +105,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     serviceTier: undefined,
     fields: {},
     choices: new Map(),
+    suspect: undefined,
   }),
 
   step(machine, wire, emit) {
@@ -110,7 +113,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     if (state.phase === 'over') return
     if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
     else if (!isObject(wire)) unknownEvent(state)
-    else if (wire['error'] || isFlatError(wire)) readFailure(state, wire, emit)
+    else if (wire['error']) readFailure(state, { error: decodeErrorBody(wire) }, emit)
+    else if (isFlatError(wire)) readFailure(state, unframed(wire), emit)
     else readChunk(state, wire, emit)
   },
 
@@ -123,9 +127,17 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
 /** Some servers send the error itself, without a frame around it. */
 const isFlatError = ({ object, type, choices }: JsonObject) => !choices && (object === 'error' || type === 'error')
 
-function readFailure(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
+type Failure = Omit<Extract<CanonicalEvent, { type: 'error' }>, 'type'>
+
+/** No client looks for an error that stands elsewhere than under `error`, so it is put there. */
+function unframed(body: JsonObject): Failure {
+  const error = typeof body['message'] === 'string' ? body : { message: decodeErrorBody(body).message }
+  return { error: decodeErrorBody({ error }), unheard: true }
+}
+
+function readFailure(state: State, failure: Failure, emit: Emit<CanonicalEvent>): void {
   start(state, emit)
-  emit({ type: 'error', error: decodeErrorBody(wire) })
+  emit({ type: 'error', ...failure })
   emit({ type: 'end', clean: false })
   state.phase = 'over'
 }
@@ -186,6 +198,7 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
   }
   if (!known) {
     unknownEvent(state)
+    if (typeof chunk['message'] === 'string' || chunk['detail']) state.suspect = unframed(chunk)
     return
   }
   if (update) state.fields = { ...state.fields, ...update }
@@ -197,7 +210,7 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
   } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...kept(update ?? {}, {}) })
   const failed = list.find(isFailed)
   if (failed) {
-    readFailure(state, { error: failed['error'] }, emit)
+    readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
     return
   }
   for (const choice of list) if (isObject(choice)) readChoice(state, choice, emit)
@@ -260,7 +273,8 @@ function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Cho
 
 function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
   const choice = choiceOf(state, wire['index'], emit)
-  const { logprobs, delta, message } = wire
+  const { logprobs, delta, message, error } = wire
+  if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unheard: true }
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
   // Servers that do not stream send the whole answer as their only chunk, others once more beside the last delta.
   if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
@@ -374,12 +388,14 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
   start(state, emit)
   state.phase = 'over'
   const choices = [...state.choices.values()]
+  const { suspect } = state
   const ended = ({ finish, calls }: Choice) =>
-    finish !== undefined || (told && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+    finish !== undefined || (told && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
   const report = createChatReport(undefined, state.notes)
   for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${placeOf(choice)}/${place}`)
   if (clean) for (const choice of choices) finishChoice(state, choice, emit)
+  else if (suspect) emit({ type: 'error', ...suspect })
   emit({ type: 'end', clean })
 }
 

@@ -255,6 +255,29 @@ describe('the end', () => {
   })
 })
 
+describe.each<[string, object, string]>([
+  ['a frame that tells of something', { code: 'InternalError', message: 'engine died' }, 'engine died'],
+  ['a frame in the words of FastAPI', { detail: 'engine died' }, 'engine died'],
+  ['an error inside of a choice', { id: 'c1', choices: [{ index: 0, delta: {}, error: { message: 'engine died' } }] }, 'engine died'],
+])('%s', (_, frame, message) => {
+  test('is a failure when nothing else says how the answer ended', () => {
+    for (const end of [['[DONE]'], []]) {
+      const { events } = decodeStream([chunk({ content: 'a' }), frame, ...end])
+      expect(checkGrammar(events)).toEqual([])
+      expect(events.slice(-2)).toMatchObject([
+        { type: 'error', error: { message } },
+        { type: 'end', clean: false },
+      ])
+    }
+  })
+
+  test('is none when the answer ends', () => {
+    const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }, 'stop'), '[DONE]'])
+    expect(said(events)).toEqual(['text:ab'])
+    expect(events.at(-1)).toEqual({ type: 'end', clean: true })
+  })
+})
+
 test('at every cut the stream obeys the grammar and does not claim to be whole', () => {
   const frames = [
     chunk({ role: 'assistant', content: '' }),
