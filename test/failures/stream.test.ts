@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { translateResponse } from '../../src/api.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import {
@@ -455,6 +456,18 @@ describe('what servers of responses do', () => {
       expect(await heard(...wires).reply()).toMatchObject(says[to]('Fine.'))
     })
   })
+})
+
+test('a time with fractions of a second is a whole second for clients of chat completions, who read no other', () => {
+  const reply = responsesReply([messageItem('Fine.')], { created_at: 1_760_000_000.5 })
+  const events = [
+    { type: 'response.created', response: { ...reply, status: 'in_progress', output: [] } },
+    ...textEvents(0, 'Fine.'),
+    { type: 'response.completed', response: reply },
+  ]
+  const heard = tell(events, { from: 'responses', to: 'chat-completions' })
+  for (const event of heard.events) if (event !== '[DONE]') expect(event).toMatchObject({ created: 1_760_000_000 })
+  expect(translateResponse(reply, { from: 'responses', to: 'chat-completions' }).body).toMatchObject({ created: 1_760_000_000 })
 })
 
 describe('what a client of responses must be told', () => {

@@ -221,7 +221,7 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
   return {
     id: id ?? options.newId?.('chatcmpl-') ?? 'chatcmpl-0',
     object: 'chat.completion',
-    created: createdAt ?? options.now ?? 0,
+    created: Math.floor(createdAt ?? options.now ?? 0),
     model: model ?? asked ?? '',
   }
 }

@@ -128,7 +128,7 @@ function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract
   state.head = defined({
     id: id || spare.id,
     object: 'chat.completion.chunk',
-    created: createdAt ?? spare.created,
+    created: createdAt === undefined ? spare.created : Math.floor(createdAt),
     model: model ?? spare.model,
     service_tier: tierOf(serviceTier, state.own, reportOf(state)),
   })
