@@ -54,6 +54,7 @@ async function tryOne(
   { candidate, controller }: { candidate: Candidate; controller: Stopper },
 ): Promise<Opened | Failure> {
   const { retries, retryWaitMs } = service.config.defaults
+  const isResting = () => service.breakers.restMs(candidate.channel) !== undefined
   let backoff = new ExponentialBackoff({ initialDelay: 100, maxDelay: retryWaitMs }).next()
   let earliest: Failure | undefined
   for (let left = retries; ; left--) {
@@ -64,9 +65,10 @@ async function tryOne(
     earliest ??= result
     const { again, waitMs = backoff.duration } = result
     if (again === 'never' || controller.signal.aborted) return result
-    const rested = service.breakers.restMs(candidate.channel) !== undefined
-    if (again !== 'here' || left === 0 || waitMs > retryWaitMs || rested) return earliest
+    if (again !== 'here' || left === 0 || waitMs > retryWaitMs || isResting()) return earliest
     await pause(waitMs, controller.signal)
+    // Others may have found it failing meanwhile.
+    if (isResting()) return earliest
     backoff = backoff.next(undefined)
   }
 }

@@ -112,6 +112,21 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(broken.calls.length).toBe(2)
   })
 
+  test('an exchange that waits for its next attempt while others find the channel failing goes on to the next channel', async () => {
+    const [broken, well] = [await upstream(bad(500)), await upstream(good)]
+    const resting = channel('broken', broken.url, { breaker: { failures: 3, restMs: 60_000 } })
+    const atOnce = async (channels: { name: string; priority: number }[]) => {
+      const ask = await start({ auth: 'none', channels: [resting, channel('well', well.url)], models: [{ id: 'm', channels }], defaults: { retries: 3 } })
+      return Promise.all(Array.from({ length: 4 }, async () => (await ask(path, chat)).text()))
+    }
+    for (const text of await atOnce([{ name: 'broken', priority: 0 }])) expect(text).toContain('Failure 500')
+    const replied = await atOnce([
+      { name: 'broken', priority: 0 },
+      { name: 'well', priority: 1 },
+    ])
+    for (const text of replied) expect(JSON.parse(text)).toEqual(replies['chat-completions'])
+  })
+
   test('refusals and limits do not make a channel rest', async () => {
     const seen = await upstream(bad(400), bad(429), bad(404), bad(429), good)
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 2, restMs: 60_000 } }))
