@@ -147,9 +147,11 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
 /** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
 export function failureOf(
   text: string,
-  { status, headers }: TransportAnswer,
+  { status: given, headers }: TransportAnswer,
   { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
 ): Failure {
+  // Beyond 599 there are none, and not every host could pass one on.
+  const status = given > 599 ? 502 : given
   const shown = blotted(text, channel)
   const body = parse(shown)
   const kept = keptHeaders(headers, channel.returnHeaders)

@@ -85,7 +85,7 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Bytes: a text of other letters than ASCII would be encoded twice, once for its length.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    response.writeHead(status, { ...headers, 'content-length': bytes.byteLength })
+    response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': bytes.byteLength })
     if (request.method === 'HEAD') response.end()
     // A text goes out with the head in one piece; beyond that, and for other letters, bytes are quicker.
     else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : textOf(body), 'latin1')
@@ -123,7 +123,9 @@ function drained(response: Response): Promise<void> {
 /** `new URL` takes 6 µs: only where there is something to tidy up. */
 function urlOf({ url = '/' }: IncomingMessage): Pick<URL, 'pathname' | 'searchParams'> {
   if (/^(\/[\w:-][\w:.-]*)+$/.test(url)) return { pathname: url, searchParams: new URLSearchParams() }
-  return new URL(`http://host${url.startsWith('/') ? url : '/'}`)
+  if (url.startsWith('/')) return new URL(`http://host${url}`)
+  // The whole address, as clients send it through a proxy.
+  return new URL(URL.canParse(url) ? url : 'http://host')
 }
 
 /** A body parser may have read the stream before us; then what it left is all there is. */

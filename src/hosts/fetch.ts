@@ -33,7 +33,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
       path: pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname,
       query: searchParams,
       headers: Object.fromEntries(request.headers),
-      body: { bytes: bytesOf(request) },
+      body: { bytes: bytesOf(request, leave) },
       signal: left.signal,
       base: (request.headers.get('x-forwarded-proto') === 'https' ? origin.replace(/^http:/, 'https:') : origin) + prefix,
       // Without a configuration there is nothing here but the demo.
@@ -45,7 +45,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
 }
 
 function responseOf({ status, headers, body }: GatewayAnswer, { method }: Request, leave: () => void): Response {
-  if (method === 'HEAD') return new Response(null, { status, headers })
+  if (method === 'HEAD' || status === 204 || status === 205) return new Response(null, { status, headers })
   if (typeof body === 'string' || body instanceof Uint8Array) return new Response(body, { status, headers })
   const encoder = new TextEncoder()
   const iterator = body[Symbol.asyncIterator]()
@@ -66,11 +66,14 @@ function responseOf({ status, headers, body }: GatewayAnswer, { method }: Reques
   return new Response(stream, { status, headers })
 }
 
-async function* bytesOf({ body }: Request): AsyncGenerator<Uint8Array> {
+async function* bytesOf({ body }: Request, leave: () => void): AsyncGenerator<Uint8Array> {
   if (!body) return
   const reader = body.getReader()
   for (;;) {
-    const { done, value } = await reader.read()
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      leave()
+      throw error
+    })
     if (done) return
     yield value
   }

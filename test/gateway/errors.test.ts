@@ -128,6 +128,15 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
+  test.each([600, 999])('status %i, which there is not, is told as 502 is', async status => {
+    const statuses = async (served: Protocol, told: number) => {
+      const { url } = await upstream(sendJson(told, { error: { message: 'Odd' } }))
+      const ask = await start(one(url, served))
+      return Promise.all(protocols.map(async client => (await ask(...asking(client))).status))
+    }
+    for (const served of protocols) expect(await statuses(served, status)).toEqual(await statuses(served, 502))
+  })
+
   test('web pages that nobody reads hold no sockets', async () => {
     const seen = await upstream(response => {
       response.writeHead(200, { 'content-type': 'text/html' })

@@ -117,6 +117,18 @@ test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refus
   expect(answer).toMatch(/^HTTP\/1.1 426 /)
 })
 
+test.each(['', '/ai'])('mounted at «%s», a request that names the whole address, as clients send it through a proxy, is for its path', async mount => {
+  const app = connect()
+  app.use(mount || '/', demo())
+  const url = new URL(await listen(app))
+  const socket = createConnection(Number(url.port), url.hostname)
+  after(() => socket.destroy())
+  socket.write(`GET http://gateway.test${mount}/v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
+  let answer = ''
+  for await (const data of socket) answer += String(data)
+  expect(answer).toContain('"object":"list"')
+})
+
 test('mounted, settings are told to a request that names no host', async () => {
   const app = connect()
   app.use('/ai', demo())

@@ -63,6 +63,14 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(seen.calls[1]?.headers).toMatchObject({ authorization: 'Bearer upstream-secret', 'openai-organization': 'org' })
     })
 
+    test('may answer without a body', async () => {
+      const seen = await upstream(sendJson(200, reply('resp_1')), response => void response.writeHead(204).end())
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post(requests.responses))
+      const response = await ask(`${path}/resp_1`, { method: 'DELETE' })
+      expect([response.status, await response.text(), response.headers.get('content-length')]).toEqual([204, '', null])
+    })
+
     test('streams one again that is still being made', async () => {
       const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream(streams.responses))
       const ask = await start(one(seen.url, 'responses', more))
