@@ -13,7 +13,7 @@ import { isFault } from './attempts.ts'
 import { readJson } from './body.ts'
 import { createBreakers } from './breaker.ts'
 import { clientSettings } from './client-settings.ts'
-import { Refusal, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
+import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
 import { generate } from './exchange.ts'
 import { requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks, Identity } from './hooks.ts'
@@ -44,7 +44,7 @@ export type Gateway = {
   serves(method: string, path: string): boolean
   /** Never rejects: whatever goes wrong is an answer in the caller's own dialect. */
   answer(request: GatewayRequest): Promise<GatewayAnswer>
-  /** Refuses new requests and waits for those under way; what goes on after `graceMs` is told that it ends here. Releases the sockets. */
+  /** Refuses new requests and waits for those under way; what goes on after `graceMs` is told that it ends here. Releases the sockets. Who calls it again may make the wait shorter. */
   close(graceMs?: number): Promise<void>
   /** Neither keys nor `"auth": "none"` nor a hook: only clients on the same machine are served. */
   readonly localOnly: boolean
@@ -77,6 +77,10 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const running = new Set<Stopper>()
   let closing = false
   let idle = () => {}
+  const drained = new Promise<void>(resolve => {
+    idle = resolve
+  })
+  let released: Promise<unknown> | undefined
   const lastOne = () => (closing ? { connection: 'close' } : {})
 
   async function answerRoute(route: Route, request: GatewayRequest, trace: Trace): Promise<GatewayAnswer> {
@@ -224,7 +228,9 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         return { ...answer, headers: safeHeaders({ ...answer.headers, ...lastOne(), ...requestIdHeaders(requestId) }) }
       } catch (thrown) {
-        const refusal = refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
+        // Whose body breaks off has gone.
+        const refusal =
+          controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
         const { status, headers, body } = refusal.wire ?? toText(wireOf(refusal, protocol, requestId))
         return {
@@ -236,16 +242,14 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     },
     async close(graceMs = 10_000) {
       closing = true
-      if (running.size > 0) {
-        const timer = setTimeout(() => {
-          for (const controller of running) controller.abort(shuttingDown())
-        }, graceMs)
-        await new Promise<void>(resolve => {
-          idle = resolve
-        })
-        clearTimeout(timer)
-      }
-      await Promise.all([service.transport.close?.(), service.limits.close(), memory?.close()])
+      if (running.size === 0) idle()
+      const timer = setTimeout(() => {
+        for (const controller of running) controller.abort(shuttingDown())
+      }, graceMs)
+      await drained
+      clearTimeout(timer)
+      released ??= Promise.all([service.transport.close?.(), service.limits.close(), memory?.close()])
+      await released
     },
   }
 }

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { undiciTransport } from '../../src/transports/undici.ts'
 import { listenedFetchGateway } from './listening.ts'
-import { asking, half, one, pairs, sendStream, until, upstream } from './support.ts'
+import { asking, half, one, pairs, sendStream, until, upstream, wait } from './support.ts'
 
 test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
   const up = await upstream(sendStream([...half(served), 60_000]))
@@ -19,4 +20,20 @@ test.each(pairs)('a client that took a ping and reads no more does not hold a cl
   const wires = framesOf(text).map(({ wire }) => wire)
   expect(strictOf(client).outcome(wires)).toBe('failed')
   await until(() => up.aborted === 1)
+})
+
+test('whoever closes twice waits for the same end, the second time with a grace of its own', async () => {
+  const up = await upstream(sendStream([...half('messages'), 60_000]))
+  const close = vi.fn(async () => {})
+  const transport = undiciTransport()
+  const handler = listenedFetchGateway(one(up.url, 'messages'), { transport: { send: call => transport.send(call), close } })
+  const [path, init] = asking('messages', { stream: true })
+  const text = (await handler(new Request(`http://gateway.test${path}`, init))).text()
+  const first = handler.close(60_000)
+  await wait(20)
+  await Promise.all([handler.close(0), first])
+  await handler.close()
+  expect(await text).toContain('"type":"error"')
+  expect(close).toHaveBeenCalledTimes(1)
+  await transport.close?.()
 })

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { describe, expect, test } from 'vitest'
+import { listenedFetchGateway } from './listening.ts'
 import { hosts, listen, mounted, one, paths, post, requests, sendStream, streams, until, upstream, wait } from './support.ts'
 
 const streaming = (signal: AbortSignal) => post({ ...requests['chat-completions'], stream: true }, {}, { signal })
@@ -73,6 +74,31 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     await until(() => records.length === 1)
     expect(records).toMatchObject([{ status: 499, failure: 'cancelled' }])
   })
+})
+
+test('a client that leaves before its request is whole is no fault of the gateway', async () => {
+  const told: [level: string, details: object][] = []
+  const tell = (level: string) => (details: object) => void told.push([level, details])
+  const logger = { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') }
+  const head = 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"model"'
+  const socket = connect(Number(new URL(await listen(mounted(undefined, { logger }))).port), '127.0.0.1')
+  await new Promise(resolve => socket.write(head, resolve))
+  await wait(30)
+  socket.destroy()
+  await until(() => told.length > 0)
+
+  const broken = new ReadableStream({
+    start: stream => stream.enqueue(new TextEncoder().encode('{"model"')),
+    pull: stream => stream.error(new Error('the connection broke')),
+  })
+  const init = { ...post(''), body: broken, duplex: 'half' }
+  const handler = listenedFetchGateway(one('http://upstream.test', 'messages'), { logger })
+  await handler(new Request('http://gateway.test/v1/messages', init))
+  await handler.close(0)
+  expect(told).toMatchObject([
+    ['info', { status: 499, failure: 'cancelled' }],
+    ['info', { status: 499, failure: 'cancelled' }],
+  ])
 })
 
 test.each(['messages', 'chat-completions'] as const)('a client that does not read stops the upstream from sending: %s', async served => {
