@@ -66,6 +66,18 @@ describe('between equal protocols', () => {
     expect(cut.finished).toBe(false)
   })
 
+  test.each(['chat-completions', 'responses', 'messages', 'generate-content'] as const)('whoever knows why a stream was cut tells its reader: %s', to => {
+    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    const at = text.indexOf('Hello') + 3
+    const why = { status: 504, kind: 'timeout', message: 'fell silent' } as const
+    const cut = createStreamTranslator({ from: 'chat-completions', to })
+    expect(cut.push(text.slice(0, at)) + cut.end(why)).toContain('fell silent')
+    expect(cut).toMatchObject({ finished: false, error: why })
+    const whole = createStreamTranslator({ from: 'chat-completions', to })
+    expect(whole.push(text) + whole.end(why)).not.toContain('fell silent')
+    expect(whole).toMatchObject({ finished: true, error: undefined })
+  })
+
   test('a stream with another model name says it in every event that names one', () => {
     const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
     const renamed = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions', model: 'alias' })

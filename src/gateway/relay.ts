@@ -178,9 +178,12 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
       complete(refusal)
       throw refusal
     }
-    const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end()) : protocol.frames.failure(refusal.error)
-    complete(refusal)
-    return refusal.error.kind === 'cancelled' ? '' : owed
+    const { error } = refusal
+    const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end(error)) : protocol.frames.failure(error)
+    const left = error.kind === 'cancelled'
+    // What was silent or broke after its own end has said all there was to say.
+    complete(source?.translator.finished && !left ? undefined : refusal)
+    return left ? '' : owed
   }
 
   function complete(failure: Refusal | undefined): void {

@@ -19,8 +19,8 @@ import { copied, type Form, formOf, isTextDelta, matchForm, type TextDelta } fro
 export type StreamTranslator = {
   /** What is due now; `''` when nothing is. Any split of the bytes gives the same text in all. */
   push(chunk: Uint8Array | string): string
-  /** The source has ended: what is owed. A stream that was cut off ends as an error of the target protocol. */
-  end(): string
+  /** The source has ended: what is owed. A stream that was cut off ends as an error of the target protocol: as `why`, where that is known. */
+  end(why?: CanonicalError): string
   /** A frame that keeps an idle connection open. */
   ping(): string
   readonly notes: Note[]
@@ -64,6 +64,7 @@ export function createStreamReader(
   const report = createReport('translate', translateNotes)
   let unreadable = 0
   let ending = false
+  let cutBy: CanonicalError | undefined
   let begun = false
   const taken: { events: number; last: CanonicalEvent | undefined; frames: number } = { events: 0, last: undefined, frames: 0 }
   const take = (event: CanonicalEvent) => {
@@ -78,6 +79,7 @@ export function createStreamReader(
       seen.error = event.error
       seen.unheard = event.unheard === true
     } else if (event.type === 'end') {
+      if (cutBy && !event.clean && !seen.error) take({ type: 'error', error: cutBy })
       seen.ended = true
       seen.clean = event.clean
     }
@@ -168,8 +170,9 @@ export function createStreamReader(
       if (shortcut) takeText(text)
       else guarded(() => parser.push(text))
     },
-    end() {
+    end(why?: CanonicalError) {
       ending = true
+      cutBy = why
       guarded(() => parser.push(bytes.end()))
       guarded(() => parser.end())
       guarded(() => streamDecoder.end(state, take))
@@ -259,8 +262,8 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
       if (late) refuse(late)
       return due()
     },
-    end() {
-      reader.end()
+    end(why) {
+      reader.end(why)
       streamEncoder.end(encoding, write)
       return due()
     },
@@ -325,8 +328,8 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       if (!renamer) return shown(bytes.read(chunk))
       return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
-    end() {
-      reader.end()
+    end(why) {
+      reader.end(why)
       const rest = shown(renamer ? rename(() => renamer.end()) : bytes.end()) + (filter?.end() ?? '')
       const { clean, error } = reader.seen
       if (clean || isTold()) return rest

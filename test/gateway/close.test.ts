@@ -4,7 +4,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { undiciTransport } from '../../src/transports/undici.ts'
 import { listenedFetchGateway } from './listening.ts'
-import { asking, half, one, pairs, sendStream, until, upstream, wait } from './support.ts'
+import { asking, failureIn, half, one, pairs, sendStream, until, upstream, wait } from './support.ts'
 
 test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
   const up = await upstream(sendStream([...half(served), 60_000]))
@@ -19,6 +19,7 @@ test.each(pairs)('a client that took a ping and reads no more does not hold a cl
   for (let { done, value } = await reader.read(); !done; { done, value } = await reader.read()) text += decoder.decode(value)
   const wires = framesOf(text).map(({ wire }) => wire)
   expect(strictOf(client).outcome(wires)).toBe('failed')
+  expect(failureIn(text, client)?.message).toBe('the gateway is shutting down')
   await until(() => up.aborted === 1)
 })
 

@@ -1,6 +1,24 @@
 import { describe, expect, test } from 'vitest'
+import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, dataOf, failures, half, hosts, isStreaming, one, type Protocol, pairs, paths, said, sendStream, streams, until, upstream } from './support.ts'
+import {
+  asking,
+  dataOf,
+  failureIn,
+  failures,
+  half,
+  hosts,
+  isStreaming,
+  one,
+  type Protocol,
+  pairs,
+  paths,
+  said,
+  sendStream,
+  streams,
+  until,
+  upstream,
+} from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 /** One wire ends with its connection: more may come after everything that it has said. */
@@ -155,22 +173,31 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text.replaceAll(/(event: ping\ndata: .*\n\n|: ?ping\n\n)/g, '')).toBe(whole)
   })
 
-  test('an upstream that falls silent is given up', async () => {
-    const seen = await upstream(sendStream([...streams.messages.slice(0, 3), 5_000]))
-    const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { idleMs: 60 } }))
-    const text = await (await ask(...streaming('chat-completions'))).text()
-    expect(dataOf(text).at(-1)).toHaveProperty('error')
+  test.each(pairs)('an upstream that falls silent is given up, and the client is told that: %s from %s', async (client, served) => {
+    const seen = await upstream(sendStream([...half(served), 5_000]))
+    const ask = await start(one(seen.url, served, {}, {}, { timeouts: { idleMs: 60 } }))
+    const text = await (await ask(...streaming(client))).text()
+    expect(failureIn(text, client)).toMatchObject({ kind: 'timeout', message: 'the upstream stopped sending' })
     await until(() => seen.aborted === 1)
   })
 
-  test('an exchange may have a limit over all', async () => {
-    const seen = await upstream(
-      sendStream([...streams.messages.slice(0, 3), ...Array.from({ length: 100 }, () => [20, 'event: ping\ndata: {"type":"ping"}\n\n']).flat()]),
-    )
-    const ask = await start(one(seen.url, 'messages', {}, {}, { timeouts: { totalMs: 120 } }))
-    const text = await (await ask(...streaming('chat-completions'))).text()
-    expect(dataOf(text).at(-1)).toHaveProperty('error')
+  test.each(pairs)('an exchange may have a limit over all, and the client is told when that is reached: %s from %s', async (client, served) => {
+    const seen = await upstream(sendStream([...half(served), ...Array.from({ length: 100 }, () => [20, ': still there\n\n']).flat()]))
+    const ask = await start(one(seen.url, served, {}, {}, { timeouts: { totalMs: 120 } }))
+    const text = await (await ask(...streaming(client))).text()
+    expect(failureIn(text, client)).toMatchObject({ kind: 'timeout', message: 'the upstream took too long' })
     await until(() => seen.aborted === 1)
+  })
+
+  test.each(protocols)('an upstream that falls silent after its reply, before it says that it is done, has not failed: %s', async client => {
+    const records: UsageRecord[] = []
+    const { url } = await upstream(sendStream([...streams['chat-completions'].slice(0, -1), 5_000]))
+    const ask = await start(one(url, 'chat-completions', {}, {}, { timeouts: { idleMs: 60 } }), { onUsage: record => void records.push(record) })
+    const text = await (await ask(...streaming(client))).text()
+    expect(await said(text, client)).toBe('Hello')
+    expect(strictOf(client).outcome(dataOf(text))).toBe('success')
+    expect(records).toMatchObject([{ status: 200 }])
+    expect(records[0]).not.toHaveProperty('failure')
   })
 
   test('calls one after another go over one connection', async () => {

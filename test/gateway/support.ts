@@ -1,10 +1,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach } from 'vitest'
+import type { CanonicalError } from '../../src/canonical/error.ts'
 import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import type { ConnectGateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
-import type { ProtocolName } from '../../src/protocols/index.ts'
+import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
+import { createStreamReader } from '../../src/translate/stream.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path stands for the whole URL. */
@@ -297,6 +299,14 @@ export function dataOf(text: string): unknown[] {
 export async function said(text: string, protocol: Protocol): Promise<string> {
   const { body } = await collectStream([text], { protocol })
   return textOf(normalizeResponse(body, { protocol }))
+}
+
+/** What a stream says that it failed with. */
+export function failureIn(text: string, protocol: Protocol): CanonicalError | undefined {
+  const reader = createStreamReader(protocols[protocol], {}, () => {})
+  reader.push(text)
+  reader.end()
+  return reader.seen.error
 }
 
 export const pairs = (Object.keys(paths) as Protocol[]).flatMap(client => (Object.keys(paths) as Protocol[]).map(served => [client, served] as const))
