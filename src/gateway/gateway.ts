@@ -21,7 +21,7 @@ import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
 import { createListing } from './listing.ts'
 import { namedIn } from './model-name.ts'
-import { demo, type GatewayConfig, settle } from './options.ts'
+import { demo, type GatewayConfig, longestMs, settle } from './options.ts'
 import { compact, countTokens } from './own-calls.ts'
 import { createPlayground } from './playground.ts'
 import { report } from './record.ts'
@@ -243,9 +243,12 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     async close(graceMs = 10_000) {
       closing = true
       if (running.size === 0) idle()
-      const timer = setTimeout(() => {
-        for (const controller of running) controller.abort(shuttingDown())
-      }, graceMs)
+      const timer = setTimeout(
+        () => {
+          for (const controller of running) controller.abort(shuttingDown())
+        },
+        Math.min(graceMs, longestMs),
+      )
       await drained
       clearTimeout(timer)
       released ??= Promise.all([service.transport.close?.(), service.limits.close(), memory?.close()])

@@ -88,4 +88,5 @@ export function safeHeaders(headers: Headers): Headers {
   return headers
 }
 
-const isSafe = (name: string, value = '') => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+/** May this name and this value stand in a header? */
+export const isSafe = (name: string, value = ''): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)

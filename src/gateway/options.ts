@@ -2,16 +2,18 @@ import { z } from 'zod'
 import { isObject } from '../kit/json.ts'
 import type { OptionWords } from '../protocol.ts'
 import { mappingOptionWords, protocolNames, protocols, type WrittenOptions } from '../protocols/index.ts'
-import { isPrivate } from './headers.ts'
+import { isPrivate, isSafe } from './headers.ts'
 
-const milliseconds = z.int().min(0)
+/** A timer that is set for longer fires at once. */
+export const longestMs = 2 ** 31 - 1
+const milliseconds = z.int().min(0).max(longestMs)
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
 const perMinute = z.int().min(0)
 const name = z.string().min(1)
 
 const Key = z.strictObject({
   name,
-  key: z.string().min(1),
+  key: z.string().regex(/^\S+$/, 'expected a key without spaces and line breaks'),
   group: name.optional(),
   requestsPerMinute: perMinute.default(0),
   disabled: z.boolean().default(false),
@@ -20,14 +22,16 @@ const Key = z.strictObject({
 const Group = z.strictObject({ models: z.array(z.string()).default(['*']), requestsPerMinute: perMinute.default(0) })
 
 /** How translations to and from a channel or model are done, where there is a choice. */
-const Mapping = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).superRefine((options, context) => {
-  const known = mappingOptionWords()
-  for (const [option, value] of Object.entries(options)) {
-    const words = known[option]
-    const fault = words === undefined ? `there is no option ${option}; there are ${Object.keys(known).sort().join(', ')}` : faultOf(value, words)
-    if (fault) context.addIssue({ code: 'custom', path: [option], message: fault })
-  }
-})
+const Mapping = z
+  .record(z.string(), z.union([z.string(), z.number(), z.boolean()], 'expected a string, a number or a boolean'))
+  .superRefine((options, context) => {
+    const known = mappingOptionWords()
+    for (const [option, value] of Object.entries(options)) {
+      const words = known[option]
+      const fault = words === undefined ? `there is no option ${option}; there are ${Object.keys(known).sort().join(', ')}` : faultOf(value, words)
+      if (fault) context.addIssue({ code: 'custom', path: [option], message: fault })
+    }
+  })
 
 function faultOf(value: string | number | boolean, words: OptionWords): string | undefined {
   if (typeof words === 'object') return words.some(word => word === value) ? undefined : `expected one of ${words.join(', ')}`
@@ -45,13 +49,23 @@ const Timeouts = z.strictObject({
 /** A channel that failed so many times in a row is left alone for so long; 0 failures: never. */
 const Breaker = z.strictObject({ failures: z.int().min(0).default(5), restMs: milliseconds.default(10_000) })
 
+/** They would be left out of every call. */
+function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
+  for (const [name, value] of Object.entries(headers))
+    if (!isSafe(name, value))
+      context.addIssue({ code: 'custom', path: [name], message: 'expected a name and a value that a header can hold, without line breaks' })
+}
+
 const Channel = z
   .strictObject({
     name,
     protocols: z.array(z.enum(protocolNames)).min(1).optional(),
     baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
-    apiKey: z.string().optional(),
-    headers: z.record(z.string(), z.string()).default({}),
+    apiKey: z
+      .string()
+      .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
+      .optional(),
+    headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe),
     forwardHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
     returnHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
     requestsPerMinute: perMinute.default(0),
@@ -103,7 +117,9 @@ const Defaults = z.strictObject({
   /** From one address; 0: no limit. Behind a proxy all clients have one. */
   wrongKeysPerMinute: perMinute.default(0),
   keepAliveMs: milliseconds.default(15_000),
-  strict: z.union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))]).default(false),
+  strict: z
+    .union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))], 'expected true, false, or a list of dropped, approximated, synthesized')
+    .default(false),
   notesHeader: z.boolean().default(true),
 })
 
@@ -132,7 +148,12 @@ const Config = z
     channels: z.array(Channel).min(1),
     models: z.array(Model).optional(),
     defaults: Defaults.prefault({}),
-    limits: z.union([z.strictObject({ redis: redisUrl }), z.strictObject({ store: z.literal('memory').default('memory') })]).prefault({}),
+    limits: z
+      .union(
+        [z.strictObject({ redis: redisUrl }), z.strictObject({ store: z.literal('memory').default('memory') })],
+        'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }',
+      )
+      .prefault({}),
     store: Store.optional(),
     /** Absent: only where the command serves. */
     page: z.boolean().optional(),
@@ -143,6 +164,9 @@ const Config = z
     keys.forEach(({ group }, index) => {
       if (group !== undefined && !Object.hasOwn(groups, group))
         need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
+    })
+    keys.forEach(({ key }, index) => {
+      if (keys.findIndex(other => other.key === key) < index) need(['keys', index, 'key'], 'expected a key that no other entry has')
     })
     const known = new Set<string>()
     channels.forEach((channel, index) => {

@@ -4,7 +4,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { undiciTransport } from '../../src/transports/undici.ts'
 import { listenedFetchGateway } from './listening.ts'
-import { asking, failureIn, half, one, pairs, sendStream, until, upstream, wait } from './support.ts'
+import { asking, failureIn, half, one, pairs, said, sendStream, streams, until, upstream, wait } from './support.ts'
 
 test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
   const up = await upstream(sendStream([...half(served), 60_000]))
@@ -37,4 +37,14 @@ test('whoever closes twice waits for the same end, the second time with a grace 
   expect(await text).toContain('"type":"error"')
   expect(close).toHaveBeenCalledTimes(1)
   await transport.close?.()
+})
+
+test('whoever sets no bound to the wait has it wait for all', async () => {
+  const up = await upstream(sendStream([...half('messages'), 100, ...streams.messages.slice(half('messages').length)]))
+  const handler = listenedFetchGateway(one(up.url, 'messages'))
+  const [path, init] = asking('messages', { stream: true })
+  const text = handler(new Request(`http://gateway.test${path}`, init)).then(response => response.text())
+  await until(() => up.calls.length === 1)
+  await handler.close(Infinity)
+  expect(await said(await text, 'messages')).toBe('Hello')
 })

@@ -39,12 +39,26 @@ describe('a configuration that is wrong names the place and what was expected', 
     ['an id twice', { channels: [channel], models: [model, { ...model, id: 'n', aliases: ['m'] }] }, 'models[1].id', /no other model/],
     ['a key in a group that is not there', { channels: [channel], keys: [{ name: 'k', key: 's', group: 'g' }] }, 'keys[0].group', /there are none/],
     ['a negative time', { channels: [{ ...channel, timeouts: { idleMs: -1 } }] }, 'channels[0].timeouts.idleMs', />=0/],
+    ['a time that no timer can wait for', { channels: [{ ...channel, timeouts: { totalMs: 2 ** 31 } }] }, 'channels[0].timeouts.totalMs', /<=2147483647/],
+    ['a key with a line break', { channels: [channel], keys: [{ name: 'k', key: 's\n' }] }, 'keys[0].key', /without spaces and line breaks/],
+    ['a key twice', { channels: [channel], keys: ['k', 'l'].map(name => ({ name, key: 's' })) }, 'keys[1].key', /no other entry/],
+    ['an upstream’s key with a line break', { channels: [{ ...channel, apiKey: 'env:BROKEN' }] }, 'channels[0].apiKey', /without line breaks/],
+    ['a header with a line break', { channels: [{ ...channel, headers: { 'x-a': 'a\r\nb: c' } }] }, 'channels[0].headers.x-a', /without line breaks/],
+    ['a name that no header has', { channels: [{ ...channel, headers: { 'x a': 'b' } }] }, 'channels[0].headers.x a', /a header can hold/],
+    ['limits in the wrong place', { channels: [channel], limits: { redis: 'http://a.test' } }, 'limits', /expected .*redis:\/\/host/],
+    ['strict in other words', { channels: [channel], defaults: { strict: 'yes' } }, 'defaults.strict', /expected true, false, or a list of dropped/],
+    [
+      'an option without a value',
+      { channels: [{ ...channel, options: { systemPlacement: null } }] },
+      'channels[0].options.systemPlacement',
+      /expected a string/,
+    ],
     ['a variable that is not set', { channels: [{ ...channel, apiKey: 'env:MISSING' }] }, 'channels[0].apiKey', /environment variable MISSING/],
     ['"none" beside keys', { auth: 'none', channels: [channel], keys: [{ name: 'k', key: 's' }] }, 'auth', /no keys/],
   ])('%s', (_, config, path, message) => {
     const caught = (() => {
       try {
-        settle(config, {})
+        settle(config, { BROKEN: 'secret\n' })
       } catch (error) {
         return error
       }
@@ -52,6 +66,7 @@ describe('a configuration that is wrong names the place and what was expected', 
     })()
     expect(caught).toBeInstanceOf(ConfigError)
     expect(caught).toMatchObject({ path, message: expect.stringMatching(message) })
+    expect(String(caught)).not.toContain('secret')
   })
 })
 
