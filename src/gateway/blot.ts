@@ -10,10 +10,37 @@ const instead = '***'
 type Chunk = Uint8Array | string
 type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
 
-/** All that a channel is to be asked with and nobody else may see. */
+/** Headers that hold keys by their names; what is short in them may be a word of the reply. */
+const isTelling = (name: string, secret: string) => /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) && secret.length >= shortestSecret
+
+/** All that a channel is to be asked with and nobody else may see, however it is written. */
 function secretsOf({ apiKey, headers }: Channel): string[] {
-  const own = Object.entries(headers).flatMap(([name, value]) => (isPrivate(name) ? [value.replace(/^\S+\s+/, '')] : []))
-  return apiKey ? [apiKey, ...own] : own
+  const secrets = apiKey ? [apiKey] : []
+  for (const [name, value] of Object.entries(headers)) {
+    const secret = value.replace(/^\S+\s+/, '')
+    if (isPrivate(name) || isTelling(name, secret)) secrets.push(secret)
+  }
+  return secrets.flatMap(spellingsOf)
+}
+
+/** As it is; as the usual writers of JSON escape it; as it stands in an address. For most keys all of these are one. */
+function spellingsOf(secret: string): string[] {
+  const json = JSON.stringify(secret).slice(1, -1)
+  const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
+    text.replace(letters, letter => `\\u00${code(letter.charCodeAt(0).toString(16).padStart(2, '0'))}`)
+  const small = (hex: string) => hex
+  const large = (hex: string) => hex.toUpperCase()
+  return [
+    ...new Set([
+      secret,
+      json,
+      json.replaceAll('/', '\\/'),
+      coded(json, /[<>&]/g, small),
+      coded(json, /[<>&=']/g, small),
+      coded(secret.replaceAll('\\', '\\\\'), /[<>&+"'`]/g, large),
+      encodeURIComponent(secret.toWellFormed()),
+    ]),
+  ]
 }
 
 /** What an upstream said of its failure, without the keys that it was asked with. */

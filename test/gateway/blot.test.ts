@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createBlot, withoutSecrets } from '../../src/gateway/blot.ts'
+import { blotted as blottedError, createBlot, withoutSecrets } from '../../src/gateway/blot.ts'
 import type { TransportAnswer } from '../../src/transports/transport.ts'
 
 const key = 'sk-sk-0123456789'
@@ -68,6 +68,32 @@ describe('an answer', () => {
     const clean = withoutSecrets(answer([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']), { apiKey: key, headers })
     expect(clean.headers).toEqual({ 'x-note': 'for ***' })
     expect(await read(clean)).toBe('*** ***, ***, no-secret-at-all, sk-')
+  })
+
+  const odd = 'sk/0123+456=<"789"&\'>'
+  test.each([
+    ['as JavaScript writes it', JSON.stringify(odd)],
+    ['with slashes escaped, as PHP does', JSON.stringify(odd).replaceAll('/', '\\/')],
+    ['as Go writes it', String.raw`"sk/0123+456=\u003c\"789\"\u0026'\u003e"`],
+    ['as Gson writes it', String.raw`"sk/0123+456\u003d\u003c\"789\"\u0026\u0027\u003e"`],
+    ['as .NET writes it', String.raw`"sk/0123\u002B456=\u003C\u0022789\u0022\u0026\u0027\u003E"`],
+    ['in an address', `"${encodeURIComponent(odd)}"`],
+  ])('says no key %s either', async (_, json) => {
+    const channel = { apiKey: odd, headers: {} }
+    expect(await read(withoutSecrets(answer([json]), channel))).toBe('"***"')
+    expect(blottedError(json, channel)).toBe('"***"')
+  })
+
+  test('says no value of a header that is a key by its name', async () => {
+    const headers = {
+      'helicone-auth': 'Bearer first-secret-key',
+      'ocp-apim-subscription-key': 'second-secret-key',
+      'x-token': 'short',
+      'x-keyboard': 'a-qwerty-layout',
+    }
+    const text = 'first-secret-key second-secret-key short a-qwerty-layout'
+    expect(await read(withoutSecrets(answer([text]), { headers }))).toBe('*** *** short a-qwerty-layout')
+    expect(blottedError(text, { headers })).toBe('*** *** short a-qwerty-layout')
   })
 
   test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is left as it is when the key is %j, as for servers on the same machine', apiKey => {
