@@ -234,6 +234,8 @@ export type Address = {
   listingClaim(path: string, headers: Headers, query: URLSearchParams): number
   /** Body of a model listing. */
   list(models: ModelInfo[]): unknown
+  /** Path and query of a listing of an upstream's models, as long as it gives them. Absent: `/v1/models`, which gives all. */
+  listing?: string
   /** The ids of the models in a listing of an upstream. Absent: the `id` of each member of `data`. */
   listed?(body: unknown): string[]
   /** Body that describes one model. */

@@ -30,10 +30,11 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const { baseUrl, protocols: spoken, apiKey, headers, timeouts } = channel
     const [name] = spoken ?? []
     if (baseUrl === undefined || name === undefined) return []
+    const { address } = protocols[name]
     const answer = await transport.send({
-      url: urlOf(baseUrl, '/v1/models'),
+      url: urlOf(baseUrl, address.listing ?? '/v1/models'),
       method: 'GET',
-      headers: { accept: 'application/json', ...protocols[name].address.upstreamHeaders(apiKey, undefined), ...headers },
+      headers: { accept: 'application/json', ...address.upstreamHeaders(apiKey, undefined), ...headers },
       body: undefined,
       signal: AbortSignal.timeout(patienceMs),
       connectMs: timeouts.connectMs,

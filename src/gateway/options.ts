@@ -49,6 +49,10 @@ const Timeouts = z.strictObject({
 /** A channel that failed so many times in a row is left alone for so long; 0 failures: never. */
 const Breaker = z.strictObject({ failures: z.int().min(0).default(5), restMs: milliseconds.default(10_000) })
 
+function inLowerCase(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+}
+
 /** They would be left out of every call. */
 function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
   for (const [name, value] of Object.entries(headers))
@@ -65,7 +69,7 @@ const Channel = z
       .string()
       .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
       .optional(),
-    headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe),
+    headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
     forwardHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
     returnHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
     requestsPerMinute: perMinute.default(0),

@@ -257,7 +257,37 @@ describe.each(hosts)('through %s', (_, start) => {
       ((await (await ask('/v1/models', { headers: { authorization: `Bearer ${key}` } })).json()) as { data: { id: string }[] }).data.map(({ id }) => id)
     expect(await ids('b')).toEqual(['own', 'v/big', 'v/small', 'v/own'])
     expect(await ids('a')).toEqual(['own', 'v/small'])
-    expect(seen.calls).toMatchObject([{ method: 'GET', path: '/v1/models', headers: { 'x-api-key': 'upstream-secret' } }])
+    expect(seen.calls).toMatchObject([{ method: 'GET', path: '/v1/models?limit=1000', headers: { 'x-api-key': 'upstream-secret' } }])
+  })
+
+  test('a listing is asked for with the headers of its channel, and each of them once', async () => {
+    const seen = await upstream(sendJson(200, { object: 'list', data: [] }))
+    const ask = await start({
+      auth: 'none',
+      channels: [
+        {
+          name: 'up',
+          protocols: ['chat-completions'],
+          baseUrl: seen.url,
+          apiKey: 'upstream-secret',
+          headers: { Authorization: 'Bearer another', 'X-Org': 'o' },
+        },
+      ],
+    })
+    await ask('/v1/models')
+    expect(seen.calls).toMatchObject([{ headers: { authorization: 'Bearer another', 'x-org': 'o' } }])
+  })
+
+  test.each<[Protocol, string]>([
+    ['chat-completions', '/v1/models'],
+    ['responses', '/v1/models'],
+    ['messages', '/v1/models?limit=1000'],
+    ['generate-content', '/v1beta/models?pageSize=1000'],
+  ])('of names that come page by page, %s is asked for as many as it gives', async (protocol, path) => {
+    const seen = await upstream(sendJson(200, {}))
+    const ask = await start({ auth: 'none', channels: [{ name: 'up', protocols: [protocol], baseUrl: seen.url }] })
+    await ask('/v1/models')
+    expect(seen.calls).toMatchObject([{ path }])
   })
 
   test('a channel that is asked too often is passed over', async () => {

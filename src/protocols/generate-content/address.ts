@@ -76,6 +76,9 @@ export const address: Address = {
     return headers['x-goog-api-key'] !== undefined || query.has('key') ? 3 : 0
   },
 
+  // Without a size it gives fifty.
+  listing: `/${version}/models?pageSize=1000`,
+
   list: models => ({ models: models.map(describe) }),
 
   listed(body) {

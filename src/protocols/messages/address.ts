@@ -43,6 +43,9 @@ export const address: Address = {
     return headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined ? 2 : 0
   },
 
+  // Without a limit it gives twenty.
+  listing: '/v1/models?limit=1000',
+
   list(models) {
     const data = models.map(describe)
     return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null }
