@@ -62,6 +62,8 @@ export type Trace = {
   modelAsked?: string
   candidate?: Candidate
   attempts: number
+  /** Channels whose limit for the whole exchange is running. */
+  limitedBy?: Set<string>
   upstreamRequestId?: string
   firstByte?: number
   notes: Note[]

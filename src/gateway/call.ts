@@ -57,7 +57,7 @@ export async function call(
   const opened = openedBy(prepared, controller)
   if (embedded) return opened(embedded, prepared.stream ? 'stream' : 'json')
 
-  limitTotal(timeouts.totalMs, trace, controller)
+  limitTotal(channel, trace, controller)
   // An attempt that takes too long ends alone; the next one may still be tried.
   const own = linked(controller.signal)
   const firstByte = timeouts.firstByteMs
@@ -75,7 +75,7 @@ export async function call(
       if ('again' in result) own.abort()
       return result
     }
-    return failureOf(await readSome(answer.body), answer, { from: to, to: ask.protocol, channel })
+    return failureOf(await readSome(watch(answer.body, timeouts.idleMs, own)), answer, { from: to, to: ask.protocol, channel })
   } catch (error) {
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
     if (error instanceof Refusal) return { refusal: error, again: 'never' }
@@ -112,9 +112,10 @@ class Post implements TransportCall {
   }
 }
 
-/** For the whole exchange, answer included. */
-function limitTotal(totalMs: number, trace: Trace, controller: Stopper): void {
-  if (!totalMs || trace.attempts > 1) return
+/** From the first attempt at a channel to the end of the exchange, answer included. */
+function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
+  if (!totalMs || trace.limitedBy?.has(name)) return
+  trace.limitedBy = new Set(trace.limitedBy).add(name)
   const timer = setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream took too long')), totalMs)
   const { ended } = trace
   trace.ended = (...outcome) => {
@@ -202,7 +203,7 @@ export function addressed(
     observed.headers(),
     protocol.address.upstreamHeaders(channel.apiKey, same ? said : undefined),
   )
-  for (const name in channel.headers) sent[name.toLowerCase()] = channel.headers[name] as string
+  Object.assign(sent, channel.headers)
   return { url: same ? withQuery(url, request.query) : url, headers: safeHeaders(sent) }
 }
 

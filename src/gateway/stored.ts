@@ -66,10 +66,11 @@ async function forward(
     const headers = { accept: 'application/json, text/event-stream', 'user-agent': 'wireglot' }
     const place = addressed({ channel, protocol, caller: protocol, path: stored.target(asked), headers }, request, trace)
     const answer = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.platform, connectMs }), channel)
-    if (answer.status < 200 || answer.status >= 300) throw failureOf(await readSome(answer.body), answer, { from: protocol, to: protocol, channel }).refusal
+    const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
+    if (answer.status < 200 || answer.status >= 300)
+      throw failureOf(await readSome(watched(answer.body)), answer, { from: protocol, to: protocol, channel }).refusal
     const type = answer.headers['content-type'] ?? 'application/json'
     const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }
-    const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
     // A reply that is still being made, told from its beginning.
     if (/^text\/event-stream/i.test(type)) return { ...out, body: told(watched(answer.body), request, trace) }
     const bytes = await readWhole({ answer, watched })

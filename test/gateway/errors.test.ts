@@ -194,6 +194,17 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(paths.messages, post(requests.messages))).status).toBe(504)
   })
 
+  test.each([500, 404])('an upstream that stops in the middle of its error has told its status: %i', async status => {
+    const seen = await upstream(response => {
+      response.writeHead(status, { 'content-type': 'application/json' })
+      response.write('{"error":')
+    })
+    const ask = await start(one(seen.url, 'responses', {}, {}, { timeouts: { firstByteMs: 0, idleMs: 60 } }))
+    expect((await ask(paths.responses, post(requests.responses))).status).toBe(status)
+    expect((await ask('/v1/responses/resp_1')).status).toBe(status)
+    await until(() => seen.aborted === 2)
+  })
+
   test('a reply in the wrong shape is 502', async () => {
     const { url } = await upstream(sendJson(200, { hello: 'world' }))
     const ask = await start(one(url, 'chat-completions'))

@@ -42,6 +42,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
   })
 
+  test('a limit over all holds for the channel that has one, whoever was asked before', async () => {
+    const [first, second] = [await upstream(bad(500)), await upstream(() => {})]
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('first', first.url), channel('second', second.url, { timeouts: { totalMs: 100 } })],
+      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+      defaults: { retries: 0 },
+    })
+    const response = await ask(path, chat)
+    expect(response.status).toBe(504)
+    expect(await response.text()).toContain('took too long')
+  })
+
   test.each<[string, Record<string, string>, number]>([
     ['retry-after-ms', { 'retry-after-ms': '400' }, 400],
     ['retry-after', { 'retry-after': '1' }, 1000],
