@@ -64,7 +64,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     catalog: createCatalog(settled),
     limits: createLimits(settled.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached')),
     breakers: createBreakers(settled.channels, isFault),
-    transport: hooks.transport ?? transport(),
+    transport: hooks.transport ? spreadable(hooks.transport) : transport(),
     isRepeated: createRepeats(),
     ...(memory && { memory }),
     playground: createPlayground(settled.defaults),
@@ -255,6 +255,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       await released
     },
   }
+}
+
+/** Of a call that whoever wrote the hook may spread into another: ours make its signal only when they are asked for it. */
+function spreadable(hook: Transport): Transport {
+  return { send: call => hook.send({ ...call, signal: call.signal }), close: async () => hook.close?.() }
 }
 
 /** Rejects when the exchange is given up for another reason than that its client has gone; so nothing that hangs can hold it. */

@@ -1,6 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { Exchange, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import type { Note } from '../../src/index.ts'
+import type { TransportCall } from '../../src/transports/transport.ts'
 import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
@@ -76,6 +77,21 @@ describe.each(hosts)('through %s', (_, start) => {
     }
     expect(error).toHaveBeenCalledTimes(2)
     expect(error.mock.calls[0]?.[0]).toMatchObject({ error: expect.any(TypeError) })
+  })
+
+  test('a transport may make another call of the one it is given, and hears when its client leaves', async () => {
+    const seen: Partial<TransportCall>[] = []
+    const send = async (call: TransportCall) => {
+      seen.push({ ...call })
+      return new Promise<never>((_, reject) => call.signal.addEventListener('abort', () => reject(call.signal.reason), { once: true }))
+    }
+    const ask = await start(one('http://nowhere.test', 'messages'), { transport: { send } })
+    const left = new AbortController()
+    const asked = ask(paths.messages, post(requests.messages, {}, { signal: left.signal })).catch(() => 'left')
+    await until(() => seen.length === 1)
+    left.abort()
+    expect(await asked).toBe('left')
+    await until(() => seen[0]?.signal?.aborted === true)
   })
 
   test('notes are told with their exchange', async () => {
