@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, test } from 'vitest'
@@ -5,7 +6,7 @@ import { createGateway } from '../../src/gateway/gateway.ts'
 import { Stopper } from '../../src/transports/stopper.ts'
 import type { Transport } from '../../src/transports/transport.ts'
 import { undiciTransport } from '../../src/transports/undici.ts'
-import { half, one, paths, requests, upstream, wait } from './support.ts'
+import { after, half, one, pairs, paths, requests, saying, until, upstream, wait } from './support.ts'
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
@@ -81,3 +82,66 @@ test('nor does the connection to the upstream, once the body is sent', async () 
   await silence.catch(() => undefined)
   await transport.close?.()
 })
+
+test('nor what an upstream said in front of a stream, as it came over the wire', async () => {
+  const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
+  const transport = undiciTransport()
+  const call = new Stopper()
+  const heads: WeakRef<object>[] = []
+  const listen = (told: unknown) => void heads.push(new WeakRef((told as { response: { headers: object } }).response.headers))
+  subscribe('undici:request:headers', listen)
+  after(() => unsubscribe('undici:request:headers', listen))
+  const request = { url: `${seen.url}/v1/messages`, method: 'POST' as const, headers: {}, body: '{}', signal: call.platform, stop: call, connectMs: 0 }
+  const chunks = (await transport.send(request)).body[Symbol.asyncIterator]()
+  expect((await chunks.next()).done).toBe(false)
+  const silence = chunks.next()
+  expect(heads).toHaveLength(1)
+  for (const head of heads) await forgotten(head)
+  call.abort()
+  await silence.catch(() => undefined)
+  await transport.close?.()
+})
+
+/** Hears of every object that is read from JSON until the test is over, and holds none. */
+function parsed(isMeant: (value: Record<string, unknown>) => boolean): WeakRef<object>[] {
+  const { parse } = JSON
+  const found: WeakRef<object>[] = []
+  JSON.parse = (text: string) =>
+    parse(text, (_, value) => {
+      if (typeof value === 'object' && value !== null && isMeant(value)) found.push(new WeakRef(value))
+      return value
+    })
+  after(() => {
+    JSON.parse = parse
+  })
+  return found
+}
+
+test.each(pairs.filter(([client, served]) => client !== served))(
+  'while the upstream thinks, nothing of a long request is held but its bytes: %s to %s',
+  async (client, served) => {
+    const objects = parsed(({ text, content, input }) => [text, content, input].some(said => typeof said === 'string' && said.startsWith('long ')))
+    let isAsked = false
+    const thinking = (): Transport => ({
+      send: ({ stop }) => {
+        isAsked = true
+        return new Promise((_, reject) => stop?.addEventListener('abort', () => reject(stop.reason)))
+      },
+    })
+    const gateway = createGateway(one('http://upstream.test', served), {}, thinking)
+    const left = new Stopper()
+    const answer = (() => {
+      const said = `long ${'a'.repeat(100_000)}`
+      const text = JSON.stringify({ ...requests[client], ...(client === 'responses' ? { input: [{ role: 'user', content: said }] } : saying(client, said)) })
+      const bytes = [new TextEncoder().encode(text)] as unknown as AsyncIterable<Uint8Array>
+      const request = { method: 'POST', path: paths[client], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
+      return gateway.answer({ ...request, body: { bytes }, signal: left })
+    })()
+    await until(() => isAsked)
+    expect(objects.length).toBeGreaterThan(0)
+    for (const one of objects) await forgotten(one)
+    left.abort()
+    await answer
+    await gateway.close(0)
+  },
+)
