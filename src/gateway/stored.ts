@@ -1,7 +1,8 @@
+import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
 import { addressed, failureOf, linked, readSome, readWhole, unreachable, watch } from './call.ts'
-import { clientLeft, Refusal, refusalOf, refuse } from './error.ts'
+import { Refusal, reasonOf, refusalOf, refuse } from './error.ts'
 import { keptHeaders } from './headers.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry } from './options.ts'
@@ -72,7 +73,7 @@ async function forward(
     const type = answer.headers['content-type'] ?? 'application/json'
     const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }
     // A reply that is still being made, told from its beginning.
-    if (/^text\/event-stream/i.test(type)) return { ...out, body: told(watched(answer.body), request, trace) }
+    if (/^text\/event-stream/i.test(type)) return { ...out, body: told(watched(answer.body), protocol, request, trace) }
     const bytes = await readWhole({ answer, watched })
     return { ...out, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
   } catch (error) {
@@ -84,19 +85,21 @@ async function forward(
   }
 }
 
-/** The exchange is over when the stream is, or when the client leaves. */
-function told(body: AsyncIterable<Uint8Array | string>, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
-  signal.addEventListener('abort', () => trace.ended(499, clientLeft()), { once: true })
-  return until(body, failure => trace.ended(200, failure))
+/** The exchange is over when the stream is, or when it is given up. */
+function told(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
+  const ended = (failure?: Refusal) => trace.ended(failure?.error.kind === 'cancelled' ? 499 : 200, failure)
+  signal.addEventListener('abort', () => ended(reasonOf(signal)), { once: true })
+  return until(body, protocol, ended)
 }
 
-async function* until(body: AsyncIterable<Uint8Array | string>, ended: (failure: Refusal | undefined) => void): AsyncGenerator<Uint8Array | string> {
+/** What broke it off stands at its end. */
+async function* until(body: AsyncIterable<Uint8Array | string>, { frames }: Protocol, ended: (failure?: Refusal) => void): AsyncGenerator<Uint8Array | string> {
   let failure: Refusal | undefined
   try {
     yield* body
   } catch (error) {
     failure = refusalOf(error, 'upstream')
-    throw failure
+    yield `\n\n${frames.failure(failure.error)}`
   } finally {
     ended(failure)
   }

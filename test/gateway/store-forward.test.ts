@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+import { failureIn, half, hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
 
 type Json = Record<string, unknown>
 
@@ -79,6 +79,18 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(response.headers.get('content-type')).toContain('text/event-stream')
       expect(await response.text()).toBe(streams.responses.join(''))
       expect(asked(seen)[1]).toBe('GET /v1/responses/resp_1?stream=true&starting_after=3')
+    })
+
+    test.each([
+      ['falls silent', { cut: false, silent: 5_000 }, 'the upstream stopped sending'],
+      ['breaks', { cut: true, silent: 20 }, 'the upstream broke the connection'],
+    ])('and %s in the middle of that, is told as having failed', async (_what, { cut, silent }, message) => {
+      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream([...half('responses'), silent], { cut }))
+      const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { idleMs: 60 } }))
+      await ask(path, post({ ...requests.responses, background: true }))
+      const text = await (await ask(`${path}/resp_1?stream=true`)).text()
+      expect(text.startsWith(half('responses').join(''))).toBe(true)
+      expect(failureIn(text, 'responses')?.message).toBe(message)
     })
 
     test('fails in its own words, without its key', async () => {
