@@ -157,7 +157,7 @@ export function failureOf(
   const body = parse(shown)
   const kept = keptHeaders(headers, channel.returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
-  const hint = Number(headers['retry-after-ms'] ?? Number(headers['retry-after']) * 1000)
+  const hint = Number(headers['retry-after-ms'] ?? msUntil(headers['retry-after']))
   const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined
   const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : 'here'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
@@ -171,6 +171,12 @@ export function failureOf(
   const value = body === undefined ? said : { ...said, raw }
   const wire = from === to && body !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
+}
+
+/** Seconds, or a time of day. */
+function msUntil(retryAfter = ''): number {
+  const seconds = Number(retryAfter)
+  return Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000
 }
 
 function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {

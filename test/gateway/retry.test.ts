@@ -66,6 +66,14 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(Date.now() - started).toBeGreaterThanOrEqual(ms - 5)
   })
 
+  test('a wait until a time of day is kept, and one that is over is none', async () => {
+    const soon = new Date(Date.now() + 3_000).toUTCString()
+    const seen = await upstream(bad(429, { 'retry-after': 'Wed, 21 Oct 2015 07:28:00 GMT' }), bad(429, { 'retry-after': soon }), good)
+    const ask = await start(one(seen.url, 'chat-completions', { defaults: { retries: 2 } }))
+    expect((await ask(path, chat)).status).toBe(200)
+    expect(Date.now()).toBeGreaterThanOrEqual(Date.parse(soon) - 5)
+  })
+
   test('a wait that is too long is the client’s to decide, after the next channel has been tried', async () => {
     const [first, second] = [await upstream(bad(429, { 'retry-after': '60' })), await upstream(bad(500))]
     const ask = await start({
