@@ -11,7 +11,19 @@ export const adjustNotes = {
 
 /** The same request with or without a stream. Written by the protocol itself, so that nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
-  return rewrite(body, protocol, request => ({ ...request, stream: { ...request.stream, enabled } }))
+  const rewritten = rewrite(body, protocol, request => ({ ...request, stream: { ...request.stream, enabled } }))
+  return enabled ? rewritten : withoutStreamOptions(rewritten, protocol)
+}
+
+/** Servers refuse options of a stream beside a whole reply, and some know none at all. */
+export function withoutStreamOptions(body: unknown, { fieldNames }: Protocol): unknown {
+  if (!isObject(body)) return body
+  const left = { ...body }
+  for (const [canonical, wire] of Object.entries(fieldNames)) {
+    const [field, inside] = wire.split('/')
+    if (canonical.startsWith('stream.') && field && inside) delete left[field]
+  }
+  return left
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Protocol, StreamUsage, TranslationContext } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
 import type { Settings } from '../translate/settings.ts'
-import { without, withStreaming } from './adjust.ts'
+import { without, withoutStreamOptions, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
 import { long } from './body.ts'
 import { freshIds } from './ids.ts'
@@ -96,8 +96,10 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
   const says = to.wantsStream(wire) ?? false
   const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
-  const asking = to === protocol ? askingUsage(sent, candidate, upstreamStream) : undefined
-  const whole = asking?.wire ?? sent
+  const asking = askingUsage(sent, candidate, upstreamStream)
+  // Encoders ask by themselves; what the caller itself says to its own protocol stays.
+  const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
+  const whole = asking?.wire ?? (isRefused ? withoutStreamOptions(sent, to) : sent)
   // What was read was written anew: proofs of other providers are taken out, or a history is put in.
   const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value
   return {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { createFrameFilter } from '../../src/sse/filter.ts'
-import { dataOf, hosts, one, paths, post, requests, said, sendStream, streams, until, upstream } from './support.ts'
+import { asking as askingFor, dataOf, hosts, one, paths, post, replies, requests, said, sendJson, sendStream, streams, until, upstream } from './support.ts'
 
 const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const extra = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: counts })}\n\n`
@@ -59,6 +60,37 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { streamUsage: false }))
     expect(await (await ask(path, asking())).text()).toBe(streams['chat-completions'].join(''))
     expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
+  })
+
+  test.each(protocolNames.filter(name => name !== 'chat-completions'))(
+    'streams for a client of %s are asked for counts, but not at such a channel',
+    async from => {
+      const seen = await upstream(sendStream(frames))
+      for (const channel of [{}, { streamUsage: false }]) {
+        const ask = await start(one(seen.url, 'chat-completions', {}, {}, channel))
+        await (await ask(...askingFor(from, { stream: true }))).text()
+      }
+      const [asked, spared] = seen.calls.map(({ json }) => json)
+      expect(asked).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+      expect(spared).toMatchObject({ stream: true })
+      expect(spared).not.toHaveProperty('stream_options')
+    },
+  )
+
+  test.each(protocolNames)('a model that never streams is given no options of streams by a client of %s', async from => {
+    const told = { 'chat-completions': { include_usage: true }, responses: { include_obfuscation: false } }[from as string]
+    const seen = await upstream(sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'never' }))
+    await (await ask(...askingFor(from, { stream: true, ...(told && { stream_options: told }) }))).text()
+    expect(seen.calls[0]?.json['stream'] ?? false).toBe(false)
+    expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
+  })
+
+  test.each(protocolNames)('a stream that is collected for a client of %s is asked for counts', async from => {
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'only' }))
+    await (await ask(...askingFor(from))).text()
+    expect(seen.calls[0]?.json).toMatchObject({ stream: true, stream_options: { include_usage: true } })
   })
 
   test('a stream that is collected for a client that wanted JSON tells counts, too', async () => {
