@@ -47,6 +47,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {
     rooms: [
+      '../package.json',
       'address',
       'api.ts',
       'canonical',

@@ -1,14 +1,17 @@
 #!/usr/bin/env node
-import { readFile, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { collectStream, createStreamTranslator, explodeResponse, translateError, translateRequest, translateResponse } from '../api.ts'
+import { version } from '../../package.json'
+import { collectStream, createStreamTranslator, explodeResponse, type TranslateOptions, translateError, translateRequest, translateResponse } from '../api.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { refuseIfStrict } from '../translate/settings.ts'
 import { addAddress } from './address.ts'
 import { addClientConfig } from './client-config.ts'
+import { readJsonFile } from './json-file.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { addModels, addVerify } from './verify.ts'
@@ -27,6 +30,7 @@ type Translate = {
 
 const program = new Command('wireglot')
   .description('Lets a client of one LLM wire protocol talk to a model behind another.')
+  .version(version)
   .exitOverride()
   .showHelpAfterError('(try --help)')
 
@@ -84,15 +88,9 @@ addVerify(program)
 addModels(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
-  const context = contextFile === undefined ? undefined : (JSON.parse(await readFile(contextFile, 'utf8')) as TranslationContext)
+  const context = contextFile === undefined ? undefined : await readContext(contextFile)
   const options = { now: Math.floor(Date.now() / 1000), ...option, from, to, ...(strict && { strict }), ...(context && { context }) }
-  if (kind === 'stream') {
-    const translator = createStreamTranslator(options)
-    for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) await print(translator.push(chunk))
-    await print(translator.end())
-    tell(translator.notes)
-    return
-  }
+  if (kind === 'stream') return translateStream(options)
   const input = await readInput()
   if (from === to && !strict && kind !== 'error') {
     if (kind === 'request' && contextOut) await writeFile(contextOut, JSON.stringify({ from, to }))
@@ -117,6 +115,28 @@ async function translate({ kind, from, to, context: contextFile, contextOut, str
   const { notes, ...error } = translateError({ status: body['status'], headers, body: body['body'] }, options)
   tell(notes)
   return print(`${JSON.stringify(error)}\n`)
+}
+
+/** @throws TranslationError for a stream that is told as failed, unless its source said so itself */
+async function translateStream(options: TranslateOptions): Promise<void> {
+  const translator = createStreamTranslator(options)
+  for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) await print(translator.push(chunk))
+  await print(translator.end())
+  const { finished, error, notes } = translator
+  const isTold = finished || error?.protocol !== undefined
+  if (!isTold) refuseIfStrict(notes, options.strict, options.to)
+  tell(notes)
+  if (!isTold) throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the reply did')
+}
+
+async function readContext(file: string): Promise<TranslationContext> {
+  const context = await readJsonFile(file)
+  if (!isContext(context)) throw new Error(`${file} holds no context: give the file that --context-out wrote`)
+  return context
+}
+
+function isContext(value: unknown): value is TranslationContext {
+  return isObject(value) && [value['from'], value['to']].every(name => typeof name === 'string' && isProtocolName(name))
 }
 
 function toProtocol(name: string): ProtocolName {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
@@ -7,6 +6,7 @@ import type { GatewayConfig } from '../gateway/gateway.ts'
 import { demo } from '../gateway/options.ts'
 import { gateway } from '../hosts/connect.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
+import { readJsonFile } from './json-file.ts'
 
 export type ServeOptions = {
   /** File with the configuration, JSON. Neither this nor `upstream`: the built-in demo model. */
@@ -41,7 +41,9 @@ export async function serve(options: ServeOptions, out: (line: string) => void =
   // Longer than the idle limits of the proxies in front, or they would use sockets that are just being closed.
   server.keepAliveTimeout = 75_000
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`${host}:${port} is taken (EADDRINUSE): give another --port, or 0 for any that is free`) : error),
+    )
     server.listen(port, host, resolve)
   })
   const { port: bound } = server.address() as AddressInfo
@@ -66,7 +68,7 @@ export async function serve(options: ServeOptions, out: (line: string) => void =
 
 async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: ServeOptions): Promise<GatewayConfig | undefined> {
   if (config !== undefined && upstream !== undefined) throw new Error('give either --config or --upstream')
-  if (config !== undefined) return parse(await readFile(config, 'utf8'), config)
+  if (config !== undefined) return (await readJsonFile(config)) as GatewayConfig
   if (upstream === undefined) {
     if (upstreamProtocol !== undefined || upstreamKeyEnv !== undefined) throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
     return undefined
@@ -80,14 +82,6 @@ async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: 
     ...(upstreamKeyEnv !== undefined && { apiKey: `env:${upstreamKeyEnv}` }),
   }
   return { channels: [channel] }
-}
-
-function parse(text: string, file: string): GatewayConfig {
-  try {
-    return JSON.parse(text) as GatewayConfig
-  } catch (error) {
-    throw new Error(`${file} is not JSON: ${error instanceof Error ? error.message : ''}`)
-  }
 }
 
 /** How to reach each protocol, as commands that work as they are printed. */

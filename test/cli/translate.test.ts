@@ -1,7 +1,9 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { version } from '../../package.json'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { wireglot } from './support.ts'
 
 const translate = (kind: string, from: string, to: string, ...more: string[]) => ['translate', '--kind', kind, '--from', from, '--to', to, ...more]
@@ -79,6 +81,16 @@ describe('wireglot translate', () => {
     expect(err).toContain('"/seed"')
   })
 
+  test('names a file that holds no context, in one line', async () => {
+    const file = join(folder, 'no-context.json')
+    for (const text of ['{"model":\n"m",\n', '[]', JSON.stringify(question)]) {
+      await writeFile(file, text)
+      const { code, out, err } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', file), answer)
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err.trim().split('\n')).toEqual([expect.stringContaining(file)])
+    }
+  })
+
   test('takes mapping options', async () => {
     const { out } = await wireglot(translate('request', 'chat-completions', 'messages', '--option', 'defaultMaxTokens=500'), question)
     expect(JSON.parse(out)).toMatchObject({ max_tokens: 500 })
@@ -92,6 +104,11 @@ describe('wireglot translate', () => {
   })
 })
 
+test('wireglot --version tells the version of the package', async () => {
+  const { code, out } = await wireglot(['--version'])
+  expect({ code, out }).toEqual({ code: 0, out: `${version}\n` })
+})
+
 describe('wireglot explode, translate --kind stream and collect', () => {
   test('take a reply through a stream of another protocol and back', async () => {
     const stream = await wireglot(['explode', '--protocol', 'messages'], answer)
@@ -100,6 +117,27 @@ describe('wireglot explode, translate --kind stream and collect', () => {
     expect(translated.out).toContain('event: response.completed')
     const whole = await wireglot(['collect', '--protocol', 'responses'], translated.out)
     expect(JSON.parse(whole.out)).toMatchObject({ status: 'completed', output: [{ type: 'message', content: [{ type: 'output_text', text: 'Hello' }] }] })
+  })
+
+  test('translate exits with 4 for a stream that --strict ends, which is told as failed, and tells the notes', async () => {
+    const thinking = { ...answer, content: [{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, ...answer.content] }
+    const { out: stream } = await wireglot(['explode', '--protocol', 'messages'], thinking)
+    const { code, out, err } = await wireglot(translate('stream', 'messages', 'chat-completions', '--strict'), stream)
+    expect(code).toBe(4)
+    expect(out).toContain('refused by strict')
+    expect(err).toContain('"reasoning.dialect-field"')
+  })
+
+  test.each(protocolNames)('translate exits with 3 for a stream to %s that was cut off, and with 0 for one that says itself that it failed', async to => {
+    const { out: stream } = await wireglot(['explode', '--protocol', 'messages'], answer)
+    const begun = stream.slice(0, stream.indexOf('event: message_delta'))
+    const cut = await wireglot(translate('stream', 'messages', to), begun)
+    expect(cut.code).toBe(3)
+    expect(cut.err).toContain('ended')
+    const failure = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
+    const failed = await wireglot(translate('stream', 'messages', to), `${begun}event: error\ndata: ${JSON.stringify(failure)}\n\n`)
+    expect(failed.code).toBe(0)
+    expect(failed.out).toContain('Overloaded')
   })
 
   test('collect exits with 3 for a stream that was cut off', async () => {
