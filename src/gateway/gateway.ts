@@ -94,7 +94,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       case 'page':
         return service.playground.page()
       case 'wrong-path':
-        throw refuse(404, 'not_found', route.message)
+        throw refuse(404, 'not_found', route.message, { code: 'unknown_url' })
       case 'wrong-method': {
         if (request.headers['upgrade'] !== undefined)
           throw new Refusal(

@@ -46,6 +46,11 @@ test.each([
 })
 
 describe.each(hosts)('through %s', (_, start) => {
+  test.each(['/chat/completions', '/v1/v1/responses'])('%s is not told as a model that is not there', async path => {
+    const ask = await start()
+    expect(await (await ask(path, post(requests['chat-completions']))).json()).toMatchObject({ error: { type: 'invalid_request_error', code: 'unknown_url' } })
+  })
+
   test.each([
     ['/v1/v1/chat/completions', /exactly one \/v1/, '/v1/chat/completions'],
     ['/v1/v1/messages', /exactly one \/v1/, '/v1/messages'],

@@ -122,6 +122,7 @@ export const errorKinds = new Map<string, ErrorKind>([
   ['request_forbidden', 'permission'],
   ['unsupported_country_region_territory', 'permission'],
   ['model_not_found', 'not_found'],
+  ['unknown_url', 'not_found'],
   ['not_found_error', 'not_found'],
   ['conflict', 'conflict'],
   ['conflict_error', 'conflict'],

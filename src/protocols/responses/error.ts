@@ -50,6 +50,7 @@ const kindsByWord = new Map<string, ErrorKind>([
   ['billing_hard_limit_reached', 'billing'],
   ['permission_error', 'permission'],
   ['model_not_found', 'not_found'],
+  ['unknown_url', 'not_found'],
   ['not_found', 'not_found'],
   ['not_found_error', 'not_found'],
   ['conflict_error', 'conflict'],
