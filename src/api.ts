@@ -15,9 +15,10 @@ import * as fold from './translate/whole.ts'
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 
-/** `from`: the protocol that the input is in; `to`: the one that is wanted. */
+/** `from`: the protocol that the input is in; `to`: the one that is wanted. A name that is none makes every function throw a RangeError. */
 export type TranslateOptions = Settings & MappingOptions & { from: ProtocolName; to: ProtocolName }
 
+/** `protocol`: the one that everything is in. */
 export type OneProtocol = Settings & MappingOptions & { protocol: ProtocolName }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -25,7 +26,7 @@ const all: readonly Protocol[] = Object.values(protocols)
 /**
  * A request for the other protocol, with a note for whatever was lost, bent or added. `context` is plain JSON: give it to
  * the translation of the answer. Between equal protocols the body comes back untouched, but for `model`.
- * @throws TranslationError `malformed` with the path of the fault; `inexpressible` when a note would not be enough
+ * @throws TranslationError `malformed` with the path of the fault; `inexpressible` when a note would not be enough, or `strict` forbids one
  */
 export function translateRequest(
   body: unknown,
@@ -53,8 +54,9 @@ export function historyOf(request: unknown, reply: unknown, { protocol, ...setti
 }
 
 /**
- * A whole reply for the other protocol. An error body becomes the other protocol's error body.
- * @throws TranslationError `malformed`; `truncated` for a reply that does not say how it ended
+ * A whole reply for the other protocol. An error body becomes the other protocol's error body. `context`: what
+ * `translateRequest` gave; without it, tools that were renamed or wrapped stay so.
+ * @throws TranslationError `malformed`; `truncated` for a reply that does not say how it ended; `inexpressible` when `strict` forbids a note
  */
 export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): reply.TranslatedResponse {
   return reply.translateResponse(body, protocolOf(from), protocolOf(to), settings)
@@ -93,7 +95,7 @@ export async function* translateStream(source: AsyncIterable<Uint8Array | string
 
 /**
  * The whole reply that a stream adds up to, in the same protocol. A stream that failed gives the protocol's error body.
- * @throws TranslationError `truncated` when the stream stopped before the reply did
+ * @throws TranslationError `truncated` when the stream stopped before the reply did; `inexpressible` when `strict` forbids a note
  */
 export function collectStream(
   source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
@@ -104,7 +106,7 @@ export function collectStream(
 
 /**
  * The text of a legal stream that says what the whole reply says, in the same protocol.
- * @throws TranslationError `malformed`
+ * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  */
 export function explodeResponse(body: unknown, { protocol, ...settings }: OneProtocol): string {
   return fold.explodeResponse(body, protocolOf(protocol), settings)

@@ -73,6 +73,7 @@ export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
  * where it stands inside of another.
  */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
+/** `context`: of requests; `signatures`: proofs that the caller keeps in place of its client. */
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
 
 /** How somebody else keeps proofs in place of the client, and puts them back before a request is read. */
@@ -150,6 +151,7 @@ export type TranslationContext = EncodingContext & {
   request?: CanonicalRequest
 }
 
+/** An answer of failure as HTTP has it. `headers`: names in lower case; `body`: parsed where it was JSON, else its text. */
 export type WireError = { status: number; headers: Record<string, string>; body: unknown }
 
 export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>
@@ -161,6 +163,7 @@ export type NoteTable = Record<string, { kind: NoteKind; reason: string; source:
  */
 export type FieldNames = Record<string, string>
 
+/** The unmistakable signs of this protocol in a body, in words; an empty list where there are none. */
 export type Detection = { request: string[]; response: string[]; event: string[] }
 
 export type StreamUsage = {

@@ -20,6 +20,7 @@ export function toolCallsOf(response: CanonicalResponse): ToolCallPart[] {
   return partsOf(response).filter(part => part.type === 'tool-call')
 }
 
+/** The counts of the reply. Undefined: nobody told any. */
 export function usageOf(response: CanonicalResponse): Usage | undefined {
   return response.usage
 }

@@ -44,7 +44,10 @@ export type Gateway = {
   serves(method: string, path: string): boolean
   /** Never rejects: whatever goes wrong is an answer in the caller's own dialect. */
   answer(request: GatewayRequest): Promise<GatewayAnswer>
-  /** Refuses new requests and waits for those under way; what goes on after `graceMs` is told that it ends here. Releases the sockets. Who calls it again may make the wait shorter. */
+  /**
+   * Refuses new requests and waits for those under way; what goes on after `graceMs` (default 10,000) is told that it ends
+   * here. Releases the sockets. Who calls it again may make the wait shorter.
+   */
   close(graceMs?: number): Promise<void>
   /** Neither keys nor `"auth": "none"` nor a hook: only clients on the same machine are served. */
   readonly localOnly: boolean

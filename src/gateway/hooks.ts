@@ -36,6 +36,7 @@ export type UsageRecord = {
   notes: number
 }
 
+/** What notes are about. `model`: as the caller named it; `from` and `to`: the protocols of caller and upstream. */
 export type Exchange = { requestId: string; model: string; channel: string; from: string; to: string }
 
 /** The shape of pino and of console, more or less. */

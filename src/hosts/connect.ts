@@ -21,9 +21,9 @@ type Response = ServerResponse & { flush?: () => void }
 /** A request handler for Express 4 and 5, Connect and node:http; without `next`, paths that are not ours get 404. */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
-  /** Refuses new requests and waits until those under way are answered; what goes on after `graceMs` is told that it ends here. Releases the sockets. */
+  /** Refuses new requests and waits until those under way are answered; what goes on after `graceMs` (default 10,000) is told that it ends here. Releases the sockets. */
   close(graceMs?: number): Promise<void>
-  /** There are no keys, so that only clients on this machine are served. */
+  /** Neither keys nor `"auth": "none"` nor a hook: only clients on this machine are served. */
   readonly localOnly: boolean
 }
 

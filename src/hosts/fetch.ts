@@ -7,7 +7,7 @@ import type { GatewayAnswer } from '../gateway/request.ts'
 
 export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 
-/** A function from Request to Response; `close` as everywhere. */
+/** A function from Request to Response. `close` refuses new requests and waits for those under way, `graceMs` (default 10,000) at most. */
 export type FetchGateway = {
   (request: Request): Promise<Response>
   close(graceMs?: number): Promise<void>
