@@ -151,7 +151,7 @@ export type TranslationContext = EncodingContext & {
   request?: CanonicalRequest
 }
 
-/** An answer of failure as HTTP has it. `headers`: names in lower case; `body`: parsed where it was JSON, else its text. */
+/** An answer of failure as HTTP has it. `headers`: names are read in any case and written in lower case; `body`: parsed where it was JSON, else its text. */
 export type WireError = { status: number; headers: Record<string, string>; body: unknown }
 
 export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>

@@ -8,11 +8,13 @@ import {
   TranslationError,
   textOf,
   toolCallsOf,
+  translateError,
   translateRequest,
   translateResponse,
   translateStream,
   usageOf,
 } from '../src/index.ts'
+import { protocolNames } from '../src/protocols/index.ts'
 
 const chatRequest = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
 const chatReply = {
@@ -217,4 +219,18 @@ test('a reply is read in nobody’s dialect', () => {
 
 test('an unknown protocol name is told, with those that there are', () => {
   expect(() => translateRequest({}, { from: 'chat' as 'messages', to: 'messages' })).toThrow(/chat-completions, responses, messages/)
+})
+
+describe.each(protocolNames)('an error of %s', from => {
+  const to = from === 'messages' ? 'responses' : 'messages'
+
+  test.each([
+    ['seconds', { 'Retry-After': '7' }, '7'],
+    ['milliseconds', { 'Retry-After-Ms': '2500' }, '3'],
+    ['a date', { 'retry-after': 'Thu, 01 Jan 1970 00:01:30 GMT' }, '30'],
+    ['a number of digits that nobody waits for', { 'retry-after': '9'.repeat(400) }, undefined],
+  ])('says how long to wait in %s, however the header is spelled', (_, headers: Record<string, string>, expected) => {
+    const { headers: written } = translateError({ status: 429, headers, body: { error: { message: 'slow down' } } }, { from, to, now: 60 })
+    expect(written['retry-after']).toBe(expected)
+  })
 })

@@ -2,6 +2,7 @@ import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -32,21 +33,9 @@ type Said = {
 /** Total: any body of any upstream becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, options: Options = {}): Decoded<CanonicalError> {
   const error = decodeErrorBody(body, status)
-  const told = new Map(Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]))
-  const requestId = told.get('x-request-id') ?? told.get('request-id')
-  const retryAfterMs = readRetry(told, options.now)
+  const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id')
+  const retryAfterMs = retryHint(headers, options.now)
   return { value: { ...error, ...defined({ requestId, retryAfterMs }) }, notes: [] }
-}
-
-/** Milliseconds to wait. A date says nothing without the time it is now. */
-function readRetry(headers: Map<string, string>, now: number | undefined): number | undefined {
-  const exact = headers.get('retry-after-ms')
-  if (exact !== undefined && /^\d+(\.\d+)?$/.test(exact.trim())) return Math.round(Number(exact))
-  const rough = headers.get('retry-after')?.trim()
-  if (rough === undefined) return undefined
-  if (/^\d+(\.\d+)?$/.test(rough)) return Math.round(Number(rough) * 1000)
-  const date = Date.parse(rough)
-  return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
 }
 
 /** `status` absent or no error status (inside a stream, or a 200 with an error in it): the body's own, or that of its kind. */

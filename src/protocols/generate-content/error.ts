@@ -4,6 +4,7 @@ import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
+import { headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { keep } from './own.ts'
@@ -60,7 +61,7 @@ export function isErrorBody(wire: unknown): boolean {
 }
 
 /** Total: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
+export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { code, message, word, details, at, fields = {} } = readBody(body)
   const told = code !== undefined && code >= 400 && code < 600 ? code : undefined
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
@@ -73,8 +74,8 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
     type: word,
     code: asString(ofType(list, 'ErrorInfo')?.['reason']),
     param: fieldOf(list),
-    requestId: headers['x-request-id'] ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
-    retryAfterMs: retryAfter(headers, list),
+    requestId: headerOf(headers, 'x-request-id') ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
+    retryAfterMs: retryAfter(list) ?? retryHint(headers, now),
     details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
     protocol: name,
     raw: body,
@@ -151,13 +152,9 @@ function fieldOf(details: readonly JsonObject[]): string | undefined {
   return isObject(first) ? asString(first['field']) : undefined
 }
 
-function retryAfter(headers: Record<string, string>, details: readonly JsonObject[]): number | undefined {
+function retryAfter(details: readonly JsonObject[]): number | undefined {
   const delay = /^(\d+(?:\.\d+)?)s$/.exec(asString(ofType(details, 'RetryInfo')?.['retryDelay']) ?? '')
-  if (delay) return Math.round(Number(delay[1]) * 1000)
-  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '')
-  if (Number.isFinite(ms)) return ms
-  const seconds = headers['retry-after'] ?? ''
-  return /^\s*\d+(?:\.\d+)?\s*$/.test(seconds) ? Math.round(Number(seconds) * 1000) : undefined
+  return delay ? Math.round(Number(delay[1]) * 1000) : undefined
 }
 
 /** The status that says it here. */

@@ -4,6 +4,7 @@ import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
+import { headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import { keep } from './own.ts'
@@ -42,7 +43,7 @@ const tooLong = /prompt is too long|input length and `max_tokens` exceed context
 const threadCode = 'thread_unsupported_request'
 
 /** Total: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
+export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { type, message, details, requestId, fields, at } = readBody(body)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
   const row = type === undefined ? undefined : byType.get(type)
@@ -53,8 +54,8 @@ export function decodeError({ status, headers, body }: WireError): Decoded<Canon
     message: message || `the upstream answered with status ${status}`,
     type,
     code,
-    requestId: headers['request-id'] ?? requestId,
-    retryAfterMs: retryAfter(headers),
+    requestId: headerOf(headers, 'request-id') ?? requestId,
+    retryAfterMs: retryHint(headers, now),
     details,
     protocol: name,
     raw: body,
@@ -105,13 +106,6 @@ function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...b
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
-
-function retryAfter(headers: Record<string, string>): number | undefined {
-  const ms = Number.parseFloat(headers['retry-after-ms'] ?? '')
-  if (Number.isFinite(ms)) return ms
-  const seconds = Number.parseFloat(headers['retry-after'] ?? '')
-  return Number.isFinite(seconds) && /^[\d.\s]+$/.test(headers['retry-after'] ?? '') ? Math.round(seconds * 1000) : undefined
-}
 
 /** The status that says it here: overload has one of its own. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {

@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
+import { headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -128,11 +129,11 @@ function kindOf(code: unknown, type: unknown, status: number | undefined): Error
 }
 
 /** Total: any body becomes an error that keeps its status. */
-export function decodeError({ status, headers, body }: WireError): Decoded<CanonicalError> {
+export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const parsed = typeof body === 'string' ? (parseObject(body) ?? body) : body
   const error = readError(parsed, status >= 400 ? status : undefined)
   const requestId = headerOf(headers, 'x-request-id')
-  const retryAfterMs = retryAfter(headers)
+  const retryAfterMs = retryHint(headers, now)
   const more = defined({ requestId, retryAfterMs })
   return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
 }
@@ -170,7 +171,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
     details,
-    retryAfterMs: headers && retryAfter(textsOf(headers)),
+    retryAfterMs: headers && retryHint(textsOf(headers), undefined),
     protocol,
     raw: body,
     at: placeOf(body, inner !== holder),
@@ -265,17 +266,4 @@ export function failureOf(error: CanonicalError): JsonObject {
   if (error.protocol === protocol && typeof code === 'string') return { code, message }
   const word = rows[error.kind].code
   return { code: word !== null && (failureCodes.has(word) || error.kind === 'context_length' || error.kind === 'overloaded') ? word : 'server_error', message }
-}
-
-function headerOf(headers: Record<string, string>, name: string): string | undefined {
-  if (Object.hasOwn(headers, name)) return headers[name]
-  for (const [key, value] of Object.entries(headers)) if (key.toLowerCase() === name) return value
-  return undefined
-}
-
-function retryAfter(headers: Record<string, string>): number | undefined {
-  const ms = Number.parseFloat(headerOf(headers, 'retry-after-ms') ?? '')
-  if (Number.isFinite(ms) && ms >= 0) return ms
-  const seconds = Number(headerOf(headers, 'retry-after') ?? Number.NaN)
-  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined
 }
