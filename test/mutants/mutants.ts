@@ -351,9 +351,9 @@ export const mutants: Mutant[] = [
   { fault: 'a spent quota is a rate limit', room: responses, find: "['insufficient_quota', 'quota'],", replace: "['insufficient_quota', 'rate_limit']," },
   {
     fault: 'seconds to wait are milliseconds',
-    room: responses,
-    find: 'return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : undefined',
-    replace: 'return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined',
+    room: 'kit',
+    find: 'return Math.round(Number(rough) * 1000)',
+    replace: 'return Math.round(Number(rough))',
   },
   {
     fault: 'the part that the limit cut off is completed',
@@ -607,7 +607,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'input that was cut inside a wrapper is lost',
     room: 'translate',
-    find: "if (phase !== 'after' && held) emit(",
+    find: 'if (held) emit(',
     replace: 'if (false as boolean) emit(',
   },
   { fault: 'a broken frame goes in silence', room: 'translate', find: "report.add('stream.unreadable-frame', undefined)", replace: '' },
@@ -645,11 +645,11 @@ export const mutants: Mutant[] = [
   },
   // ---- stream machines, totality, notes
   { fault: 'a stream that stopped early is done', room: chat, find: "(clean || settings.truncated === 'length')", replace: '(clean || true)' },
-  { fault: 'a reply whose stream only stopped is clean', room: chat, find: '(told && calls.every(', replace: '(calls.every(' },
+  { fault: 'a reply whose stream only stopped is clean', room: chat, find: '(told && !suspect && calls.every(', replace: '(!suspect && calls.every(' },
   {
     fault: 'what a stream failed with is passed over',
     room: chat,
-    find: "else if (wire['error']) readFailure(state, wire, emit)",
+    find: "else if (wire['error']) readFailure(state, { error: decodeErrorBody(wire) }, emit)",
     replace: "else if (wire['error']) return",
   },
   { fault: 'segments of a streamed reasoning run into one', room: chat, find: 'gap ? `\\n\\n${delta.text}` : delta.text', replace: 'delta.text' },

@@ -98,7 +98,8 @@ function leavesItem(part: Part, { target }: Writing): boolean {
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
   const content = flatMap(parts, (part): JsonObject[] => {
-    if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && (part.signature || part.logprobs))) return encodeContent(part, message.role, w)
+    if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && (part.signature || part.logprobs)))
+      return encodeContent(part, message.role, w)
     w.report.ext(part.ext, part.at)
     w.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
     if (part.signature) w.report.add('reasoning.foreign-signature', part.at, 'signature')
