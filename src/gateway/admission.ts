@@ -1,6 +1,6 @@
 import type { Protocol } from '../protocol.ts'
 import type { Service } from './ask.ts'
-import { credentialOf } from './credential.ts'
+import { credentialsOf } from './credential.ts'
 import { Refusal, refuse } from './error.ts'
 import type { Identity } from './hooks.ts'
 import { createKeyRing } from './keys.ts'
@@ -43,8 +43,9 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
   }
 
   async function decide({ headers, query, method, path, local }: GatewayRequest, { address }: Protocol): Promise<Identity> {
-    const credential = credentialOf(address, headers, query)
-    if (credential !== undefined && credential.length > longestCredential) throw unauthorized(credential)
+    const credentials = credentialsOf(address, headers, query)
+    const [credential] = credentials
+    if (credentials.some(({ length }) => length > longestCredential)) throw unauthorized(credential)
     if (hooks.authenticate) {
       const decided = await hooks.authenticate(credential, { method, path, headers })
       if (decided) return decided
@@ -55,9 +56,11 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
       if (local) return {}
       throw refuse(401, 'authentication', 'this gateway has no keys, so it serves clients on its own machine only: configure "keys", or say "auth": "none"')
     }
-    const identity = credential === undefined ? undefined : keys.find(credential)
-    if (!identity) throw unauthorized(credential)
-    return identity
+    for (const shown of credentials) {
+      const identity = keys.find(shown)
+      if (identity) return identity
+    }
+    throw unauthorized(credential)
   }
 }
 

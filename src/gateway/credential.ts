@@ -1,20 +1,24 @@
-import type { Address, Headers, Protocol } from '../protocol.ts'
+import type { Address, Headers } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
-const all: readonly Protocol[] = Object.values(protocols)
+const addresses: readonly Address[] = Object.values(protocols).map(({ address }) => address)
 
 /** Where any protocol's clients show keys. */
-const headers: ReadonlySet<string> = new Set(all.flatMap(({ address }) => address.keyPlaces.headers))
-const parameters: ReadonlySet<string> = new Set(all.flatMap(({ address }) => address.keyPlaces.query))
+const headers: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.headers))
+const parameters: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.query))
 
-/** The key that a client shows in its protocol's own way, or in any other's: tools mix them up. */
-export function credentialOf(address: Address, shown: Headers, query: URLSearchParams): string | undefined {
-  for (const { keyPlaces } of [address, ...all.map(one => one.address)]) {
-    const own = keyPlaces.headers.map(name => shown[name]).find(Boolean) ?? bearer(shown['authorization'])
-    const found = own ?? keyPlaces.query.map(name => query.get(name)).find(Boolean)
-    if (found) return found
+/** The keys that a client shows, first the one in its protocol's own way: tools mix the places up, or fill several. */
+export function credentialsOf(address: Address, shown: Headers, query: URLSearchParams): string[] {
+  const found: string[] = []
+  const add = (credential: string | null | undefined) => {
+    if (credential && !found.includes(credential)) found.push(credential)
   }
-  return undefined
+  for (const { keyPlaces } of [address, ...addresses]) {
+    for (const name of keyPlaces.headers) add(shown[name])
+    add(bearer(shown['authorization']))
+    for (const name of keyPlaces.query) add(query.get(name))
+  }
+  return found
 }
 
 function bearer(authorization: string | undefined): string | undefined {

@@ -22,6 +22,7 @@ describe.each(hosts)('through %s', (_, start) => {
     ['bearer in lower case', { authorization: 'bearer key-of-bob' }],
     ['x-api-key', { 'x-api-key': 'key-of-bob' }],
     ['x-goog-api-key', { 'x-goog-api-key': 'key-of-bob' }],
+    ['bearer, beside a key of somebody else where keys of the protocol stand', { authorization: 'Bearer key-of-bob', 'x-api-key': 'sk-of-another-service' }],
   ])('a key is taken as %s on every path', async (_, headers) => {
     const ask = await start(config)
     for (const protocol of Object.keys(paths) as Protocol[]) expect((await ask(...asking(protocol, { model: 'demo' }, headers))).status).toBe(200)

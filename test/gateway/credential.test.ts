@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { credentialOf, isKeyHeader, isKeyParameter } from '../../src/gateway/credential.ts'
+import { credentialsOf, isKeyHeader, isKeyParameter } from '../../src/gateway/credential.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { asking, hosts, one, type Protocol, pairs, paths, post, replies, sendJson, upstream } from './support.ts'
 
@@ -19,7 +19,12 @@ test.each<[string, Record<string, string>, string, string | undefined]>([
   ['a bearer of two words, which is none', { authorization: 'Bearer a b' }, '', undefined],
   ['nothing at all', {}, '', undefined],
 ])('a key is found in %s', (_, headers, query, key) => {
-  expect(credentialOf(address, headers, new URLSearchParams(query))).toBe(key)
+  expect(credentialsOf(address, headers, new URLSearchParams(query))[0]).toBe(key)
+})
+
+test('all that are shown are found, each once', () => {
+  const headers = { 'x-own-key': 'own', authorization: 'Bearer b', 'x-api-key': 'own' }
+  expect(credentialsOf(address, headers, new URLSearchParams('own=q'))).toEqual(['own', 'b', 'q'])
 })
 
 test.each(protocolNames)('%s declares where keys stand in lower case, and none of these places is passed on', name => {
