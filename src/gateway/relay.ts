@@ -117,7 +117,7 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
     // The reply is complete: the client need not wait until the upstream closes.
     const owed = translator.end()
     drain(from.body, stop)
-    complete(translator.finished ? undefined : failedStream(translator.error ?? endedEarly))
+    complete(cutOff(translator) ?? failedEnd(translator))
     return plus(out, owed)
   }
 
@@ -165,9 +165,9 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
   function finish(from: Source): Chunk {
     const { translator } = from
     const owed = translator.end()
-    const failure = translator.finished ? undefined : failedStream(translator.error ?? endedEarly)
-    if (failure && !committed) throw failure
-    complete(failure)
+    const cut = cutOff(translator)
+    if (cut && !committed) throw cut
+    complete(cut ?? failedEnd(translator))
     return plus(held.length > 0 ? join(held, heldLength) : '', owed)
   }
 
@@ -238,6 +238,10 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
     .catch(() => {})
     .finally(() => clearTimeout(timer))
 }
+
+const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : failedStream(error ?? endedEarly))
+
+const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStream(error)
 
 const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'the upstream ended the stream before the reply was complete' }
 

@@ -1,4 +1,5 @@
-import type { CanonicalResponse } from '../canonical/response.ts'
+import type { CanonicalError } from '../canonical/error.ts'
+import type { CanonicalResponse, Finish } from '../canonical/response.ts'
 import type { commonNotes, Report } from './report.ts'
 
 /** Of a reply that failed, the error is all that is written: what else it told is noted. */
@@ -7,4 +8,9 @@ export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: P
   report.rest(beside, '')
   report.ext(ext, '')
   for (const { messages } of candidates) for (const { at, parts } of messages) if (parts.length > 0) report.add('field.unsupported', at)
+}
+
+/** What an answer failed with that says by its ending alone that it did. */
+export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
+  return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its answer' } : undefined
 }

@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import { noteUntold } from '../kit/failed-reply.ts'
+import { failedEnd, noteUntold } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
 import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
@@ -43,7 +43,9 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...outcomeOf(value) }
 }
 
-const outcomeOf = ({ usage, error }: Outcome): Outcome => ({ ...(usage && { usage }), ...(error && { error }) })
+function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish) }: CanonicalResponse): Outcome {
+  return { ...(usage && { usage }), ...(error && { error }) }
+}
 
 /**
  * An error answer of one protocol → another; status and retry hints are part of it.

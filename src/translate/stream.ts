@@ -3,6 +3,7 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
+import { failedEnd } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
 import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
 import { named, parseData } from '../sse/data.ts'
@@ -33,6 +34,8 @@ export type StreamTranslator = {
   readonly after: string
   /** What the stream failed with. Set before its first output when the upstream failed at once. */
   readonly error: CanonicalError | undefined
+  /** What its answer failed with by its own word, where it came to its end all the same. */
+  readonly failedEnd: CanonicalError | undefined
 }
 
 /** How many frames that do not even look like JSON are passed over before the stream counts as broken. */
@@ -55,7 +58,15 @@ export function createStreamReader(
 ) {
   const { streamDecoder, shortcut } = from
   const state = streamDecoder.initial(options)
-  const seen: { usage?: Usage; error?: CanonicalError; unheard: boolean; ended: boolean; clean: boolean; after: string } = {
+  const seen: {
+    usage?: Usage
+    error?: CanonicalError
+    failedEnd?: CanonicalError | undefined
+    unheard: boolean
+    ended: boolean
+    clean: boolean
+    after: string
+  } = {
     unheard: false,
     ended: false,
     clean: false,
@@ -78,7 +89,8 @@ export function createStreamReader(
     else if (event.type === 'error') {
       seen.error = event.error
       seen.unheard = event.unheard === true
-    } else if (event.type === 'end') {
+    } else if (event.type === 'finish') seen.failedEnd ??= failedEnd(event.finish)
+    else if (event.type === 'end') {
       if (cutBy && !event.clean && !seen.error) take({ type: 'error', error: cutBy })
       seen.ended = true
       seen.clean = event.clean
@@ -286,6 +298,9 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     get error() {
       return reader.seen.error
     },
+    get failedEnd() {
+      return reader.seen.failedEnd
+    },
   }
 }
 
@@ -353,6 +368,9 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     },
     get error() {
       return reader.seen.error
+    },
+    get failedEnd() {
+      return reader.seen.failedEnd
     },
   }
 }

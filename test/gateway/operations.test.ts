@@ -71,6 +71,27 @@ describe.each(hosts)('through %s', (_, start) => {
       }
   })
 
+  test.each(pairs.filter(([client, served]) => served === 'chat-completions' && client !== served))(
+    'an answer that ends in the word error is a failure, whole or streamed: %s from %s',
+    async (client, served) => {
+      const answer = { index: 0, message: { role: 'assistant', content: 'par' }, finish_reason: 'error' }
+      const whole = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [answer] }
+      const frames = [
+        { id: 'c1', choices: [{ index: 0, delta: { content: 'par' }, finish_reason: null }] },
+        { id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'error' }] },
+      ].map(chunk => `data: ${JSON.stringify(chunk)}\n\n`)
+      for (const stream of [true, false]) {
+        const records: UsageRecord[] = []
+        const up = await upstream(stream ? sendStream([...frames, 'data: [DONE]\n\n']) : sendJson(200, whole))
+        const ask = await start(one(up.url, served), { onUsage: record => void records.push(record) })
+        const { status } = await ask(...asking(client, { stream }))
+        expect(status).toBe(stream ? 200 : 502)
+        await until(() => records.length === 1)
+        expect(records[0]).toMatchObject({ failure: 'internal' })
+      }
+    },
+  )
+
   test.each(pairs)('a whole reply that came to its end is no failure: %s from %s', async (client, served) => {
     const records: UsageRecord[] = []
     const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served), { onUsage: record => void records.push(record) })
