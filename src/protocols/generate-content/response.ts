@@ -215,7 +215,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     ...inside,
     ...((written.length > 0 || form?.['candidates'] === 'empty') && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
-    ...defined({ usageMetadata: encodeUsage(usage, serviceTier, report), modelVersion: model, responseId: id, createTime }),
+    ...defined({ usageMetadata: encodeUsage(usage, serviceTier, report), modelVersion: model || undefined, responseId: id || undefined, createTime }),
   }
   report.settle(wire)
   return { wire: wrapAgain(asItCame(wire, form?.['snake']), form?.['wrapper'], beside), notes: report.notes }

@@ -93,7 +93,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
 
 /** What every event says of the reply. */
 export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonObject {
-  return defined({ modelVersion: model, responseId: id, createTime: writeTime(createdAt) })
+  return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
 }
 
 /** Parts of one candidate. `beside`: what else is said of it. */

@@ -274,6 +274,11 @@ describe('a stream is written', () => {
     expect(text).toMatch(/^(data: \{[^\r\n]*\}\r\n\r\n){2}$/)
   })
 
+  test('an empty name of the model and an empty id are left out', () => {
+    const { wires } = write([{ type: 'text', text: 'a' }], { id: '', model: '' })
+    expect(Object.keys(wires[0] ?? {})).toEqual(['candidates'])
+  })
+
   test('the last event ends it, with counts and a part', () => {
     const { wires } = write([{ type: 'text', text: 'a' }], { usage: { input: 3, output: 2 } })
     expect(wires.at(-1)).toEqual({
