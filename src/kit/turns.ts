@@ -1,4 +1,4 @@
-import type { Message, Part } from '../canonical/message.ts'
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../canonical/message.ts'
 import { flatMap } from './flat-map.ts'
 
 /** The ids of all calls in a conversation. */
@@ -32,4 +32,30 @@ export function joinAssistants<Model extends string>(messages: readonly Message[
   }
   flush()
   return turns
+}
+
+/** What is done on the way. `earlier`: another result of the same call. */
+type Matching = { call?(call: ToolCallPart): void; result?(result: ToolResultPart, call: ToolCallPart, earlier: ToolResultPart | undefined): void }
+
+/** The result of each call that `model` makes, the last one where there are several. */
+export function matchResults<Role extends string>(turns: readonly Turn<Role>[], model: Role, on: Matching = {}): Map<ToolCallPart, ToolResultPart> {
+  const results = new Map<ToolCallPart, ToolResultPart>()
+  const open = new Map<string, { turn: Turn<Role>; calls: ToolCallPart[] }>()
+  for (const turn of turns)
+    for (const part of turn.parts) {
+      if (turn.role === model && part.type === 'tool-call') {
+        // One id for several calls of a turn: results come in the order of the calls.
+        const before = open.get(part.id)
+        if (before?.turn === turn) before.calls.push(part)
+        else open.set(part.id, { turn, calls: [part] })
+        on.call?.(part)
+      } else if (part.type === 'tool-result') {
+        const calls = open.get(part.callId)?.calls
+        const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
+        if (!call) continue
+        on.result?.(part, call, results.get(call))
+        results.set(call, part)
+      }
+    }
+  return results
 }

@@ -17,6 +17,7 @@ import { blocksOfProxy } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
 import { announce, type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './stream-content.ts'
+import { type Failure, isFlatError, mayTellFailure, unframed } from './stream-failure.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { flushTags, type Piece, splitTags, type Tags } from './think-tags.ts'
 import { decodeUsage } from './usage.ts'
@@ -124,17 +125,6 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
   },
 }
 
-/** Some servers send the error itself, without a frame around it. */
-const isFlatError = ({ object, type, choices }: JsonObject) => !choices && (object === 'error' || type === 'error')
-
-type Failure = Omit<Extract<CanonicalEvent, { type: 'error' }>, 'type'>
-
-/** No client looks for an error that stands elsewhere than under `error`, so it is put there. */
-function unframed(body: JsonObject): Failure {
-  const error = typeof body['message'] === 'string' ? body : { message: decodeErrorBody(body).message }
-  return { error: decodeErrorBody({ error }), unheard: true }
-}
-
 function readFailure(state: State, failure: Failure, emit: Emit<CanonicalEvent>): void {
   start(state, emit)
   emit({ type: 'error', ...failure })
@@ -198,7 +188,7 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
   }
   if (!known) {
     unknownEvent(state)
-    if (typeof chunk['message'] === 'string' || chunk['detail']) state.suspect = unframed(chunk)
+    if (mayTellFailure(chunk)) state.suspect = unframed(chunk)
     return
   }
   if (update) state.fields = { ...state.fields, ...update }

@@ -1,7 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
-import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
+import { joinAssistants, matchResults, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 import { isInner } from './writing.ts'
@@ -20,7 +20,7 @@ export type Pairs = Map<ToolResultPart, ToolCallPart>
  */
 export function groupTurns(messages: readonly Message[], report: GeminiReport, repair: Repair): { turns: Turn[]; pairs: Pairs; invented: ReadonlySet<Part> } {
   const joined: Turn[] = joinAssistants(withoutStaleResults(messages, report), 'model')
-  const answers = pair(joined)
+  const answers = matchResults(joined, 'model')
   const pairs: Pairs = new Map()
   for (const [call, result] of answers) pairs.set(result, call)
   const invented = new Set<Part>()
@@ -54,27 +54,6 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
     else if (results) results.sources.push(...turn.sources)
   }
   return { turns: flatMap(turns, splitOrphans), pairs, invented }
-}
-
-/** The result of each call. */
-function pair(turns: readonly Turn[]): Map<ToolCallPart, ToolResultPart> {
-  const answers = new Map<ToolCallPart, ToolResultPart>()
-  const open = new Map<string, { turn: Turn; calls: ToolCallPart[] }>()
-  for (const turn of turns)
-    for (const part of turn.parts) {
-      if (turn.role === 'model' && part.type === 'tool-call') {
-        // One id for several calls of a turn: results come in the order of the calls.
-        const before = open.get(part.id)
-        if (before?.turn === turn) before.calls.push(part)
-        else open.set(part.id, { turn, calls: [part] })
-      } else if (part.type === 'tool-result') {
-        const calls = open.get(part.callId)?.calls
-        const call = calls?.find(one => !answers.has(one)) ?? calls?.at(-1)
-        if (!call) continue
-        answers.set(call, part)
-      }
-    }
-  return answers
 }
 
 function answerOf(call: ToolCallPart, result: ToolResultPart | undefined, repair: Repair, { invented, pairs }: { invented: Set<Part>; pairs: Pairs }): Part[] {

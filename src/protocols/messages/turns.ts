@@ -1,7 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { joinAssistants, type Turn as TurnOf } from '../../kit/turns.ts'
+import { joinAssistants, matchResults, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 
@@ -22,8 +22,7 @@ export function groupTurns(
 ): { turns: Turn[]; ids: Map<Part, string>; invented: Set<Part> } {
   const joined: Turn[] = joinAssistants(messages, 'assistant')
   const pairs = pair(joined, report)
-  const placed = new Set<Part>()
-  for (const result of pairs.results.values()) placed.add(result)
+  const placed = new Set<Part>(pairs.results.values())
   const invented = new Set<Part>()
   const turns: Turn[] = []
   let results: Turn | undefined
@@ -64,30 +63,19 @@ export function groupTurns(
 
 /** Which result answers which call, and the id that both are written with. */
 function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
-  const results = new Map<ToolCallPart, ToolResultPart>()
   const ids = new Map<Part, string>()
   const used = new Set<string>()
-  const open = new Map<string, { turn: Turn; calls: ToolCallPart[] }>()
-  for (const turn of turns)
-    for (const part of turn.parts) {
-      if (turn.role === 'assistant' && part.type === 'tool-call') {
-        // One id for several calls of a turn: results come in the order of the calls.
-        const before = open.get(part.id)
-        if (before?.turn === turn) before.calls.push(part)
-        else open.set(part.id, { turn, calls: [part] })
-        const id = unused(fittingId(part.id), used)
-        ids.set(part, id)
-        if (id !== part.id) report.add('tool-call.id', part.at, 'id')
-      } else if (part.type === 'tool-result') {
-        const calls = open.get(part.callId)?.calls
-        const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
-        if (!call) continue
-        const earlier = results.get(call)
-        if (earlier) report.leave('tool-result.duplicate', earlier)
-        results.set(call, part)
-        ids.set(part, ids.get(call) ?? part.callId)
-      }
-    }
+  const results = matchResults(turns, 'assistant', {
+    call(part) {
+      const id = unused(fittingId(part.id), used)
+      ids.set(part, id)
+      if (id !== part.id) report.add('tool-call.id', part.at, 'id')
+    },
+    result(part, call, earlier) {
+      if (earlier) report.leave('tool-result.duplicate', earlier)
+      ids.set(part, ids.get(call) ?? part.callId)
+    },
+  })
   return { results, ids }
 }
 
