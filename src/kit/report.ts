@@ -62,7 +62,8 @@ export class Report<Table extends NoteTable> {
   /** As `add`, but the code is reported one time only for each field. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void {
     const path = this.#pathOf(at, field)
-    if (!this.notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) this.#pushAt(code, path, false)
+    const name = keysOf(path)
+    if (!this.notes.some(note => note.code === code && keysOf(note.path) === name)) this.#pushAt(code, path, false)
   }
 
   /** As `add`, for an object whose keys stand among those of its node where the source has no place of its own for it: then one note for each. */
@@ -169,10 +170,9 @@ export class Report<Table extends NoteTable> {
   }
 }
 
-/** The field that a path names; `''` for the member of a list. */
-function lastKeyOf(path: string): string {
-  const key = path.slice(path.lastIndexOf('/') + 1)
-  return /^\d+$/.test(key) ? '' : key
+/** A path without the numbers of the members that it leads through. */
+function keysOf(path: string): string {
+  return path.replaceAll(/\/\d+(?=\/|$)/g, '/')
 }
 
 type See = (value: object, keys: readonly PropertyKey[]) => void

@@ -93,6 +93,11 @@ const untold: Untold[] = [
   },
   {
     to: 'chat-completions',
+    why: 'that reasoning without a proof is a summary is told beside the proof of a text alone, which comes last',
+    of: parts => thoughtsOf(parts).some(({ signature }) => !signature) && parts.some(part => part.type === 'text' && part.signature),
+  },
+  {
+    to: 'chat-completions',
     why: 'reasoning without a text stands in the details alone, which come last',
     of: parts => thoughtsOf(parts).some(({ segments }) => segments.every(({ text }) => text === '')),
   },

@@ -740,7 +740,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'what is noted once is noted each time',
     room: 'kit',
-    find: 'if (!this.notes.some(note => note.code === code && lastKeyOf(note.path) === lastKeyOf(path))) this.#pushAt',
+    find: 'if (!this.notes.some(note => note.code === code && keysOf(note.path) === name)) this.#pushAt',
     replace: 'this.#pushAt',
   },
   {

@@ -57,9 +57,13 @@ export function encodeReasoningSpec(
   const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
   if (off) {
     hide()
-    if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, maxTokens }
-    report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : 'reasoning.budgetTokens')
-    return { maxTokens }
+    if (budgetTokens) report.add('reasoning.off', undefined, 'reasoning.budgetTokens')
+    // An effort is about all of the answer; models that take budgets have none.
+    if (manual && effort !== undefined && effort !== 'none') report.add('reasoning.off', undefined, 'reasoning.effort')
+    const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
+    if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
+    report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
+    return beside
   }
   const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
   if (!wanted) {
@@ -76,8 +80,7 @@ export function encodeReasoningSpec(
     }
     return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
   }
-  const named = effort === 'minimal' ? 'low' : (effort ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined))
-  if (effort === 'minimal') report.add('reasoning.effort', undefined, 'reasoning.effort')
+  const named = knownEffort(effort, report) ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined)
   if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
   if (yields) {
     hide()
@@ -87,6 +90,13 @@ export function encodeReasoningSpec(
   const thinking = mode === 'between_tools' ? { type: mode } : bound(show({ type: 'adaptive' }), options)
   if (mode === 'between_tools') hide()
   return { thinking, ...defined({ effort: named }), maxTokens }
+}
+
+/** Less than the least is not known here. */
+function knownEffort(effort: string | undefined, report: MessagesReport): string | undefined {
+  if (effort !== 'minimal') return effort
+  report.add('reasoning.effort', undefined, 'reasoning.effort')
+  return 'low'
 }
 
 /** What becomes of thinking that does not fit its prefix; only thinking that there is can be bound. */

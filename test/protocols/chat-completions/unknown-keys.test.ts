@@ -27,7 +27,7 @@ const beside = (delta: object, given: object) => {
 }
 
 describe('keys of probabilities that nobody knows', () => {
-  const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank']
+  const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank', '/choices/0/logprobs/content/0/rank']
 
   test('are kept in the whole reply, also when something else was edited', () => {
     const wire = reply({}, { logprobs: { ...logprobs, more: 1 } })
@@ -38,8 +38,15 @@ describe('keys of probabilities that nobody knows', () => {
     expect(chatCompletions.encodeResponse(value).wire).toMatchObject({ choices: [{ logprobs: { content: [{ ...token, rank: 3 }], refusal: null, more: 1 } }] })
   })
 
-  test('are told once elsewhere', () => {
+  test('are told once elsewhere, of the tokens and of what else they might have been', () => {
     expect(whole(reply({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual([...places, '/choices/0/logprobs/more'].sort())
+  })
+
+  test('are told also where something else has a key of that name', () => {
+    const body = reply({}, { logprobs })
+    expect(whole({ ...body, service: { rank: 1 }, usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, rank: 1 } }, 'responses').sort()).toEqual(
+      [...places, '/service', '/usage/rank'].sort(),
+    )
   })
 
   test('are part of what has no place in messages', () => {

@@ -76,6 +76,10 @@ export const messagesExamples: Record<string, Example> = {
   ),
   'reasoning.disabled-unsigned-loop': fromChat(chat.request({ ...older, reasoning_effort: 'low', messages: [user, called('c1'), result('c1')] })),
   'reasoning.forced-tool': fromChat(chat.request({ reasoning_effort: 'low', tools: [chat.tool('look')], tool_choice: 'required' })),
+  'reasoning.off': request('generate-content')({
+    ...gemini.request({ generationConfig: { maxOutputTokens: 50, thinkingConfig: { thinkingBudget: 0, thinkingLevel: 'LOW' } } }),
+    model: 'claude-sonnet-4-5',
+  }),
   'reasoning.effort': fromChat(chat.request({ reasoning_effort: 'minimal' })),
   'reasoning.effort-as-budget': fromChat(chat.request({ ...older, max_completion_tokens: 4000, reasoning_effort: 'low' })),
   'reasoning.no-room': fromChat(chat.request({ ...older, max_completion_tokens: 500, reasoning_effort: 'low' })),

@@ -21,6 +21,7 @@ export const shown: Record<string, Record<string, string>> = {
     'finish.truncated-as-length': '/incomplete_details',
   },
   messages: {
+    'reasoning.off': '/thinking',
     'system.hoisted': '/system',
     'reasoning.prefix-mismatch': '/choices/0/message/content',
     'tool_choice.not-allowed': '/choices/0/message/tool_calls/0',
