@@ -1,7 +1,7 @@
 import { checkAddress } from '../address/check.ts'
 import { idsInAny } from '../address/listed.ts'
 import { isVersion, urlOf } from '../address/paths.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject, type JsonObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { type Asker, gist, type Heard, isHtml, mendOf, parsed } from './ask.ts'
@@ -75,7 +75,7 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
     return tell('the listing', 'warned', gist(heard), { mend: 'This service lists no models: clients that offer a choice of models will have none.' })
   if (heard.status !== 200) return failed(isRefused(heard) ? 'the key' : 'the listing', gist(heard))
   tell('the key', 'passed', offer.key === undefined ? 'none was asked for' : 'accepted')
-  const ids = idsInAny(body)
+  const ids = await idsOf(body, { ...offer, protocol: shownAs })
   if (ids.includes(model)) tell('the model is listed', 'passed', model)
   else
     tell('the model is listed', 'warned', `«${model}» is not among ${ids.length}: ${ids.slice(0, 8).join(', ')}${ids.length > 8 ? ' …' : ''}`, {
@@ -96,8 +96,17 @@ async function checkWrongKey(offer: Offer, tell: Tell): Promise<Point> {
 
 /** The ids of the models that a service lists. @throws Error that says what to change */
 export async function listed(offer: Offer): Promise<string[]> {
-  const { heard } = await askListing(offer)
+  const { heard, shownAs } = await askListing(offer)
   const body = parsed(heard.text)
   if (heard.status !== 200 || !isObject(body)) throw new Error(`${heard.asked}: ${gist({ ...heard, text: isHtml(heard) ? '' : heard.text })}. ${mendOf(heard)}`)
-  return idsInAny(body)
+  return idsOf(body, { ...offer, protocol: shownAs })
+}
+
+/** The ids of a listing, of all that there are where this is its first page. */
+async function idsOf(page: JsonObject, { ask, service, key, protocol: { address } }: Offer & { protocol: Protocol }): Promise<string[]> {
+  const goesOn = page['has_more'] === true || typeof page['nextPageToken'] === 'string'
+  if (!goesOn || address.listing === undefined) return idsInAny(page)
+  const heard = await ask(urlOf(service, address.listing), { headers: address.upstreamHeaders(key, undefined) })
+  const all = heard.status === 200 ? idsInAny(parsed(heard.text)) : []
+  return all.length > 0 ? all : idsInAny(page)
 }

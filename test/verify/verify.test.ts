@@ -126,6 +126,20 @@ test.each<[string, string, () => object]>([
   expect(await listModels({ base, key: 'client-secret' })).toEqual(['m'])
 })
 
+test.each<[string, string, string, (id: string) => object]>([
+  ['Messages', 'x-api-key', 'limit', id => ({ data: [{ type: 'model', id }], has_more: true })],
+  ['Gemini', 'x-goog-api-key', 'pageSize', id => ({ models: [{ name: `models/${id}` }], nextPageToken: 'n' })],
+])('the pages of a listing as the %s API has them are asked for at once', async (_, header, size, page) => {
+  const base = await listen((request, response) => {
+    const isAll = new URL(request.url ?? '', 'http://local').searchParams.get(size) === '1000'
+    const status = request.headers[header] !== 'client-secret' ? 401 : /\/models(?:\?|$)/.test(request.url ?? '') ? 200 : 404
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(status === 200 ? page(isAll ? 'm' : 'other') : { error: { message: 'no' } }))
+  })
+  expect(found(await run(base, { key: 'client-secret' }), 'the model is listed')).toMatchObject({ result: 'passed' })
+  expect(await listModels({ base, key: 'client-secret' })).toEqual(['m'])
+})
+
 const html = '<!doctype html><title>Console</title>'
 const whole = replies['chat-completions']
 const callOf = (args: string) => ({

@@ -2,8 +2,8 @@ import { defined } from '../../kit/defined.ts'
 import { isObject } from '../../kit/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
-/** Calls are words behind the model, which stands in the path. */
-const call = /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+):(\w+)$/
+/** Calls are words behind the model, which stands in the path; some clients escape the colon between them. */
+const call = /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+)(?::|%3[Aa])(\w+)$/
 const operations = new Map([
   ['generateContent', { operation: 'generate', stream: false }],
   ['streamGenerateContent', { operation: 'generate', stream: true }],

@@ -16,6 +16,8 @@ describe('the path says the model and what is asked of it', () => {
     ['/v1/projects/p/locations/us/publishers/google/models/m:generateContent', { operation: 'generate', model: 'm', stream: false }],
     ['/v1beta/models/llama3:8b:generateContent', { operation: 'generate', model: 'llama3:8b', stream: false }],
     ['/v1beta/models/vendor%2Fmodel:generateContent', { operation: 'generate', model: 'vendor/model', stream: false }],
+    ['/v1beta/models/m%3AstreamGenerateContent?alt=sse', { operation: 'generate', model: 'm', stream: true }],
+    ['/v1beta/models/llama3%3a8b%3agenerateContent', { operation: 'generate', model: 'llama3:8b', stream: false }],
     ['/v1beta/models/m:embedContent', undefined],
     ['/v1beta/models/m', undefined],
     ['/v1beta/models', undefined],
