@@ -1,4 +1,8 @@
 import type { Protocol } from '../protocol.ts'
+import { named, parseData } from '../sse/data.ts'
+import { createFrameParser } from '../sse/parse.ts'
+import { createFrameRewriter } from '../sse/rewrite.ts'
+import { createTextReader } from '../sse/text.ts'
 import type { Service, Trace } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
 import { addressed, failureOf, linked, readSome, readWhole, unreachable, watch } from './call.ts'
@@ -73,7 +77,7 @@ async function forward(
     const type = answer.headers['content-type'] ?? 'application/json'
     const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }
     // A reply that is still being made, told from its beginning.
-    if (/^text\/event-stream/i.test(type)) return { ...out, body: told(watched(answer.body), protocol, request, trace) }
+    if (/^text\/event-stream/i.test(type)) return { ...out, body: told(renamedFrames(watched(answer.body), protocol, model), protocol, request, trace) }
     const bytes = await readWhole({ answer, watched })
     return { ...out, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
   } catch (error) {
@@ -83,6 +87,25 @@ async function forward(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Only frames that name a model are written anew: it may begin in the middle of a reply, so nobody could follow what it says. */
+async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, { frames, withModel }: Protocol, model: string | undefined) {
+  if (model === undefined) return yield* body
+  const bytes = createTextReader()
+  const rewriter = createFrameRewriter(frame => {
+    if (!frame.includes('"model"')) return frame
+    let written = frame
+    const parser = createFrameParser(({ data, event }) => {
+      const wire = parseData(data)
+      if (wire !== undefined) written = frames.write(withModel(named(wire, event), model))
+    })
+    parser.push(frame)
+    parser.end()
+    return written
+  })
+  for await (const chunk of body) yield rewriter.push(bytes.read(chunk))
+  yield rewriter.push(bytes.end()) + rewriter.end()
 }
 
 /** The exchange is over when the stream is, or when it is given up. */

@@ -7,8 +7,8 @@ import { failedEnd } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
 import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
 import { named, parseData } from '../sse/data.ts'
-import { createFrameFilter } from '../sse/filter.ts'
 import { createFrameParser, type Frame } from '../sse/parse.ts'
+import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
 import { translateNotes } from './notes.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
@@ -309,7 +309,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const reader = createStreamReader(protocol, options, () => {})
   const bytes = createTextReader()
   // Comments fall out with the counts: they are no beginning of an answer.
-  const filter = hideUsage && streamUsage ? createFrameFilter(frame => !/^data/m.test(frame) || isCounts(frame, streamUsage)) : undefined
+  const filter = hideUsage && streamUsage ? createFrameRewriter(frame => (!/^data/m.test(frame) || isCounts(frame, streamUsage) ? '' : frame)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
   /** The upstream said itself what it failed with. */
   const isTold = () => reader.seen.error?.protocol === protocol.name && !reader.seen.unheard

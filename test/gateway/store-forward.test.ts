@@ -186,6 +186,16 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await (await ask(`${path}/resp_1`)).json()).toMatchObject({ id: 'resp_1', model: 'm' })
     })
 
+    test('the model of one that is streamed again is told as the client knows it', async () => {
+      const named = streams.responses.map(frame => frame.replaceAll('"model":"m"', '"model":"theirs"'))
+      const odd = ': still there\n\ndata: no JSON\n\n'
+      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [], model: 'theirs' })), sendStream([odd, ...named]))
+      const ask = await start(one(seen.url, 'responses', memory, { channels: [{ name: 'up', model: 'theirs' }] }))
+      await ask(path, post({ ...requests.responses, background: true }))
+      expect(named).not.toEqual(streams.responses)
+      expect(await (await ask(`${path}/resp_1?stream=true`)).text()).toBe(odd + streams.responses.join(''))
+    })
+
     test('a request goes to the channel that keeps what it refers to, whoever comes first', async () => {
       const [first, second] = [await upstream(sendJson(200, reply('resp_1'))), await upstream(sendJson(200, reply('resp_2')))]
       const config = three({ chat: first.url, first: first.url, second: second.url }, memory)

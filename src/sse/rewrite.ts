@@ -1,5 +1,5 @@
-export type FrameFilter = {
-  /** What of the text is due, without the frames that are left out; a frame that is not whole yet is held. */
+export type FrameRewriter = {
+  /** What of the text is due; a frame that is not whole yet is held. */
   push(text: string): string
   /** What is left. */
   end(): string
@@ -7,8 +7,8 @@ export type FrameFilter = {
 
 const boundary = /\r\n\r\n|\n\n|\r\r/g
 
-/** Leaves out whole frames of text/event-stream; all others pass as they are. */
-export function createFrameFilter(isLeftOut: (frame: string) => boolean): FrameFilter {
+/** Gives each whole frame of text/event-stream, with the blank line behind it, as something else; `''` leaves it out. */
+export function createFrameRewriter(rewrite: (frame: string) => string): FrameRewriter {
   let held = ''
   return {
     push(text) {
@@ -19,8 +19,7 @@ export function createFrameFilter(isLeftOut: (frame: string) => boolean): FrameF
       for (let found = boundary.exec(held); found; found = boundary.exec(held)) {
         // A line feed may follow that belongs to this carriage return.
         if (found[0] === '\r\r' && boundary.lastIndex === held.length) break
-        const frame = held.slice(start, boundary.lastIndex)
-        if (!isLeftOut(frame)) out += frame
+        out += rewrite(held.slice(start, boundary.lastIndex))
         start = boundary.lastIndex
       }
       held = held.slice(start)
@@ -29,7 +28,7 @@ export function createFrameFilter(isLeftOut: (frame: string) => boolean): FrameF
     end() {
       const rest = held
       held = ''
-      return isLeftOut(rest) ? '' : rest
+      return rest && rewrite(rest)
     },
   }
 }
