@@ -3,7 +3,7 @@ import { outcomeOf, pointedAt } from './support/examples/example.ts'
 import { noteGroups } from './support/examples/index.ts'
 import { noteRows } from './tools/notes.ts'
 
-test.each(noteRows())('the README shows what becomes of an example: %s %s', (_group, _code, _kind, _meaning, example) => {
+test.each(noteRows())('docs/notes.md shows what becomes of an example: %s %s', (_group, _code, _kind, _meaning, example) => {
   expect(example).not.toMatch(/→ …|\n/)
 })
 

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { protocolNames, protocols } from '../src/protocols/index.ts'
 import { documentedOptions } from './tools/options.ts'
-import { generatedReadme } from './tools/readme.ts'
+import { generated, generatedPages } from './tools/readme.ts'
 
-test("the README's tables and code are what the code says now (npm run fix writes them)", () => {
-  expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toBe(generatedReadme())
+test.each(generatedPages)('the tables and the code of %s are what the code says now (npm run fix writes them)', page => {
+  expect(readFileSync(new URL(`../${page}`, import.meta.url), 'utf8')).toBe(generated(page))
 })
 
 describe.each(protocolNames)('%s is known', name => {

@@ -58,7 +58,7 @@ program
   .option('--context <file>', 'what --context-out wrote when the request was translated')
   .option('--context-out <file>', 'where to write what the translation of the answer needs')
   .option('--strict', 'refuse instead of dropping or approximating')
-  .option('--option <k=v>', 'an option of the translation, listed in the README; may be repeated', readOption, {})
+  .option('--option <k=v>', 'an option of the translation, listed in docs/options.md; may be repeated', readOption, {})
   .addHelpText('after', '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json')
   .action(translate)
 

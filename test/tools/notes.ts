@@ -5,7 +5,7 @@ import { leaves } from '../../src/testing/json.ts'
 import { at, type Example, outcomeOf, pointedAt } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
 
-/** Every note with what it means and a short example: rows of the README's table. */
+/** Every note with who makes it, its kind, what it means and a short example: rows of docs/notes.md. */
 export function noteRows(): string[][] {
   return noteGroups.flatMap(({ name, notes, examples }) =>
     Object.entries(notes).map(([code, { kind, reason }]) => [name, `\`${code}\``, kind, reason, examples[code] ? shown(code, examples[code]) : '']),

@@ -9,14 +9,17 @@ import { noteRows } from './notes.ts'
 import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
 
-const file = new URL('../../README.md', import.meta.url)
+/** Every page that holds something generated. */
+export const generatedPages = ['README.md', 'docs/notes.md', 'docs/options.md'] as const
+
+const fileOf = (page: string) => new URL(`../../${page}`, import.meta.url)
 const all: Protocol[] = Object.values(protocols)
 
-/** The README with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
-export function generatedReadme(): string {
-  const blocks: Record<string, string> = { mapping: mapping(), finish: finish(), notes: notes(), options: options() }
-  return readFileSync(file, 'utf8').replace(/<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
-    const block = name.endsWith('.ts') ? code(name) : blocks[name]
+/** The page with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
+export function generated(page: (typeof generatedPages)[number]): string {
+  const blocks: Record<string, () => string> = { mapping, finish, notes, options }
+  return readFileSync(fileOf(page), 'utf8').replace(/<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
+    const block = name.endsWith('.ts') ? code(name) : blocks[name]?.()
     return block === undefined ? whole : `<!-- ${name} -->\n${block}\n<!-- /${name} -->`
   })
 }
@@ -55,11 +58,24 @@ function notesOfEnding(protocol: Protocol, reason: FinishReason): Note[] {
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
 function notes(): string {
-  return table(['made by', 'code', 'kind', 'meaning', 'example'], noteRows())
+  return sections(['code', 'kind', 'meaning', 'example'], noteRows())
 }
 
 function options(): string {
-  return table(['of', 'option', 'values', 'meaning'], optionRows())
+  return sections(['option', 'values', 'meaning'], optionRows())
+}
+
+/** Of what belongs to no single protocol. */
+const titles: Record<string, string> = { all: 'Every protocol', any: 'Every target', translate: 'The translation itself' }
+
+/** A heading and a table for each name in the first cell of the rows, in the order in which they come. */
+function sections(head: string[], rows: string[][]): string {
+  const names = [...new Set(rows.map(([name = '']) => name))]
+  const section = (name: string) => {
+    const cells = rows.filter(([of]) => of === name).map(([, ...rest]) => rest)
+    return `## ${titles[name] ?? name}\n\n${table(head, cells)}`
+  }
+  return `\n${names.map(section).join('\n\n')}\n`
 }
 
 function outcome(protocol: Protocol, request: CanonicalRequest): string {
@@ -77,4 +93,4 @@ function describe(notes: Note[]): string {
   return [...new Set(notes.map(({ kind, code }) => `${kind}: \`${code}\``))].join(', ')
 }
 
-if (process.argv[1] === new URL(import.meta.url).pathname) writeFileSync(file, generatedReadme())
+if (process.argv[1] === new URL(import.meta.url).pathname) for (const page of generatedPages) writeFileSync(fileOf(page), generated(page))

@@ -21,7 +21,7 @@ const examplesOf: Record<ProtocolName, Record<string, Example>> = {
 /** `table` and `file`: where the codes and their examples stand. */
 export type NoteGroup = { name: string; notes: NoteTable; examples: Record<string, Example>; table: string; file: string }
 
-/** Every note there is, with an example of each: what the README shows and `notes.test.ts` demands. */
+/** Every note there is, with an example of each: what docs/notes.md shows and `notes.test.ts` demands. */
 export const noteGroups: NoteGroup[] = [
   ...protocolNames.map(name => group(name, protocols[name].notes, examplesOf[name], `src/protocols/${name}/notes.ts`)),
   group('any', commonNotes, commonExamples, 'src/kit/report.ts', 'common'),
