@@ -2,6 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { join } from './bytes.ts'
+import { type Clock, createClock, ping } from './clock.ts'
 import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts'
 
 type Chunk = string | Uint8Array
@@ -41,95 +42,145 @@ const maxHeld = 64 * 1024
 /** How long an upstream gets to close a reply that is complete, before its socket is given up. */
 const farewellMs = 1_000
 
-export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd }: RelayOptions): Relay {
-  const clock = createClock(keepAliveMs)
-  let source: Source | undefined
-  let opening: Promise<Source> | undefined
-  let pending: Promise<IteratorResult<Chunk>> | undefined
-  /** Something was sent, so that the status cannot change any more. */
-  let committed = false
-  /** A piece of the reply was sent. */
-  let answered = false
-  let done = false
-  let failed = false
-  let givenUp: Refusal | undefined
-  /** What is still to be said to a client that was not reading when it was given up. */
-  let farewell: Chunk = ''
-  const held: Uint8Array[] = []
-  let heldLength = 0
-  /** The last bytes sent, for pings go between frames only. */
-  let tail: Chunk = '\n\n'
+export function createRelay(options: RelayOptions): Relay {
+  return new RunningRelay(options)
+}
 
-  async function next(): Promise<IteratorResult<Chunk, undefined>> {
-    clock.sent()
-    while (!done) {
+class RunningRelay implements Relay {
+  readonly #options: RelayOptions
+  readonly #clock: Clock
+  /** Absent until the upstream has begun to answer. */
+  #source: Source | undefined
+  /** What is being waited for: the upstream's answer, then each chunk of it. */
+  #opening: Promise<Source> | undefined
+  #pending: Promise<IteratorResult<Chunk>> | undefined
+  /** Something was sent, so that the status cannot change any more. */
+  #committed = false
+  /** A piece of the reply itself was sent, not only pings. */
+  #answered = false
+  #done = false
+  #failed = false
+  #givenUp: Refusal | undefined
+  /** The last words to a client that was not reading when the exchange was given up. */
+  #farewell: Chunk = ''
+  /** Whole lines that wait for the first frame that says something. */
+  readonly #held: Uint8Array[] = []
+  #heldLength = 0
+  /** The last bytes sent: pings go between frames only. */
+  #tail: Chunk = '\n\n'
+
+  constructor(options: RelayOptions) {
+    this.#options = options
+    this.#clock = createClock(options.keepAliveMs)
+  }
+
+  async start(): Promise<AsyncIterable<Chunk>> {
+    let first: IteratorResult<Chunk, undefined> | undefined = await this.#next()
+    const iterator = {
+      next: () => {
+        if (!first) return this.#next()
+        const result = Promise.resolve(first)
+        first = undefined
+        return result
+      },
+      return: async () => {
+        this.giveUp(clientLeft())
+        return { value: undefined, done: true as const }
+      },
+    }
+    return { [Symbol.asyncIterator]: () => iterator }
+  }
+
+  giveUp(reason: Refusal): void {
+    if (this.#done) return
+    this.#opening?.catch(() => {})
+    this.#pending?.catch(() => {})
+    if (reason.error.kind === 'cancelled') {
+      this.#options.stop(reason)
+      this.#complete(reason)
+      return
+    }
+    this.#givenUp = reason
+    if (!this.#clock.interrupt(reason) && this.#committed) this.#farewell = this.#fail(reason)
+  }
+
+  async #next(): Promise<IteratorResult<Chunk, undefined>> {
+    const { keeping } = this.#options
+    this.#clock.sent()
+    while (!this.#done) {
       let out: Chunk
       try {
-        if (givenUp) throw givenUp
-        if (!source) {
-          opening ??= open()
-          const got = await clock.wait(opening, 0)
-          if (givenUp) throw givenUp
-          if (got !== ping) {
-            source = got
-            continue
-          }
-          out = protocol.frames.ping
-        } else {
-          pending ??= source.body.next()
-          const got = await clock.wait(pending, source.idleMs).catch(broken)
-          if (givenUp) throw givenUp
-          if (got === ping) {
-            if (!/\n\n$|\r\n\r\n$|\r\r$/.test(lastOf(tail))) {
-              clock.sent()
-              continue
-            }
-            out = protocol.frames.ping
-          } else {
-            pending = undefined
-            out = got.done ? finish(source) : take(source, got.value)
-          }
-        }
+        if (this.#givenUp) throw this.#givenUp
+        out = this.#source ? this.#chunkCame(this.#source, await this.#waitForChunk(this.#source)) : this.#answerCame(await this.#waitForAnswer())
       } catch (error) {
-        if (done && givenUp) break
-        out = fail(error)
+        if (this.#done && this.#givenUp) break
+        out = this.#fail(error)
       }
       if (out.length > 0) keeping?.sent(out)
-      if (done && !failed && source) await keeping?.whole(source.translator)
+      if (this.#done && !this.#failed && this.#source) await keeping?.whole(this.#source.translator)
       if (out.length > 0) {
-        committed = true
+        this.#committed = true
         return { value: out, done: false }
       }
     }
-    const rest = farewell
-    farewell = ''
+    const rest = this.#farewell
+    this.#farewell = ''
     return rest.length > 0 ? { value: rest, done: false } : { value: undefined, done: true }
   }
 
-  function take(from: Source, chunk: Chunk): Chunk {
-    const taken = answered ? through(from, chunk) : begin(from, chunk)
+  #waitForAnswer(): Promise<Source | typeof ping> {
+    this.#opening ??= this.#options.open()
+    return this.#clock.wait(this.#opening, 0)
+  }
+
+  #answerCame(got: Source | typeof ping): Chunk {
+    if (this.#givenUp) throw this.#givenUp
+    if (got === ping) return this.#options.protocol.frames.ping
+    this.#source = got
+    return ''
+  }
+
+  #waitForChunk(source: Source): Promise<IteratorResult<Chunk> | typeof ping> {
+    this.#pending ??= source.body.next()
+    return this.#clock.wait(this.#pending, source.idleMs).catch(broken)
+  }
+
+  #chunkCame(source: Source, got: IteratorResult<Chunk> | typeof ping): Chunk {
+    if (this.#givenUp) throw this.#givenUp
+    if (got !== ping) {
+      this.#pending = undefined
+      return got.done ? this.#finish(source) : this.#take(source, got.value)
+    }
+    if (/\n\n$|\r\n\r\n$|\r\r$/.test(lastOf(this.#tail))) return this.#options.protocol.frames.ping
+    // In the middle of a frame: the next time then.
+    this.#clock.sent()
+    return ''
+  }
+
+  #take(from: Source, chunk: Chunk): Chunk {
+    const taken = this.#answered ? this.#passOn(from, chunk) : this.#begin(from, chunk)
     const { translator, raw } = from
     const { error, finished } = translator
     // What an upstream says of its own failure goes on as it is; what comes after something that is no reply does not.
     if (!finished && (!error || (raw && error.protocol !== undefined))) return taken
-    const whole = held.length > 0 ? join(held, heldLength) : taken
+    const whole = this.#held.length > 0 ? this.#heldBytes() : taken
     const out = typeof whole === 'string' ? whole : upToEnd(whole, translator.after)
     // The reply is complete: the client need not wait until the upstream closes.
     const owed = translator.end()
-    drain(from.body, stop)
-    complete(cutOff(translator) ?? failedEnd(translator))
+    drain(from.body, this.#options.stop)
+    this.#complete(cutOff(translator) ?? failedEnd(translator))
     return plus(out, owed)
   }
 
-  function through({ translator, raw }: Source, chunk: Chunk): Chunk {
+  #passOn({ translator, raw }: Source, chunk: Chunk): Chunk {
     const text = translator.push(chunk)
     if (!raw) return text
-    tail = chunk.length < 4 ? lastOf(tail) + lastOf(chunk) : chunk
+    this.#tail = chunk.length < 4 ? lastOf(this.#tail) + lastOf(chunk) : chunk
     return chunk
   }
 
-  /** Line by line until something of the reply is out: whether an early error has a status must not hang on how bytes were cut. */
-  function begin(from: Source, chunk: Chunk): Chunk {
+  /** Line by line until something of the reply is out: whether an early error has a status must not depend on how the bytes were cut. */
+  #begin(from: Source, chunk: Chunk): Chunk {
     const { translator, raw } = from
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
     let at = 0
@@ -138,93 +189,70 @@ export function createRelay({ protocol, open, keepAliveMs, keeping, stop, onEnd 
       const line = bytes.subarray(at, end)
       at = end
       const text = translator.push(line)
-      if (translator.error && !committed) throw failedStream(translator.error)
+      if (translator.error && !this.#committed) throw failedStream(translator.error)
       if (!raw) {
         if (!text) continue
-        answered = true
+        this.#answered = true
         return text + translator.push(bytes.subarray(at))
       }
-      const isNext = held.length === 0 || endsLine(held.at(-1))
-      held.push(line)
-      heldLength += line.length
-      if (heldLength < maxHeld && !(isNext && isBlank(line) && saysSomething(join(held, heldLength)))) continue
-      return release(from, bytes.subarray(at))
+      if (this.#hold(line)) return this.#release(from, bytes.subarray(at))
     }
     return ''
   }
 
-  function release(from: Source, rest: Uint8Array): Uint8Array {
-    answered = true
-    const before = join(held, heldLength)
-    held.length = 0
-    tail = before
-    return rest.length > 0 ? join([before, through(from, rest) as Uint8Array], before.length + rest.length) : before
+  /** May what is held go out now: a whole frame that says something, or more than may be held? */
+  #hold(line: Uint8Array): boolean {
+    const isNext = this.#held.length === 0 || endsLine(this.#held.at(-1))
+    this.#held.push(line)
+    this.#heldLength += line.length
+    return this.#heldLength >= maxHeld || (isNext && isBlank(line) && saysSomething(this.#heldBytes()))
+  }
+
+  #heldBytes(): Uint8Array {
+    return join(this.#held, this.#heldLength)
+  }
+
+  #release(from: Source, rest: Uint8Array): Uint8Array {
+    this.#answered = true
+    const before = this.#heldBytes()
+    this.#held.length = 0
+    this.#tail = before
+    return rest.length > 0 ? join([before, this.#passOn(from, rest) as Uint8Array], before.length + rest.length) : before
   }
 
   /** The upstream has closed. */
-  function finish(from: Source): Chunk {
-    const { translator } = from
+  #finish({ translator }: Source): Chunk {
     const owed = translator.end()
     const cut = cutOff(translator)
-    if (cut && !committed) throw cut
-    complete(cut ?? failedEnd(translator))
-    return plus(held.length > 0 ? join(held, heldLength) : '', owed)
+    if (cut && !this.#committed) throw cut
+    this.#complete(cut ?? failedEnd(translator))
+    return plus(this.#held.length > 0 ? this.#heldBytes() : '', owed)
   }
 
-  function fail(thrown: unknown): Chunk {
+  /** What is still to be sent of a stream that fails. @throws Refusal where nothing was sent yet: it becomes the answer */
+  #fail(thrown: unknown): Chunk {
+    const { protocol, stop } = this.#options
     const refusal = refusalOf(thrown, 'upstream')
     stop(refusal)
-    if (!committed) {
-      complete(refusal)
+    if (!this.#committed) {
+      this.#complete(refusal)
       throw refusal
     }
     const { error } = refusal
-    const owed = source ? plus(held.length > 0 ? join(held, heldLength) : '', source.translator.end(error)) : protocol.frames.failure(error)
+    const translator = this.#source?.translator
+    const owed = translator ? plus(this.#held.length > 0 ? this.#heldBytes() : '', translator.end(error)) : protocol.frames.failure(error)
     const left = error.kind === 'cancelled'
-    // What was silent or broke after its own end has said all there was to say.
-    complete(source?.translator.finished && !left ? undefined : refusal)
+    // A silence or a broken connection after the reply's own end takes nothing away from it.
+    this.#complete(translator?.finished && !left ? undefined : refusal)
     return left ? '' : owed
   }
 
-  function complete(failure: Refusal | undefined): void {
-    if (done) return
-    done = true
-    failed = failure !== undefined
-    clock.stop()
-    onEnd(failure, source?.translator)
-  }
-
-  function giveUp(reason: Refusal): void {
-    if (done) return
-    opening?.catch(() => {})
-    pending?.catch(() => {})
-    if (reason.error.kind === 'cancelled') {
-      stop(reason)
-      complete(reason)
-      return
-    }
-    givenUp = reason
-    if (!clock.interrupt(reason) && committed) farewell = fail(reason)
-  }
-
-  return {
-    async start() {
-      let first: IteratorResult<Chunk, undefined> | undefined = await next()
-      const iterator = {
-        next() {
-          if (!first) return next()
-          const result = Promise.resolve(first)
-          first = undefined
-          return result
-        },
-        async return() {
-          giveUp(clientLeft())
-          return { value: undefined, done: true as const }
-        },
-      }
-      return { [Symbol.asyncIterator]: () => iterator }
-    },
-    giveUp,
+  #complete(failure: Refusal | undefined): void {
+    if (this.#done) return
+    this.#done = true
+    this.#failed = failure !== undefined
+    this.#clock.stop()
+    this.#options.onEnd(failure, this.#source?.translator)
   }
 }
 
@@ -248,81 +276,6 @@ const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'th
 /** Whatever a connection breaks with, unless it was broken by us. */
 function broken(error: unknown): never {
   throw error instanceof Refusal ? error : new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
-}
-
-const ping = Symbol('ping')
-
-/** One timer for pings and for silence; it is set anew when it fires, not for each chunk. */
-function createClock(keepAliveMs: number) {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let due: { resolve(value: typeof ping): void; reject(error: Refusal): void; since: number; idleMs: number } | undefined
-  let setFor = 0
-  let lastOut = Date.now()
-  let waitingFor: unknown
-  let waitingSince = 0
-
-  function arm(): void {
-    if (!due) return
-    const soonest = Math.min(keepAliveMs ? lastOut + keepAliveMs : Infinity, due.idleMs ? due.since + due.idleMs : Infinity)
-    if (soonest === Infinity || (timer && setFor <= soonest)) return
-    clearTimeout(timer)
-    setFor = soonest
-    timer = setTimeout(fire, Math.max(1, soonest - Date.now()))
-  }
-
-  function fire(): void {
-    timer = undefined
-    const now = Date.now()
-    const waiting = due
-    // Taken before it is told: whoever took a ping may not be waiting any more.
-    due = undefined
-    if (waiting?.idleMs && now - waiting.since >= waiting.idleMs) waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
-    else if (waiting && keepAliveMs && now - lastOut >= keepAliveMs) waiting.resolve(ping)
-    else {
-      due = waiting
-      arm()
-    }
-  }
-
-  return {
-    /** The client took all it was given: from now on it is waiting. */
-    sent() {
-      lastOut = Date.now()
-    },
-    /** What the promise gives, or a ping when that takes too long. Silence is counted over pings. */
-    wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping> {
-      return new Promise((resolve, reject) => {
-        if (waitingFor !== promise) {
-          waitingFor = promise
-          waitingSince = Date.now()
-        }
-        const mine = { resolve, reject, since: waitingSince, idleMs }
-        due = mine
-        arm()
-        promise.then(
-          value => {
-            if (due === mine) due = undefined
-            resolve(value)
-          },
-          error => {
-            if (due === mine) due = undefined
-            reject(error)
-          },
-        )
-      })
-    },
-    /** Whoever waits hears this instead. Is anybody waiting? */
-    interrupt(reason: Refusal): boolean {
-      const waiting = due
-      due = undefined
-      waiting?.reject(reason)
-      return waiting !== undefined
-    },
-    stop() {
-      clearTimeout(timer)
-      due = undefined
-    },
-  }
 }
 
 function plus(out: Chunk, text: string): Chunk {
