@@ -1,7 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { Signatures } from '../protocol.ts'
 import { type History, historyOf } from '../translate/history.ts'
-import { createStreamReader } from '../translate/stream.ts'
+import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import type { Identity } from './hooks.ts'
 import { keepsItself } from './recall.ts'

@@ -4,7 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import type { Protocol } from '../protocol.ts'
 import { refuseIfStrict, type Settings } from './settings.ts'
-import { createStreamReader } from './stream.ts'
+import { createStreamReader } from './stream-reader.ts'
 
 /**
  * Stream → whole reply of the same protocol. A stream that failed gives the protocol's error body.

@@ -12,7 +12,7 @@ import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
-import { createStreamReader } from '../translate/stream.ts'
+import { createStreamReader } from '../translate/stream-reader.ts'
 import { type Asker, gist, type Heard, isHtml, mendOf, parsed, speaksOfModel } from './ask.ts'
 import type { Point, Tell } from './point.ts'
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { collectEvent, startCollecting } from '../../src/canonical/collect.ts'
 import type { CanonicalResponse, Finish } from '../../src/canonical/response.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
-import { createStreamReader } from '../../src/translate/stream.ts'
+import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { shared, skipReason, twins } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 

@@ -6,7 +6,7 @@ import type { GatewayConfig, Hooks } from '../../src/gateway/gateway.ts'
 import type { ConnectGateway } from '../../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../../src/index.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
-import { createStreamReader } from '../../src/translate/stream.ts'
+import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
 
 /** A request to the gateway; the path stands for the whole URL. */

@@ -611,7 +611,7 @@ export const mutants: Mutant[] = [
     replace: 'if (false as boolean) emit(',
   },
   { fault: 'a broken frame goes in silence', room: 'translate', find: "report.add('stream.unreadable-frame', undefined)", replace: '' },
-  { fault: 'a stream of broken frames goes on for ever', room: 'translate', find: '++unreadable >= unreadableLimit', replace: '++unreadable < 0' },
+  { fault: 'a stream of broken frames goes on for ever', room: 'translate', find: '++this.#unreadable >= unreadableLimit', replace: '++this.#unreadable < 0' },
   {
     fault: 'a cut stream of the same protocol ends as if whole',
     room: 'translate',
@@ -716,8 +716,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'an event that cannot be read brings the reader down',
     room: 'translate',
-    find: 'else if (TranslationError.is(error)) fail(',
-    replace: 'else if (error instanceof EvalError) fail(',
+    find: 'else if (TranslationError.is(error)) this.#failWith(',
+    replace: 'else if (error instanceof EvalError) this.#failWith(',
   },
   {
     fault: 'counts of a stream forget what was told before',
