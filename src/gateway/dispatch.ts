@@ -1,0 +1,121 @@
+import type { Operation } from '../protocol.ts'
+import type { Admission } from './admission.ts'
+import type { Ask, Service, Trace } from './ask.ts'
+import { readJson } from './body.ts'
+import { clientSettings } from './client-settings.ts'
+import { Refusal, refuse } from './error.ts'
+import { generate } from './exchange.ts'
+import type { Identity } from './hooks.ts'
+import { createListing, type Listing } from './listing.ts'
+import { namedIn } from './model-name.ts'
+import { compact, countTokens } from './own-calls.ts'
+import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
+import type { Route } from './route.ts'
+import { answerStored } from './stored.ts'
+
+/** The answer to a request whose route is known. @throws Refusal, TranslationError */
+export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayAnswer>
+
+type OpenRoute = Extract<Route, { kind: 'home' | 'page' | 'wrong-path' | 'wrong-method' }>
+type CallRoute = Extract<Route, { kind: Operation }>
+
+export function createDispatch(service: Service, admission: Admission): Dispatch {
+  const list = createListing(service)
+  return async (route, request, trace) => {
+    if (isOpen(route)) return answerOpen(service, route, request)
+    const identity = await admission.identify(request, route.protocol)
+    trace.identity = identity
+    if (isCounted(route)) await admission.count(identity)
+    return answerKnown(service, list, route, { request, identity, trace })
+  }
+}
+
+const isOpen = (route: Route): route is OpenRoute =>
+  route.kind === 'home' || route.kind === 'page' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
+
+/** Asking what there is does not count as a call. */
+const isCounted = (route: Exclude<Route, OpenRoute>) =>
+  route.kind !== 'list' && route.kind !== 'describe' && route.kind !== 'client-config' && !(route.kind === 'playground' && route.asked === 'state')
+
+/** What anybody is told. */
+async function answerOpen({ playground }: Service, route: OpenRoute, request: GatewayRequest): Promise<GatewayAnswer> {
+  switch (route.kind) {
+    case 'home':
+      return {
+        status: 200,
+        headers: { 'content-type': 'text/plain; charset=utf-8' },
+        body: 'wireglot: a gateway between the wire protocols of language models\n',
+      }
+    case 'page':
+      return playground.page()
+    case 'wrong-path':
+      throw refuse(404, 'not_found', route.message, { code: 'unknown_url' })
+    case 'wrong-method':
+      throw wrongMethod(request, route.allow)
+    default:
+      return route satisfies never
+  }
+}
+
+function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusal {
+  if (headers['upgrade'] !== undefined)
+    return new Refusal(
+      { status: 426, kind: 'invalid_request', message: 'no WebSocket here: use POST and server-sent events' },
+      { headers: { upgrade: 'HTTP/1.1', connection: 'upgrade' } },
+    )
+  return new Refusal({ status: 405, kind: 'invalid_request', message: `${method} is not allowed here: use ${allow}` }, { headers: { allow } })
+}
+
+/** What only clients that were let in are told. */
+async function answerKnown(
+  service: Service,
+  list: Listing,
+  route: Exclude<Route, OpenRoute>,
+  { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
+): Promise<GatewayAnswer> {
+  const { catalog, playground } = service
+  switch (route.kind) {
+    case 'list':
+      return jsonAnswer(route.protocol.address.list(await list(identity)))
+    case 'describe': {
+      const model = catalog.find(route.model, identity)
+      if (!model) throw unknownModel(route.model)
+      return jsonAnswer(route.protocol.address.describe(model))
+    }
+    case 'client-config':
+      return clientSettings(request, await list(identity))
+    case 'playground':
+      return route.asked === 'state' ? playground.state(identity, await list(identity)) : playground.translate(request)
+    case 'stored':
+      return answerStored(service, { ...route, request }, trace)
+    case 'generate':
+    case 'count-tokens':
+    case 'compact':
+      return answers[route.kind](service, await readAsk(service, route, { request, identity, trace }), trace)
+    default:
+      return route satisfies never
+  }
+}
+
+const answers = { generate, 'count-tokens': countTokens, compact }
+
+async function readAsk(
+  { config, catalog, hooks, attempt }: Service,
+  { kind: operation, protocol, ...told }: CallRoute,
+  { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
+): Promise<Ask> {
+  const body = await readJson(request, config.defaults)
+  const { outline } = body
+  const named = namedIn(body, told.model)
+  trace.modelAsked = named
+  const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
+  const candidates = catalog.candidates(routed ?? named, protocol, identity)
+  if (!candidates) throw unknownModel(named)
+  trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(outline) ?? false)
+  const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
+  return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
+}
+
+function unknownModel(model: string): Refusal {
+  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
+}
