@@ -114,7 +114,7 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const form = formOf(ext)
   const isOwn = own(ext) !== undefined
   noteBeside(part, report)
-  writing.calls.add(id)
+  writing.calls.set(id, part)
   const written = encodeCallId(id, towards, writing)
   if (written !== id) report.add('tool-call.id', at, 'id')
   const proof = encodeProof(part, written, { towards, writing })

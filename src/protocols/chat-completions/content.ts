@@ -1,4 +1,4 @@
-import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/message.ts'
+import type { MediaPart, Part, RefusalPart, TextPart, ToolCallPart } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
@@ -28,8 +28,8 @@ export type Writing = {
   invented?: Set<Part>
   /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */
   told?: Set<string>
-  /** Ids of the calls that were written. */
-  calls: Set<string>
+  /** The calls that were written, by id. */
+  calls: Map<string, ToolCallPart>
 }
 
 type Content = string | readonly ChatPart[] | null | undefined

@@ -13,7 +13,6 @@ import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
-import { keyOf } from './tools.ts'
 
 /** `messages` → canonical, one for one. */
 export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
@@ -186,7 +185,9 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
 
   const isOwn = own(ext) !== undefined
   // A call says the name; a result alone would take it along.
-  if (!isOwn && (name === undefined || !writing.told?.has(keyOf(name, namespace)))) report.rest({ name, namespace }, at)
+  const call = writing.calls.get(callId)
+  if (!isOwn && name !== call?.name) report.rest({ name }, at)
+  if (!isOwn && namespace !== call?.namespace) report.rest({ namespace }, at)
   const texts = isOwn ? [...content] : content.filter(inner => inner.type !== 'media')
   if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
   const blocks = encodeParts(texts.map(unmarked(report)), writing)

@@ -166,7 +166,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     isLost: name => isLost(name, value.tools, options),
     options,
     own: verbatim,
-    calls: new Set(),
+    calls: new Map(),
     nameOf,
     spaceOf: name => spaceOf(name, value.tools),
     told: new Set(),

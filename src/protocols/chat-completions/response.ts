@@ -186,7 +186,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
 
-  const writing = { report, options, own: verbatim, calls: new Set<string>(), nameOf: createNames(true).nameOf, stored: {} }
+  const writing = { report, options, own: verbatim, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))

@@ -149,7 +149,7 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
     const report = reportOf(state)
-    const images = encodeImage(head, { report, options: state.settings, own: own(head.ext) !== undefined, nameOf: name => name, calls: new Set() })
+    const images = encodeImage(head, { report, options: state.settings, own: own(head.ext) !== undefined, nameOf: name => name, calls: new Map() })
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return

@@ -43,7 +43,7 @@ export function createNames(
 const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
 
 /** Different for any two tools. */
-export const keyOf = (name: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${name}`
+const keyOf = (name: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${name}`
 
 /** All that declares tools: `tools`, the older `functions`, and the request field that stands for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {

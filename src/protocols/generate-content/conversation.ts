@@ -124,6 +124,8 @@ class OpenCalls {
       (called === undefined ? open[0] : undefined)
     if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
     this.#open = open.filter(one => one !== call)
+    // Whoever left it out of the call may say it with the result.
+    if (id !== undefined && call.idOrigin === 'synthesized' && ![...this.#asked].some(one => one.id === id)) call.id = id
     return call.id
   }
 

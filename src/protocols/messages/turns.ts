@@ -73,6 +73,7 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
     },
     result(part, call, earlier) {
       if (earlier) report.leave('tool-result.duplicate', earlier)
+      if (part.name !== undefined && part.name !== call.name) report.add('field.unsupported', part.at, 'name')
       ids.set(part, ids.get(call) ?? part.callId)
     },
   })

@@ -37,6 +37,7 @@ export const responsesNotes = {
   },
   'tool.namespace-description': { kind: 'synthesized', reason: 'a namespace must have a description', source: 'responses 4.1' },
   'tool_choice.unsupported': { kind: 'dropped', reason: 'this choice of tools cannot be said here', source: '2.6' },
+  'tool_choice.without-tools': { kind: 'dropped', reason: 'a choice of tools needs tools', source: '2.6' },
   'tool-result.error-flag': { kind: 'approximated', reason: 'there is no flag for a failed tool; its text is unchanged', source: '2.7' },
   'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result is told as text', source: '2.7' },
   'tool-result.call-id': { kind: 'approximated', reason: 'a result without the id of its call was paired by name', source: 'responses 12.6' },

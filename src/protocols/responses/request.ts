@@ -279,7 +279,7 @@ const forces = ({ mode }: ToolChoice) => mode === 'required' || mode === 'tool' 
 const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
 
 function noChoice({ report }: Writing): undefined {
-  report.add('tool_choice.unsupported', '', 'toolChoice.raw')
+  report.add('tool_choice.without-tools', '', 'toolChoice')
 }
 
 /** The text of the request's own field for instructions, when it can hold them. */

@@ -93,6 +93,7 @@ export const responsesExamples: Record<string, Example> = {
     stateless,
   ),
   'tool_choice.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look')], tool_choice: { type: 'novel' } }), {}, stateless),
+  'tool_choice.without-tools': fromBlocks(blocks.request({ tool_choice: { type: 'any' } }), {}, stateless),
   'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true }))), {}, stateless),
   'tool-result.flattened': fromBlocks(
     blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'thinking', thinking: 'hm', signature: seal }]))),
