@@ -8,6 +8,8 @@ const neutral = new Map<string, readonly unknown[]>([
   ['sampling.repetitionPenalty', [1]],
   ['sampling.frequencyPenalty', [0]],
   ['sampling.presencePenalty', [0]],
+  // «No limit», to servers that read a number so.
+  ['maxOutputTokens', [-1]],
   ['logprobs.top', [0]],
   ['output.verbosity', ['medium']],
   ['reasoning.context', ['auto']],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
-import { told, user, type Wire } from './asking.ts'
+import { asked, told, user, type Wire } from './asking.ts'
 import { others } from './support.ts'
 
 /** What a client says although it says nothing: the value that holds without it, too. */
@@ -10,6 +10,8 @@ const neutral: Record<ProtocolName, Wire[]> = {
     { top_p: 1 },
     { top_k: 0 },
     { top_k: -1 },
+    { max_tokens: -1 },
+    { max_completion_tokens: -1 },
     { min_p: 0 },
     { repetition_penalty: 1 },
     { frequency_penalty: 0 },
@@ -43,6 +45,7 @@ const neutral: Record<ProtocolName, Wire[]> = {
   responses: [
     { temperature: 1 },
     { top_p: 1 },
+    { max_output_tokens: -1 },
     { presence_penalty: 0 },
     { frequency_penalty: 0 },
     { top_logprobs: 0 },
@@ -96,6 +99,7 @@ const neutral: Record<ProtocolName, Wire[]> = {
     { generationConfig: {} },
     { generationConfig: { temperature: 1 } },
     { generationConfig: { candidateCount: 1 } },
+    { generationConfig: { topK: 0, maxOutputTokens: -1 } },
     { generationConfig: { stopSequences: [] } },
     { generationConfig: { responseMimeType: 'text/plain' } },
     { generationConfig: { responseModalities: ['TEXT'] } },
@@ -132,8 +136,20 @@ const nothing: Record<ProtocolName, string[]> = {
 describe.each(protocolNames)('%s', from => {
   const said = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
   test.each(said)('%s loses nothing, so nothing is told of it', (_, more) => {
-    for (const to of others(from)) expect({ to, notes: told(from, to, { ...asks[from], ...more }).notes }).toEqual({ to, notes: [] })
+    for (const to of others(from)) {
+      const { notes, faults } = told(from, to, { ...asks[from], ...more })
+      expect({ to, notes, faults }).toEqual({ to, notes: [], faults: [] })
+    }
   })
+})
+
+test.each<[from: ProtocolName, more: Wire]>([
+  ['chat-completions', { max_tokens: -1 }],
+  ['chat-completions', { max_completion_tokens: -1 }],
+  ['responses', { max_output_tokens: -1 }],
+])('%s: a limit of -1 is none', (from, more) => {
+  const without = (to: ProtocolName, body: Wire) => asked(from, to, { ...asks[from], ...body }).body
+  for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
 test.each<[to: ProtocolName, model: string, notes: string[]]>([

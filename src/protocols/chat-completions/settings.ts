@@ -1,4 +1,5 @@
 import type { Part } from '../../canonical/message.ts'
+import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
@@ -34,6 +35,7 @@ export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, 
 
 export function encodeLimit(limit: number | undefined, { report, own: verbatim }: Writing): number | undefined {
   if (limit === undefined || limit >= 1 || verbatim) return limit
+  if (isNeutral('maxOutputTokens', limit)) return undefined
   report.add('limit.raised', '', 'maxOutputTokens')
   return 1
 }

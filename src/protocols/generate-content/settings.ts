@@ -1,3 +1,4 @@
+import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -122,14 +123,14 @@ export function encodeSampling(sampling: Sampling | undefined, native: boolean, 
   report.rest(rest, undefined, 'sampling.')
   const fits = seed === undefined || native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)
   if (!fits) report.add('sampling.seed', undefined, 'sampling.seed')
-  // Servers that have these read both numbers as «off».
-  const isOff = !native && (topK === 0 || topK === -1)
+  const isOff = !native && isNeutral('sampling.topK', topK)
   return defined({ temperature, topP, topK: isOff ? undefined : topK, frequencyPenalty, presencePenalty, seed: fits ? seed : undefined })
 }
 
 const mostStops = 5
 
-export function encodeLimits({ maxOutputTokens, stop, candidateCount, logprobs }: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+export function encodeLimits({ maxOutputTokens: limit, stop, candidateCount, logprobs }: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const tooLow = !native && maxOutputTokens !== undefined && maxOutputTokens < 1
   if (tooLow) report.add('max_tokens.least', undefined, 'maxOutputTokens')
   const tooMany = !native && stop !== undefined && stop.length > mostStops

@@ -1,3 +1,4 @@
+import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
@@ -179,7 +180,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     safety,
     ext,
     stream,
-    maxOutputTokens,
+    maxOutputTokens: limit,
     toolChoice,
     tools,
     messages,
@@ -197,6 +198,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const conversation = encodeMessages(messages, model, native, writing, options, report)
   if (!native) settle(writing, wanted.tools, conversation, report)
 
+  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const asked = maxOutputTokens ?? (native ? undefined : maxTokensFor(model, options))
   if (maxOutputTokens === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')
   const forced = choice?.['type'] === 'any' || choice?.['type'] === 'tool'

@@ -78,7 +78,8 @@ export function encodeSampling(
   report: MessagesReport,
 ): JsonObject {
   if (!sampling) return {}
-  const { temperature, topP, topK, ...rest } = sampling
+  const { temperature, topP, topK: asked, ...rest } = sampling
+  const topK = !native && isNeutral('sampling.topK', asked) ? undefined : asked
   report.rest(rest, undefined, 'sampling.')
   if (apiVersion === '2026-10-21') {
     for (const [key, value] of Object.entries({ temperature, topP, topK }))

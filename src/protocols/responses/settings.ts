@@ -1,3 +1,4 @@
+import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
@@ -147,12 +148,13 @@ type Settings = { [K in Told]: CanonicalRequest[K] | undefined }
 /** Sampling, limits, caching, tier, user and the flags of the stream. */
 export function encodeSettings(settings: Settings, request: CanonicalRequest, w: Writing): JsonObject {
   const { report, own, options } = w
-  const { sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs } = settings
+  const { sampling, maxOutputTokens: limit, cache, serviceTier, user, safety, stream, logprobs } = settings
   const { temperature, topP, presencePenalty, frequencyPenalty, ...unsaid } = sampling ?? {}
   report.rest(unsaid, '', 'sampling.')
   const penalties = own || options.openResponses
   if (!penalties && presencePenalty) report.rest({ presencePenalty }, '', 'sampling.')
   if (!penalties && frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
+  const maxOutputTokens = !own && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const raised = !own && maxOutputTokens !== undefined && maxOutputTokens < 16
   if (raised) report.add('limit.raised', '', 'maxOutputTokens')
   const { key, mode, ttl, auto, retention, contentRef, diagnostics, ...cacheRest } = cache ?? {}
