@@ -67,6 +67,25 @@ test('what another search has found is there', () => {
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /input/2/tools/0/defer_loading')
 })
 
+test.each<[ProtocolName, object]>([
+  ['chat-completions', [{ function: { name: 'known' } }, { function: { name: 'found' } }]],
+  ['messages', [{ name: 'known' }, { name: 'found' }]],
+  ['generate-content', [{ functionDeclarations: [{ name: 'known' }, { name: 'found' }] }]],
+])('what the client itself has found is offered to %s, and once', (to, tools) => {
+  const { search, tool } = bodies.responses
+  const asked = { execution: 'client', call_id: 'c1', status: 'completed' }
+  const input = [
+    { role: 'user', content: 'hi' },
+    { type: 'tool_search_call', ...asked, arguments: { query: 'q' } },
+    { type: 'tool_search_output', ...asked, tools: [tool('found', {}), tool('known', {})] },
+    { type: 'tool_search_call', ...asked, call_id: 'c2', arguments: { query: 'q' } },
+    { type: 'tool_search_output', ...asked, call_id: 'c2', tools: [tool('found', {})] },
+  ]
+  const { body, notes } = translateRequest({ model: 'm', input, tools: [tool('known', {}), search] }, { from: 'responses', to })
+  expect(body).toMatchObject({ tools })
+  expect(notes.filter(({ code }) => code === 'tool.added-late').map(({ path }) => path)).toEqual(['/input/2'])
+})
+
 test('a search that is not among the allowed tools finds nothing', () => {
   const { tool, search, body } = bodies.responses
   const asked = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }

@@ -295,9 +295,10 @@ function withLateTools(tools: readonly Tool[] | undefined, { messages }: Canonic
   const all = [...(tools ?? [])]
   for (const { parts } of messages)
     for (const part of parts) {
-      if (part.type !== 'control' || part.protocol === name || !part.tools) continue
-      report.add('tool.added-late', part.at)
+      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === name || !part.tools) continue
+      const before = all.length
       for (const tool of part.tools) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
+      if (part.type === 'control' || all.length > before) report.add('tool.added-late', part.at)
     }
   return all
 }
