@@ -146,13 +146,15 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
   const functionResponse: JsonObject = { ...kept.inside }
   const call = writing.callOf?.(part)
-  if (called !== undefined) functionResponse['name'] = writing.toolName(called, part.namespace ?? call?.namespace, at)
-  else if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
+  // Servers look for the call by its name.
+  if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
+  else if (called !== undefined && (called || form)) functionResponse['name'] = writing.toolName(called, part.namespace, at)
   else if (!form) {
     functionResponse['name'] = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
-  if (called === undefined && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
+  if (call && called && called !== call.name) report.rest({ name: called }, at)
+  if ((call || called === undefined) && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
   const response = encodeResponse(written, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson })
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id

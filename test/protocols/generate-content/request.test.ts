@@ -246,6 +246,22 @@ describe('what is written for another protocol', () => {
     expect(notes).toEqual([])
   })
 
+  test.each([
+    ['says nothing', undefined, []],
+    ['says nothing with a word', '', []],
+    ['says the same', 'look', []],
+    ['says another name', 'Look it up', ['dropped /messages/1/name field.unsupported']],
+  ])('a result that %s is answered under the name of its call', (_, said, noted) => {
+    const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
+    const messages = [
+      { role: 'assistant', tool_calls: calls },
+      { role: 'tool', tool_call_id: 'a', name: said, content: 'seen' },
+    ]
+    const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
+    expect(body).toMatchObject({ contents: [{}, user(result('look', 'seen', 'a'))] })
+    expect(notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)).toEqual(noted)
+  })
+
   test('media in a search result that a tool found stand beside its text', () => {
     const found = { type: 'search_result', source: 's', title: 't', content: [{ type: 'document', source: { type: 'base64', data: 'QQ==' } }] }
     const messages = [
