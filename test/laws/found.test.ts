@@ -244,6 +244,13 @@ describe('nothing is lost in silence', () => {
         ],
       },
     },
+    {
+      what: 'the signature of a result that is among the instructions',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: { contents: [{ role: 'system', parts: [{ thoughtSignature: 'c2lnbmF0dXJl', functionResponse: { name: 'look' } }] }] },
+    },
   ])('$what', row => {
     for (let pick = 0; pick < 12; pick++) expect(lossOf(row.kind, row.wire, pick, pairOf(row))).toBeUndefined()
   })

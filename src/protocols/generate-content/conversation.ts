@@ -233,8 +233,7 @@ function encodeInstructions(messages: readonly Message[], writing: RequestWritin
   const told = flatMap(messages, ({ parts }) =>
     parts.filter(part => {
       if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
-      writing.report.add('system.not-text', part.at)
-      writing.report.ext(part.ext, part.at)
+      writing.report.leave('system.not-text', part)
       return false
     }),
   )

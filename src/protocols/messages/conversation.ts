@@ -130,8 +130,7 @@ function encodeSystem(leading: readonly Message[], native: boolean, writing: Req
 
 function isInstruction(part: Part, native: boolean, report: MessagesReport): boolean {
   if (native || part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
-  report.add('system.not-text', part.at)
-  report.ext(part.ext, part.at)
+  report.leave('system.not-text', part)
   return false
 }
 
