@@ -45,6 +45,13 @@ describe('what a note says is so', () => {
       pick: 0,
     },
     {
+      what: 'a choice where there is no tool, beside a word on parallel calls',
+      kind: 'request',
+      from: 'messages',
+      to: 'responses',
+      wire: { max_tokens: 99, messages: [], tool_choice: { type: 'any', disable_parallel_tool_use: true } },
+    },
+    {
       what: 'an effort that nobody knows, beside a switch that is off',
       kind: 'request',
       from: 'chat-completions',
@@ -243,6 +250,20 @@ describe('nothing is lost in silence', () => {
           },
         ],
       },
+    },
+    {
+      what: 'a schema beside the format of plain text',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'messages',
+      wire: { messages: [], response_format: { type: 'text', json_schema: { schema: { title: 't' } } } },
+    },
+    {
+      what: 'the tool that is chosen where there is none',
+      kind: 'request',
+      from: 'messages',
+      to: 'responses',
+      wire: { max_tokens: 99, messages: [], tool_choice: { type: 'tool', name: 'look', disable_parallel_tool_use: true } },
     },
     {
       what: 'the signature of a result that is among the instructions',

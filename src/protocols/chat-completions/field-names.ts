@@ -9,6 +9,8 @@ export const fieldNames: Record<string, string> = {
   maxOutputTokens: 'max_completion_tokens',
   toolChoice: 'tool_choice',
   'toolChoice.raw': 'tool_choice',
+  'toolChoice.mode': 'tool_choice',
+  'toolChoice.name': 'tool_choice',
   parallelToolCalls: 'parallel_tool_calls',
   'sampling.temperature': 'temperature',
   'sampling.topP': 'top_p',

@@ -10,7 +10,7 @@ export function decodeFormat(wire: ChatRequest['response_format'], put: (key: st
   if (!wire) return undefined
   const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
   if (type === 'text') {
-    put('response_format', rest)
+    put('response_format', inner === undefined ? rest : { ...rest, json_schema: inner as JsonObject })
     return { type: 'text' }
   }
   if (type === 'json_object' && inner === undefined) {

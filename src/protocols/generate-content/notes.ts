@@ -105,6 +105,8 @@ export const fieldNames: FieldNames = {
   'reasoning.summary': 'generationConfig/thinkingConfig/includeThoughts',
   'reasoning.mode': 'generationConfig/thinkingConfig',
   toolChoice: 'toolConfig/functionCallingConfig',
+  'toolChoice.mode': 'toolConfig/functionCallingConfig/mode',
+  'toolChoice.name': 'toolConfig/functionCallingConfig/allowedFunctionNames',
   'cache.contentRef': 'cachedContent',
   'state.continuationToken': 'continuationToken',
   'state.store': 'store',

@@ -54,6 +54,8 @@ function fieldNames(): FieldNames {
     'output.format.strict': 'output_config/format',
     toolChoice: 'tool_choice',
     'toolChoice.raw': 'tool_choice/type',
+    'toolChoice.mode': 'tool_choice/type',
+    'toolChoice.name': 'tool_choice/name',
     redacted: 'data',
     parallelToolCalls: 'tool_choice/disable_parallel_tool_use',
     'cache.auto': 'cache_control',

@@ -260,7 +260,8 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
     input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
     tools: inner?.length || w.own ? inner : undefined,
     tool_choice:
-      toolChoice && (callable?.length || w.own || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], w) : noChoice(w)),
+      toolChoice &&
+      (callable?.length || w.own || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], w) : noChoice(toolChoice, w)),
     parallel_tool_calls: parallelToolCalls,
     text: encodeOutput(output, value, w),
     reasoning: encodeReasoningSpec(reasoning, value, w),
@@ -278,8 +279,10 @@ const forces = ({ mode }: ToolChoice) => mode === 'required' || mode === 'tool' 
 
 const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
 
-function noChoice({ report }: Writing): undefined {
-  report.add('tool_choice.without-tools', '', 'toolChoice')
+/** How many calls at once may be said all the same, and stands in the same object on some wires. */
+function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
+  report.add('tool_choice.without-tools', '', 'toolChoice.mode')
+  if (mode === 'tool' || mode === 'allowed') report.add('tool_choice.without-tools', '', 'toolChoice.name')
 }
 
 /** The text of the request's own field for instructions, when it can hold them. */

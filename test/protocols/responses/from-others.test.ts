@@ -219,13 +219,16 @@ test('where it is wished, a request goes without the tools that only another pro
   const { wire, notes } = cross('messages', ask({ tools: [search], tool_choice: { type: 'any' } }), { onUnresolvable: 'note' })
   expect(wire).not.toHaveProperty('tools')
   expect(wire).not.toHaveProperty('tool_choice')
-  expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.without-tools /tool_choice'])
+  expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.without-tools /tool_choice/type'])
 })
 
 test('a choice without tools is noted where it stands', () => {
   const { wire, notes } = cross('generate-content', { contents: [], toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } } })
   expect(wire).not.toHaveProperty('tool_choice')
-  expect(notes).toEqual(['tool_choice.without-tools /toolConfig/functionCallingConfig'])
+  expect(notes).toEqual([
+    'tool_choice.without-tools /toolConfig/functionCallingConfig/mode',
+    'tool_choice.without-tools /toolConfig/functionCallingConfig/allowedFunctionNames',
+  ])
 })
 
 test('the second try goes without reasoning', () => {
