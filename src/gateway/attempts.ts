@@ -1,9 +1,10 @@
 import { ExponentialBackoff } from 'cockatiel'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Ask, Service, Trace } from './ask.ts'
-import { call, type Failure, type Opened } from './call.ts'
+import { call, type Opened } from './call.ts'
 import { type Refusal, reasonOf, refuse } from './error.ts'
 import type { Candidate } from './upstream.ts'
+import type { Failure } from './upstream-failure.ts'
 
 export type OpenCall = {
   /** Rejects with the Refusal of the first failure when every attempt failed. */

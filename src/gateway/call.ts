@@ -1,34 +1,26 @@
 import { urlOf } from '../address/paths.ts'
-import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../transports/transport.ts'
 import type { Ask, Service, Trace } from './ask.ts'
-import { blotted, withoutSecrets } from './blot.ts'
-import { join, textOf } from './bytes.ts'
+import { withoutSecrets } from './blot.ts'
 import { isKeyParameter } from './credential.ts'
 import { demoUpstream } from './demo.ts'
-import { kindOf, Refusal, refusalOf, refuse } from './error.ts'
-import { beyondConnection, forwardedHeaders, keptHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
+import { Refusal, refusalOf, refuse } from './error.ts'
+import { beyondConnection, forwardedHeaders, safeHeaders, upstreamDefaults, withLists } from './headers.ts'
 import { freshIds } from './ids.ts'
 import { demanding, type Prepared, prepare } from './prepare.ts'
 import type { Candidate } from './upstream.ts'
+import { beginningOf, readSome, replay, type Watched, watch } from './upstream-body.ts'
+import { type Failure, failureOf, unreachable } from './upstream-failure.ts'
 
 /** An upstream that has said 2xx. */
-export type Opened = Pick<Prepared, 'candidate' | 'settings'> & {
-  answer: TransportAnswer
-  kind: 'json' | 'stream'
-  idleMs: number
-  /** `watch` over this call. */
-  watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
-}
-
-/** `again`: may it be tried once more: nowhere, at another channel only, or at the same one too. */
-export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number }
-
-const maxErrorBytes = 64 * 1024
-const maxReplyBytes = 256 * 1024 * 1024
+export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
+  Watched & {
+    kind: 'json' | 'stream'
+    idleMs: number
+  }
 
 /** One attempt at one candidate. */
 export async function call(
@@ -46,7 +38,7 @@ export async function call(
   let embedded: TransportAnswer | undefined
   try {
     prepared = prepare(service, ask, candidate)
-    // While the upstream thinks: its objects are ten times as large as the text, and would be carried from one collection to the next.
+    // The parsed body is ten times as large as its text: not to be held while the upstream thinks.
     ask.body.forget?.()
     if (channel.embedded)
       embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...demanding(ask.operation, to), model: candidate.model, stream: prepared.stream })
@@ -70,8 +62,8 @@ export async function call(
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (answer.status >= 200 && answer.status < 300) {
-      const result = await sorted(answer, opened, prepared.stream)
-      // An answer that nobody reads would hold its socket for ever.
+      const result = await recognised(answer, opened, prepared.stream)
+      // Nobody will read this answer, and an unread one holds its socket for ever.
       if ('again' in result) own.abort()
       return result
     }
@@ -124,8 +116,12 @@ function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace
   }
 }
 
-/** JSON, a stream or something else? Asks the first bytes where the header does not say. */
-async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened, stream: boolean): Promise<Opened | Failure> {
+/** Is the answer JSON, a stream or neither? Where its header does not say, its first bytes do. */
+async function recognised(
+  answer: TransportAnswer,
+  opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened,
+  stream: boolean,
+): Promise<Opened | Failure> {
   const type = answer.headers['content-type'] ?? ''
   if (/^text\/event-stream/i.test(type)) return opened(answer, 'stream')
   const isJson = /^application\/([\w.+-]+\+)?json/i.test(type)
@@ -134,7 +130,7 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
     const iterator = answer.body[Symbol.asyncIterator]()
     const { start, read } = await beginningOf(iterator)
     const replayed = { ...answer, body: replay(read, iterator) }
-    // A list is a stream that came in one.
+    // A list is a stream that came as one JSON.
     if (/^\s*\[/.test(start)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
     if (isJson || /^\s*\{/.test(start)) return opened(replayed, 'json')
     if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
@@ -143,40 +139,6 @@ async function sorted(answer: TransportAnswer, opened: (answer: TransportAnswer,
     refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'),
     again: 'never',
   }
-}
-
-/** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
-export function failureOf(
-  text: string,
-  { status: given, headers }: TransportAnswer,
-  { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
-): Failure {
-  // Beyond 599 there are none, and not every host could pass one on.
-  const status = given > 599 ? 502 : given
-  const shown = blotted(text, channel)
-  const body = parse(shown)
-  const kept = keptHeaders(headers, channel.returnHeaders)
-  const retry = status === 408 || status === 429 || status >= 500
-  const hint = Number(headers['retry-after-ms'] ?? msUntil(headers['retry-after']))
-  const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined
-  const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : 'here'
-  const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
-  if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
-  if (/^\s*</.test(shown)) {
-    const message = `the upstream answered ${status} with a web page`
-    return failure(new Refusal({ status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
-  }
-  const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
-  // What is no JSON is no body to be given back.
-  const value = body === undefined ? said : { ...said, raw }
-  const wire = from === to && body !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
-  return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
-}
-
-/** Seconds, or a time of day. */
-function msUntil(retryAfter = ''): number {
-  const seconds = Number(retryAfter)
-  return Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000
 }
 
 function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {
@@ -222,123 +184,10 @@ function withQuery(address: string, query: URLSearchParams): string {
   return url.href
 }
 
-export function unreachable(error: unknown): Refusal {
-  const code = codeOf(error)
-  const timeout = code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)
-  const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
-  return new Refusal({ status: timeout ? 504 : 502, kind: timeout ? 'timeout' : 'internal', message }, { cause: error })
-}
-
-function codeOf(error: unknown): string | undefined {
-  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (typeof at['code'] === 'string') return at['code']
-  return undefined
-}
-
 /** A controller that also fires when the signal does. */
 export function linked(signal: Signal): Stopper {
   const controller = new Stopper()
   if (signal.aborted) controller.abort(signal.reason)
   else signal.addEventListener('abort', () => controller.abort(signal.reason), { once: true })
   return controller
-}
-
-/** The chunks; a silence longer than `idleMs` (0: any) ends the call. @throws Refusal 502, 504 */
-export function watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncIterableIterator<Uint8Array | string, undefined> {
-  const chunks = body[Symbol.asyncIterator]()
-  const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
-  const watched: AsyncIterableIterator<Uint8Array | string, undefined> = {
-    [Symbol.asyncIterator]: () => watched,
-    async next() {
-      const timer = idleMs ? setTimeout(silence, idleMs) : undefined
-      try {
-        return await chunks.next()
-      } catch (error) {
-        if (controller.signal.aborted) throw controller.signal.reason
-        throw new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
-      } finally {
-        clearTimeout(timer)
-      }
-    },
-    async return() {
-      await chunks.return?.()
-      return { value: undefined, done: true }
-    },
-  }
-  return watched
-}
-
-/** The whole of a reply that is one JSON. @throws Refusal 502, 504 */
-export async function readWhole({ answer, watched }: Pick<Opened, 'answer' | 'watched'>): Promise<Uint8Array<ArrayBuffer>> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of watched(answer.body)) {
-    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
-    length = bounded(length + bytes.length)
-    chunks.push(bytes)
-  }
-  return join(chunks, length)
-}
-
-export async function readText(opened: Pick<Opened, 'answer' | 'watched'>): Promise<string> {
-  return textOf(await readWhole(opened))
-}
-
-/** The length of a reply that has to be held as a whole. @throws Refusal 502 */
-export function bounded(length: number): number {
-  if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
-  return length
-}
-
-/** The beginning of an error body, which is all that matters of it. */
-export async function readSome(body: TransportAnswer['body']): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
-  try {
-    for await (const chunk of body) {
-      text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-      if (text.length > maxErrorBytes) break
-    }
-  } catch {
-    // The status is what counts.
-  }
-  return text
-}
-
-/** Of text/event-stream, of which more is needed to be sure. */
-const undecided = /^\s*(d(at?)?|data|e(v(e(nt?)?)?)?|event|id?|r(e(t(ry?)?)?)?|retry)?$/
-const maxUndecided = 64 * 1024
-
-/** Chunks may be as short as a byte: so many of them as tell what the body is. */
-async function beginningOf(iterator: AsyncIterator<Uint8Array | string>): Promise<{ start: string; read: (Uint8Array | string)[] }> {
-  const decoder = new TextDecoder()
-  const read: (Uint8Array | string)[] = []
-  let start = ''
-  while (start.length < maxUndecided && undecided.test(start)) {
-    const { done, value } = await iterator.next()
-    if (done) break
-    read.push(value)
-    start += typeof value === 'string' ? value : decoder.decode(value, { stream: true })
-  }
-  return { start, read }
-}
-
-function replay(read: readonly (Uint8Array | string)[], iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
-  return {
-    async *[Symbol.asyncIterator]() {
-      yield* read
-      for (;;) {
-        const { done, value } = await iterator.next()
-        if (done) return
-        yield value
-      }
-    },
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -11,7 +11,7 @@ import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
 import { mayHoldAny, mayHoldTwice, textOf } from './bytes.ts'
-import { bounded, type Opened, readWhole } from './call.ts'
+import type { Opened } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { collecting, keep } from './keeping.ts'
@@ -20,6 +20,7 @@ import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
 import type { Candidate } from './upstream.ts'
+import { bounded, readWhole } from './upstream-body.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
 export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {

@@ -1,11 +1,11 @@
 import { parseObject } from '../kit/json.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
-import { readText } from './call.ts'
 import { refusalOf, refuse } from './error.ts'
 import { estimateTokens } from './estimate.ts'
 import { recall } from './recall.ts'
 import { type GatewayAnswer, jsonAnswer } from './request.ts'
+import { readText } from './upstream-body.ts'
 
 /** Calls about a conversation that only a provider can answer. */
 

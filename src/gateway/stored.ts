@@ -5,7 +5,7 @@ import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
 import type { Service, Trace } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
-import { addressed, failureOf, linked, readSome, readWhole, unreachable, watch } from './call.ts'
+import { addressed, linked } from './call.ts'
 import { Refusal, reasonOf, refusalOf, refuse } from './error.ts'
 import { keptHeaders } from './headers.ts'
 import type { Identity } from './hooks.ts'
@@ -14,6 +14,8 @@ import { renamed } from './outline.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { StoredRoute } from './route.ts'
 import type { Kept } from './store.ts'
+import { readSome, readWhole, watch } from './upstream-body.ts'
+import { failureOf, unreachable } from './upstream-failure.ts'
 
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
 

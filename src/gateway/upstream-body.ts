@@ -1,0 +1,108 @@
+import type { Stopper } from '../transports/stopper.ts'
+import type { TransportAnswer } from '../transports/transport.ts'
+import { join, textOf } from './bytes.ts'
+import { Refusal, refuse } from './error.ts'
+
+const maxErrorBytes = 64 * 1024
+const maxReplyBytes = 256 * 1024 * 1024
+
+/** An answer, and how its body is read so that a silence does not last for ever. */
+export type Watched = {
+  answer: TransportAnswer
+  watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
+}
+
+/** The chunks of an upstream's answer. A silence longer than `idleMs` (0: any) ends the call. @throws Refusal 502, 504 */
+export function watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncIterableIterator<Uint8Array | string, undefined> {
+  const chunks = body[Symbol.asyncIterator]()
+  const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
+  const watched: AsyncIterableIterator<Uint8Array | string, undefined> = {
+    [Symbol.asyncIterator]: () => watched,
+    async next() {
+      const timer = idleMs ? setTimeout(silence, idleMs) : undefined
+      try {
+        return await chunks.next()
+      } catch (error) {
+        if (controller.signal.aborted) throw controller.signal.reason
+        throw new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async return() {
+      await chunks.return?.()
+      return { value: undefined, done: true }
+    },
+  }
+  return watched
+}
+
+/** The whole of an answer that does not come as a stream. @throws Refusal 502, 504 */
+export async function readWhole({ answer, watched }: Watched): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of watched(answer.body)) {
+    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+    length = bounded(length + bytes.length)
+    chunks.push(bytes)
+  }
+  return join(chunks, length)
+}
+
+/** The same as text. @throws Refusal 502, 504 */
+export async function readText(opened: Watched): Promise<string> {
+  return textOf(await readWhole(opened))
+}
+
+/** The length of a reply that has to be held as a whole. @throws Refusal 502 */
+export function bounded(length: number): number {
+  if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
+  return length
+}
+
+/** The beginning of an error body, which is all that matters of it. */
+export async function readSome(body: TransportAnswer['body']): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of body) {
+      text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      if (text.length > maxErrorBytes) break
+    }
+  } catch {
+    // The status is what counts.
+  }
+  return text
+}
+
+/** The beginning of a body that may still be text/event-stream, or something else: more of it is needed. */
+const undecided = /^\s*(d(at?)?|data|e(v(e(nt?)?)?)?|event|id?|r(e(t(ry?)?)?)?|retry)?$/
+const maxUndecided = 64 * 1024
+
+/** As many chunks as it takes to tell what the body is; they may be as short as a byte. `start` is their text. */
+export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>): Promise<{ start: string; read: (Uint8Array | string)[] }> {
+  const decoder = new TextDecoder()
+  const read: (Uint8Array | string)[] = []
+  let start = ''
+  while (start.length < maxUndecided && undecided.test(start)) {
+    const { done, value } = await iterator.next()
+    if (done) break
+    read.push(value)
+    start += typeof value === 'string' ? value : decoder.decode(value, { stream: true })
+  }
+  return { start, read }
+}
+
+/** The body from its beginning, when some chunks of it have been read already. */
+export function replay(read: readonly (Uint8Array | string)[], iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
+  return {
+    async *[Symbol.asyncIterator]() {
+      yield* read
+      for (;;) {
+        const { done, value } = await iterator.next()
+        if (done) return
+        yield value
+      }
+    },
+  }
+}
