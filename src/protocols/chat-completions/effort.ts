@@ -1,4 +1,5 @@
 import { type Effort, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
+import { encodeEffort } from '../../kit/effort.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
 import type { Writing } from './content.ts'
@@ -75,35 +76,17 @@ function contradicts(spec: Record<string, string | number>, field: string, said:
   return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
 }
 
-/** Effort for a budget of thinking tokens. Absolute steps: the same budget means the same whatever the output limit is. */
-const budgets: [limit: number, effort: string][] = [
-  [0, 'none'],
-  [1024, 'minimal'],
-  [4096, 'low'],
-  [12288, 'medium'],
-  [24576, 'high'],
-]
-
 /** The protocol's own field, or what came while it means the same. */
 export function encodeControls(reasoning: ReasoningSpec | undefined, came: unknown, writing: Writing): JsonObject {
   if (isObject(came) && same(decodeControls(came).spec, reasoning)) return came
-  return { reasoning_effort: encodeEffort(reasoning, writing) }
+  return { reasoning_effort: encodeSpec(reasoning, writing) }
 }
 
-function encodeEffort(reasoning: ReasoningSpec | undefined, { report }: Writing): string | undefined {
+function encodeSpec(reasoning: ReasoningSpec | undefined, { report }: Writing): string | undefined {
   if (!reasoning) return undefined
   const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
   if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
   if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
   report.rest(rest, '', 'reasoning.')
-  if (mode === 'disabled' || mode === 'between_tools') {
-    if (mode === 'between_tools') report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
-    if (effort !== undefined && effort !== 'none') report.add('reasoning.off', '', 'reasoning.effort')
-    if (budgetTokens !== undefined && budgetTokens !== 0) report.add('reasoning.off', '', 'reasoning.budgetTokens')
-    return 'none'
-  }
-  if (mode !== undefined && mode !== 'adaptive' && mode !== 'enabled') report.add('field.unsupported', '', 'reasoning.mode')
-  if (budgetTokens === undefined || budgetTokens < 0) return effort
-  if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
-  return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'
+  return encodeEffort({ effort, budgetTokens, mode }, report)
 }

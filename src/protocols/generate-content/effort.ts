@@ -1,5 +1,6 @@
 import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
+import { type Amount, noteOff } from '../../kit/effort.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
@@ -76,16 +77,13 @@ function onlyBudget(model: string | undefined): boolean {
   return model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 }
 
-type Amount = { effort: string | undefined; budgetTokens: number | undefined; mode: string | undefined }
-
 function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, levels: readonly string[] | undefined, report: GeminiReport): JsonObject {
   const effort = asked === undefined || budgets.has(asked) ? asked : undefined
   if (effort !== asked) report.add('field.unsupported', undefined, 'reasoning.effort')
   const off = mode === 'disabled' || mode === 'between_tools'
   if (mode === 'between_tools') report.add('reasoning.mode', undefined, 'reasoning.mode')
   if (off) {
-    for (const [field, value] of Object.entries({ effort, budgetTokens }))
-      if (value !== undefined && value !== 'none' && value !== 0) report.add('reasoning.off', undefined, `reasoning.${field}`)
+    noteOff({ effort, budgetTokens }, undefined, report)
     if (!levels) return { thinkingBudget: 0 }
     // Models that take levels never think nothing.
     if (mode === 'disabled') report.add('reasoning.effort', undefined, 'reasoning.mode')

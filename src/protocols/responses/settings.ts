@@ -2,6 +2,7 @@ import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
+import { encodeEffort } from '../../kit/effort.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { type OwnForm, ownForm, protocol, spelling, wireOf, words } from './own.ts'
@@ -119,27 +120,6 @@ function encodeDisplay(display: string | undefined, report: Writing['report']): 
   if (display !== 'summarized') return undefined
   report.add('reasoning.display-as-summary', '', 'reasoning.display')
   return 'auto'
-}
-
-type Amount = { effort: string | undefined; budgetTokens: number | undefined; mode: string | undefined }
-
-/** The mode wins over the effort, the effort over the budget. */
-function encodeEffort({ effort, budgetTokens, mode }: Amount, report: Writing['report']): string | undefined {
-  if (mode === 'disabled' || mode === 'between_tools') {
-    if (mode === 'between_tools') report.add('reasoning.mode-as-effort', '', 'reasoning.mode')
-    if (effort !== undefined && effort !== 'none') report.add('reasoning.off', '', 'reasoning.effort')
-    if (budgetTokens !== undefined && budgetTokens !== 0) report.add('reasoning.off', '', 'reasoning.budgetTokens')
-    return 'none'
-  }
-  if (mode !== undefined && mode !== 'adaptive' && mode !== 'enabled') report.add('field.unsupported', '', 'reasoning.mode')
-  if (effort !== undefined) {
-    if (budgetTokens !== undefined && budgetTokens >= 0) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
-    return effort
-  }
-  if (budgetTokens === undefined || budgetTokens < 0) return undefined
-  if (budgetTokens === 0) return 'none'
-  report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
-  return budgetTokens <= 1024 ? 'minimal' : budgetTokens <= 4096 ? 'low' : budgetTokens <= 12288 ? 'medium' : budgetTokens <= 24576 ? 'high' : 'xhigh'
 }
 
 type Told = 'sampling' | 'maxOutputTokens' | 'cache' | 'serviceTier' | 'user' | 'safety' | 'stream' | 'logprobs'
