@@ -1,6 +1,6 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject, parseJson } from '../kit/json.ts'
 import type { Outcome, Protocol, Signatures } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
@@ -161,7 +161,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const seen = passes && bytes.length > brief ? seenOf(bytes, from, settings) : undefined
   if (seen) return seen
   const text = textOf(bytes)
-  const value = parse(text)
+  const value = parseJson(text)
   // Some providers put their errors into a list.
   const told: unknown = Array.isArray(value) ? value[0] : value
   if (isObject(told) && told['error'] && from.detect(told).response.length === 0)
@@ -223,12 +223,4 @@ async function* only(text: string): AsyncGenerator<string> {
 function statusIn(error: unknown): number {
   const code = isObject(error) ? error['code'] : undefined
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

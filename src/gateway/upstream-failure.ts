@@ -1,4 +1,5 @@
-import { isObject } from '../kit/json.ts'
+import { isObject, parseJson } from '../kit/json.ts'
+import { retryHint } from '../kit/retry-hint.ts'
 import type { Protocol } from '../protocol.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import { blotted } from './blot.ts'
@@ -21,11 +22,11 @@ export function failureOf(
   // No status is beyond 599, and not every host could pass one on.
   const status = given > 599 ? 502 : given
   const shown = blotted(text, channel)
-  const body = parse(shown)
+  const body = parseJson(shown)
   const kept = keptHeaders(headers, channel.returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
-  const hint = Number(headers['retry-after-ms'] ?? msUntil(headers['retry-after']))
-  const waitMs = Number.isFinite(hint) && hint > 0 ? hint : undefined
+  // 0 asks for no wait at all, and so for none that differs from ours.
+  const waitMs = retryHint(headers, Date.now() / 1000) || undefined
   const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : 'here'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
@@ -40,12 +41,6 @@ export function failureOf(
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-/** Seconds, or a time of day. */
-function msUntil(retryAfter = ''): number {
-  const seconds = Number(retryAfter)
-  return Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000
-}
-
 /** No answer came at all: no connection, or one that broke. */
 export function unreachable(error: unknown): Refusal {
   const code = codeOf(error)
@@ -57,12 +52,4 @@ export function unreachable(error: unknown): Refusal {
 function codeOf(error: unknown): string | undefined {
   for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (typeof at['code'] === 'string') return at['code']
   return undefined
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -7,6 +7,7 @@ import { isAscii, textOf } from '../gateway/bytes.ts'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
+import { plainHeaders } from '../transports/plain-headers.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
@@ -66,7 +67,7 @@ async function answer(inner: Gateway, request: Request, url: ReturnType<typeof u
 }
 
 function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {
-  const headers = plain(request)
+  const headers = plainHeaders(request.headers)
   return {
     method: request.method ?? 'GET',
     path: pathname,
@@ -158,12 +159,6 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
       return chunks
     },
   }
-}
-
-function plain({ headers }: IncomingMessage): Record<string, string> {
-  const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = Array.isArray(value) ? value.join(', ') : value
-  return kept
 }
 
 /** For texts only: what a client says of its host decides nothing. */

@@ -16,14 +16,19 @@ export function without(object: JsonObject, keys: readonly string[]): JsonObject
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
-/** The object that this text holds; undefined when it is not the text of a JSON object. */
-export function parseObject(text: string): JsonObject | undefined {
+/** The value that this text holds; undefined when it is no JSON. */
+export function parseJson(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return JSON.parse(text)
   } catch {
     return undefined
   }
+}
+
+/** The object that this text holds; undefined when it is not the text of a JSON object. */
+export function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
 }
 
 /**

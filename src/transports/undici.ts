@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import { Chunks } from './chunks.ts'
+import { plainHeaders } from './plain-headers.ts'
 import type { Signal } from './stopper.ts'
 import type { Transport, TransportAnswer, TransportCall } from './transport.ts'
 
@@ -94,7 +95,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     if (status < 200) return
     // Slices of what came over the wire, which would be kept for as long as the answer goes on.
     controller.rawHeaders = null
-    const { 'content-encoding': encoding, ...kept } = plain(headers)
+    const { 'content-encoding': encoding, ...kept } = plainHeaders(headers)
     this.#answered({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
   }
 
@@ -158,11 +159,4 @@ function decoderFor(encoding: string | undefined) {
     default:
       return undefined
   }
-}
-
-/** Their names are lower case already. */
-function plain(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(headers)) if (value !== undefined) kept[name] = Array.isArray(value) ? value.join(', ') : value
-  return kept
 }

@@ -89,11 +89,3 @@ export function gist({ status, failure, text }: Heard): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return `status ${status}${line ? `: ${line.length > 200 ? `${line.slice(0, 200)}…` : line}` : ''}`
 }
-
-export function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

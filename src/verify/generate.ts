@@ -6,14 +6,14 @@ import { textOf, toolCallsOf, usageOf } from '../canonical/read.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject, parseJson } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { type Asker, gist, type Heard, isHtml, mendOf, parsed, speaksOfModel } from './ask.ts'
+import { type Asker, gist, type Heard, isHtml, mendOf, speaksOfModel } from './ask.ts'
 import type { Point, Tell } from './point.ts'
 
 export type Probe = {
@@ -93,7 +93,7 @@ function checkReply({ protocol, tell }: Probe, name: string, heard: Heard, tellM
     return false
   }
   if (heard.status !== 200 || heard.failure !== undefined) return failed(gist(isHtml(heard) ? { ...heard, text: 'a web page' } : heard))
-  const body = parsed(heard.text)
+  const body = parseJson(heard.text)
   if (!isObject(body)) return failed(isHtml(heard) ? 'a web page with status 200' : 'no JSON object with status 200')
   try {
     const { value } = protocol.decodeResponse(body)
@@ -185,7 +185,7 @@ function tellCall({ tell }: Probe, name: string, reply: CanonicalResponse, ms: n
       ms,
       mend: 'Coding tools cannot work with a model that calls no tools: try a larger model, or look whether the server takes tools at all.',
     })
-  const input = parsed(call.input)
+  const input = parseJson(call.input)
   if (call.name !== 'get_weather' || !isObject(input))
     return tell(name, 'failed', `calls ${call.name} with what is no JSON object`, {
       ms,
@@ -205,7 +205,7 @@ function checkRefusal({ protocol, tell }: Probe, heard: Heard): Point {
       ms,
       mend: 'A mistyped model goes unnoticed: let the service refuse ids that it does not know.',
     })
-  const faults = strictOf(protocol.name).checkError(parsed(heard.text)).filter(isGrave)
+  const faults = strictOf(protocol.name).checkError(parseJson(heard.text)).filter(isGrave)
   if (faults.length > 0) return tell(name, 'failed', `${gist(isHtml(heard) ? { ...heard, text: 'a web page' } : heard)} (${firstOf(faults)})`, { ms, mend })
   return tell(name, 'passed', `an unknown model is refused with status ${heard.status}`, { ms })
 }

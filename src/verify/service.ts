@@ -1,10 +1,10 @@
 import { checkAddress } from '../address/check.ts'
 import { idsInAny } from '../address/listed.ts'
 import { isVersion, urlOf } from '../address/paths.ts'
-import { isObject, type JsonObject } from '../kit/json.ts'
+import { isObject, type JsonObject, parseJson } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
-import { type Asker, gist, type Heard, isHtml, mendOf, parsed } from './ask.ts'
+import { type Asker, gist, type Heard, isHtml, mendOf } from './ask.ts'
 import type { Point, Tell } from './point.ts'
 
 type Offer = {
@@ -59,7 +59,7 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
       `${heard.final} has ${versions === 1 ? 'one version' : `${versions} versions`}`,
       versions === 1 ? {} : { mend: 'The URL must contain exactly one /v1.' },
     )
-  const body = parsed(heard.text)
+  const body = parseJson(heard.text)
   if (isHtml(heard) || !isObject(body)) {
     const name = 'JSON, not a page'
     if (heard.status === 404 && !isHtml(heard))
@@ -97,7 +97,7 @@ async function checkWrongKey(offer: Offer, tell: Tell): Promise<Point> {
 /** The ids of the models that a service lists. @throws Error that says what to change */
 export async function listed(offer: Offer): Promise<string[]> {
   const { heard, shownAs } = await askListing(offer)
-  const body = parsed(heard.text)
+  const body = parseJson(heard.text)
   if (heard.status !== 200 || !isObject(body)) throw new Error(`${heard.asked}: ${gist({ ...heard, text: isHtml(heard) ? '' : heard.text })}. ${mendOf(heard)}`)
   return idsOf(body, { ...offer, protocol: shownAs })
 }
@@ -107,6 +107,6 @@ async function idsOf(page: JsonObject, { ask, service, key, protocol: { address 
   const goesOn = page['has_more'] === true || typeof page['nextPageToken'] === 'string'
   if (!goesOn || address.listing === undefined) return idsInAny(page)
   const heard = await ask(urlOf(service, address.listing), { headers: address.upstreamHeaders(key, undefined) })
-  const all = heard.status === 200 ? idsInAny(parsed(heard.text)) : []
+  const all = heard.status === 200 ? idsInAny(parseJson(heard.text)) : []
   return all.length > 0 ? all : idsInAny(page)
 }
