@@ -4,18 +4,18 @@ import { isObject } from '../kit/json.ts'
 import { pointer } from '../kit/path.ts'
 import type { Protocol } from '../protocol.ts'
 
-/** What the configuration says of a model can make a request be changed before it is sent. */
+/** Notes on what is taken out of a request because the configuration says that its model refuses it. */
 export const adjustNotes = {
   'model.unsupported': { kind: 'dropped', reason: 'the configuration says that this model does not take it' },
 } as const
 
-/** The same request with or without a stream. Written by the protocol itself, so that nothing else changes. */
+/** The same request, asking for a stream or not. It is read and written by its own protocol, so that nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
   const rewritten = rewrite(body, protocol, request => ({ ...request, stream: { ...request.stream, enabled } }))
   return enabled ? rewritten : withoutStreamOptions(rewritten, protocol)
 }
 
-/** Servers refuse options of a stream beside a whole reply, and some know none at all. */
+/** The same request without options of streams: servers refuse them where a whole reply is asked for, and some always do. */
 export function withoutStreamOptions(body: unknown, { fieldNames }: Protocol): unknown {
   if (!isObject(body)) return body
   const left = { ...body }
@@ -27,8 +27,8 @@ export function withoutStreamOptions(body: unknown, { fieldNames }: Protocol): u
 }
 
 /**
- * The same request without what its model does not take. `fields`: names as the caller's protocol spells them, or
- * canonical ones, dots between levels.
+ * The same request without what its model does not take, and a note for each field that was there. `fields`: names as the
+ * caller's protocol spells them, or canonical ones, with dots between levels.
  */
 export function without(body: unknown, protocol: Protocol, fields: readonly string[]): { body: unknown; notes: Note[] } {
   const notes: Note[] = []

@@ -16,6 +16,7 @@ export type Admission = {
   count(identity: Identity): Promise<void>
 }
 
+/** In UTF-16 units; a longer one is refused before anything is done with it. */
 const longestCredential = 4096
 
 export function createAdmission({ config, hooks, limits }: Pick<Service, 'config' | 'hooks' | 'limits'>): Admission {
@@ -64,10 +65,10 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
   }
 }
 
-/** More addresses than this are not remembered at once. */
+/** How many refused addresses are remembered; beyond that the oldest is forgotten. */
 const mostAddresses = 10_000
 
-/** Who shows too many wrong keys is not looked at for the rest of the minute, whatever it shows. */
+/** An address that has shown too many wrong keys is refused for the rest of the minute, even with a right one. */
 function createGuesses(perMinute: number, limits: Service['limits']) {
   const refusedUntil = new Map<string, number>()
   return {

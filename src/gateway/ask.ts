@@ -34,7 +34,7 @@ export type Service = {
   attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined>
 }
 
-/** A request that was understood: who is to serve it, and how the caller wants the answer. */
+/** A request whose model is known: who may serve it, and how the caller wants the answer. */
 export type Ask = {
   request: GatewayRequest
   /** The caller's. */
@@ -47,7 +47,7 @@ export type Ask = {
   /** The stream as one JSON list of its events. */
   asList?: boolean
   candidates: Candidate[]
-  /** What it refers to. Absent: nobody has looked. */
+  /** What it refers to. Absent: not looked up yet. */
   recalled?: Recalled
 }
 

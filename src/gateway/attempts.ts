@@ -24,7 +24,7 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   return { opened: tryAll(service, ask, trace, controller), stop }
 }
 
-/** Does this speak against the channel? A limit and a client that left do not. */
+/** Does this result count against its channel? A limit does not, nor does a client that left. */
 export function isFault(result: unknown): boolean {
   const { again, refusal } = result as Partial<Failure>
   return refusal !== undefined && again !== 'never' && refusal.error.status >= 500 && refusal.error.kind !== 'cancelled'
@@ -47,7 +47,7 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
 }
 
-/** One candidate, a limited number of times: waits that grow at random, or those that the upstream asked for, up to a cap. */
+/** Tries one candidate up to `retries` times more. Between tries it waits as long as the upstream asked, else a random time that grows. */
 async function tryOne(
   service: Service,
   ask: Ask,
@@ -68,7 +68,7 @@ async function tryOne(
     if (again === 'never' || controller.signal.aborted) return result
     if (again !== 'here' || left === 0 || waitMs > retryWaitMs || isResting()) return earliest
     await pause(waitMs, controller.signal)
-    // Others may have found it failing meanwhile.
+    // While this one waited, other requests may have found the channel failing.
     if (isResting()) return earliest
     backoff = backoff.next(undefined)
   }

@@ -3,27 +3,28 @@ import { join } from './bytes.ts'
 import { isPrivate } from './headers.ts'
 import type { ChannelEntry } from './options.ts'
 
-/** Keys of local servers ("ollama", "EMPTY") are words that a reply may well say. */
+/** In UTF-16 units. Shorter ones are words that a reply may well say: the keys of local servers are "ollama" or "EMPTY". */
 const shortestSecret = 12
+/** What a reply says in place of a secret. */
 const instead = '***'
 
 type Chunk = Uint8Array | string
 type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
 
-/** Headers that hold keys by their names; what is short in them may be a word of the reply. */
-const isTelling = (name: string, secret: string) => /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) && secret.length >= shortestSecret
+/** Is this header a secret, to judge by its name? Short values may be ordinary words of a reply. */
+const isSecretByName = (name: string, secret: string) => /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) && secret.length >= shortestSecret
 
-/** All that a channel is to be asked with and nobody else may see, however it is written. */
+/** Every secret that calls to this channel carry, in every spelling that an upstream may repeat it in. */
 function secretsOf({ apiKey, headers }: Channel): string[] {
   const secrets = apiKey ? [apiKey] : []
   for (const [name, value] of Object.entries(headers)) {
     const secret = value.replace(/^\S+\s+/, '')
-    if (isPrivate(name) || isTelling(name, secret)) secrets.push(secret)
+    if (isPrivate(name) || isSecretByName(name, secret)) secrets.push(secret)
   }
   return secrets.flatMap(spellingsOf)
 }
 
-/** As it is; as the usual writers of JSON escape it; as it stands in an address. For most keys all of these are one. */
+/** The secret itself, as the usual writers of JSON escape it, and as it stands in a URL. For most keys these are all the same. */
 function spellingsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
@@ -43,12 +44,12 @@ function spellingsOf(secret: string): string[] {
   ]
 }
 
-/** What an upstream said of its failure, without the keys that it was asked with. */
+/** An upstream's words about its failure, with all secrets of the channel covered. */
 export function blotted(text: string, channel: Channel): string {
   return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(secret, instead) : shown), text)
 }
 
-/** Some upstreams say the key that they were asked with: in an error, in the middle of a stream, in a header. It ends here. */
+/** Some upstreams repeat the key that they were called with: in an error, in the middle of a stream, in a header. Here it is covered. */
 export function withoutSecrets(answer: TransportAnswer, channel: Channel): TransportAnswer {
   return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), answer)
 }
@@ -75,12 +76,12 @@ function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<C
   }
 }
 
-/** Bytes in which a secret is no more, however they are cut. Only what may be the beginning of one is held back. */
+/** Covers a secret in a stream of bytes, wherever they are cut. Only bytes that may be the beginning of the secret are held back. */
 export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array } {
   const wanted = new TextEncoder().encode(secret)
   const cover = new TextEncoder().encode(instead)
   const { length } = wanted
-  /** How far the search may leap when this byte stands where the last one should: all the way, for most. */
+  /** By byte: how far the search may leap when it stands where the secret's last byte should be. For most bytes that is the whole length. */
   const leaps = new Uint32Array(256).fill(length)
   for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
   let held = nothing
@@ -94,7 +95,7 @@ export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Arra
       if (stands(bytes, last - length + 1)) return last - length + 1
     return -1
   }
-  /** Where the end of it could be the beginning of the secret. */
+  /** Where the last bytes begin that may be the beginning of the secret; the end of the bytes when none may. */
   const mayBegin = (bytes: Uint8Array, from: number): number => {
     if (leaps[bytes.at(-1) as number] === length) return bytes.length
     for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++) if (stands(bytes, at, bytes.length - at)) return at

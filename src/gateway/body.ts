@@ -7,21 +7,21 @@ import { readInPieces } from './pieces.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
 
 export type ReadBody = {
-  /** What its outermost level says: of a long body without its long members, see `outlineOf`. */
+  /** Its outermost level. Of a long body, long members are replaced by stand-ins: see `outlineOf`. */
   readonly outline: unknown
-  /** All of it, read when it is first asked for. @throws Refusal 400 */
+  /** The whole body, parsed when it is first asked for. @throws Refusal 400 */
   readonly value: unknown
-  /** Lets go of what was read; who asks again has it read again. */
+  /** Lets go of what was parsed; asking for `value` again parses it again. */
   forget?(): void
-  /** As it came, where it came as bytes. */
+  /** The body as it came. Absent: the application had parsed it already. */
   readonly bytes?: Uint8Array<ArrayBuffer>
-  /** Of a long body, where its outermost level has what. */
+  /** Of a long body: where the members of its outermost level stand in `bytes`. */
   readonly members?: readonly Member[]
-  /** Nothing in it came from another provider by way of us. */
+  /** It holds no proof of another provider that we had wrapped for this client, so nothing has to be taken out. Absent: not known. */
   readonly isPlain?: boolean
 }
 
-/** @throws Refusal 400, 413, 415 */
+/** The body of a request. Only as much of it is parsed as is needed to route it. @throws Refusal 400, 413, 415 */
 export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
@@ -37,7 +37,7 @@ export async function readJson(
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
-  // What is not understood from outside is read as a whole, and refused with its place.
+  // A body that the outline does not understand is parsed as a whole, which tells the place of its fault.
   const members = bytes.length > long && isUtf8(bytes) ? membersOf(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, members)
   if (members && outline) return new LongBody(bytes, outline, members)
@@ -48,10 +48,10 @@ export async function readJson(
   return { value, outline: value, bytes, isPlain: isPlain(bytes, text) }
 }
 
-/** Up to this many bytes, reading all is quicker than looking at the outside. */
+/** In bytes. Parsing a shorter body is quicker than looking for its members. */
 export const long = 16 * 1024
 
-/** Where the upstream speaks the caller's protocol, nobody need know what is inside. */
+/** Is parsed only when somebody asks for its value; where the upstream speaks the caller's protocol, nobody does. */
 class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly outline: JsonObject
@@ -78,7 +78,7 @@ class LongBody implements ReadBody {
   }
 }
 
-/** What is wrong inside of a text is told with its place in the whole. */
+/** Where a piece cannot be parsed, the whole is tried, so that the error names the place in the whole text. */
 function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   try {
     return readInPieces(bytes, members)
@@ -87,7 +87,7 @@ function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   }
 }
 
-/** Looked for in the bytes first: that is quicker. */
+/** Holds it no envelope? Asks the bytes first: that is quicker than making a text of them. */
 function isPlain(bytes: Uint8Array, given?: string): boolean {
   if (!mayHoldEnvelope(words => mayHoldAny(bytes, words))) return true
   const text = given ?? textOf(bytes)
@@ -96,7 +96,7 @@ function isPlain(bytes: Uint8Array, given?: string): boolean {
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 
-/** The same of a value that somebody else has parsed. */
+/** Is a value that the application has parsed nested deeper than this? */
 function isDeeper(value: unknown, limit: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

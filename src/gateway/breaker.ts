@@ -1,7 +1,7 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
 import type { ChannelEntry } from './options.ts'
 
-/** Lets channels rest that keep failing. */
+/** Leaves channels alone for a while that keep failing. */
 export type Breakers = {
   /** Milliseconds until the channel is tried again; undefined: it is not resting. */
   restMs(channel: ChannelEntry): number | undefined
@@ -9,7 +9,7 @@ export type Breakers = {
   run<Result>(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
 
-/** `failed`: does this result of an attempt speak against the channel? */
+/** `failed`: does this result of an attempt count against the channel? */
 export function createBreakers(channels: readonly ChannelEntry[], failed: (result: unknown) => boolean): Breakers {
   const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, circuitOf(channel, failed)]))
   return {

@@ -15,7 +15,7 @@ import type { Candidate } from './upstream.ts'
 import { beginningOf, readSome, replay, type Watched, watch } from './upstream-body.ts'
 import { type Failure, failureOf, unreachable } from './upstream-failure.ts'
 
-/** An upstream that has said 2xx. */
+/** An upstream that has answered with success. `idleMs`: how long it may be silent; 0: for ever. */
 export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
   Watched & {
     kind: 'json' | 'stream'
@@ -77,7 +77,7 @@ export async function call(
   }
 }
 
-/** Holds nothing of what was asked: a stream may be open for long, and its request be large. */
+/** What is made of an answer must not hold the request: a stream may be open for long, and its request be large. */
 function openedBy({ candidate, settings }: Prepared, controller: Stopper): (answer: TransportAnswer, kind: Opened['kind']) => Opened {
   const { idleMs } = candidate.channel.timeouts
   return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: body => watch(body, idleMs, controller) })
@@ -104,7 +104,7 @@ class Post implements TransportCall {
   }
 }
 
-/** From the first attempt at a channel to the end of the exchange, answer included. */
+/** Starts the channel's time limit for the whole exchange, once: from its first attempt to the last byte of the answer. */
 function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
@@ -175,7 +175,7 @@ export function addressed(
   return { url: same ? withQuery(url, request.query) : url, headers: safeHeaders(sent) }
 }
 
-/** What the client asks of its provider in the query, but for keys and for what the address says itself. */
+/** Adds the client's own query, without keys and without what the address says already. */
 function withQuery(address: string, query: URLSearchParams): string {
   if (query.size === 0) return address
   const url = new URL(address)

@@ -3,11 +3,11 @@ import { protocols } from '../protocols/index.ts'
 
 const addresses: readonly Address[] = Object.values(protocols).map(({ address }) => address)
 
-/** Where any protocol's clients show keys. */
+/** Headers and parameters in which clients of any protocol show keys. */
 const headers: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.headers))
 const parameters: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.query))
 
-/** The keys that a client shows, first the one in its protocol's own way: tools mix the places up, or fill several. */
+/** Every key that a client shows, its protocol's own place first: client programs mix the places up, or fill several. */
 export function credentialsOf(address: Address, shown: Headers, query: URLSearchParams): string[] {
   const found: string[] = []
   const add = (credential: string | null | undefined) => {
@@ -25,12 +25,12 @@ function bearer(authorization: string | undefined): string | undefined {
   return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]
 }
 
-/** A header whose value is somebody's key, by any protocol or by its name. */
+/** Is the value of this header a key, in any protocol or to judge by its name? */
 export function isKeyHeader(name: string): boolean {
   return headers.has(name) || /^(.+-)?api-key$/.test(name)
 }
 
-/** A parameter of a query that never goes on. */
+/** Is the value of this parameter a key? Such parameters are never passed on. */
 export function isKeyParameter(name: string): boolean {
   return parameters.has(name) || /key|token|secret/i.test(name)
 }

@@ -5,11 +5,11 @@ import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
 import { notesHeader } from './headers.ts'
 
-/** An exchange that ends in an error. Never shown as it is: `answerOf` says it in the caller's dialect. */
+/** An exchange that ends in an error. Never shown as it is: `wireOf` says it in the caller's dialect. */
 export class Refusal extends Error {
   readonly error: CanonicalError
   readonly headers: Record<string, string>
-  /** Already in the caller's dialect, byte for byte. */
+  /** The whole answer, where the upstream gave it in the caller's own dialect already. */
   readonly wire: { status: number; headers: Record<string, string>; body: string } | undefined
 
   constructor(error: CanonicalError, { headers = {}, wire, cause }: { headers?: Record<string, string>; wire?: Refusal['wire']; cause?: unknown } = {}) {
@@ -24,7 +24,7 @@ export function refuse(status: number, kind: ErrorKind, message: string, more: P
   return new Refusal({ status, kind, message, ...more })
 }
 
-/** The client has gone: nobody will read this. */
+/** The client has gone; nobody will read this, but records tell of it. */
 export function clientLeft(): Refusal {
   return refuse(499, 'cancelled', 'the client closed the connection')
 }
@@ -39,7 +39,7 @@ export function reasonOf({ reason }: Signal): Refusal {
   return reason instanceof Refusal ? reason : clientLeft()
 }
 
-/** A failure that a stream told of, as an answer of its own: an event is no error body, not even in its own protocol. */
+/** A failure that an upstream told inside a stream or a reply, as an answer. Its raw event is left out: it is no error body. */
 export function failedStream({ raw: _, ...error }: CanonicalError): Refusal {
   return new Refusal({ ...error, status: error.status >= 400 ? error.status : 502 })
 }
@@ -55,7 +55,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
   const told = notes ? notesHeader(notes) : {}
   if (side === 'upstream') {
     const error = { status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` } as const
-    // What strict refuses of a reply it would refuse of the next one, too.
+    // Strict would refuse the next reply as well, so clients are told not to try again.
     return code === 'inexpressible'
       ? new Refusal({ ...error, kind: 'unsupported' }, { cause: thrown, headers: { ...told, 'x-should-retry': 'false' } })
       : new Refusal(error, { cause: thrown })

@@ -1,9 +1,11 @@
 import { isObject } from '../kit/json.ts'
 
+/** In tokens. */
 const perImage = 1_600
+/** In tokens: for the names and brackets around each list and object. */
 const perNode = 3
 
-/** Input tokens of a request in any protocol, rather too many than too few: too few would let a client overrun its model. */
+/** An estimate of a request's input tokens, in any protocol. Rather too many than too few: with too few a client would overrun its model. */
 export function estimateTokens(body: unknown): number {
   if (typeof body === 'string') return tokensOf(body)
   if (Array.isArray(body)) return body.reduce<number>((sum, item) => sum + estimateTokens(item), 0) + perNode

@@ -29,7 +29,7 @@ export async function generate(service: Service, asked: Ask, trace: Trace): Prom
 }
 
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
-  // Named one by one: what lives as long as the stream must not hold the request.
+  // Taken out one by one, for what lives as long as the stream must not hold the whole request.
   const { protocol, asList } = ask
   const { signal } = ask.request
   const { defaults } = service.config
@@ -60,7 +60,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
         if (translator.usage) trace.usage = translator.usage
       }
       const status = failure?.error.kind === 'cancelled' ? 499 : 200
-      // Before anything was sent, the failure becomes the answer, and whoever answers tells of it.
+      // A failure before anything was sent becomes the answer itself, and is recorded there.
       if (started || !failure || status === 499) trace.ended(status, failure)
       else early = failure
     },
@@ -82,7 +82,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   }
 }
 
-/** Reads along, and keeps the reply when it is whole: with what was asked, which it goes on from. */
+/** Reads along what is sent, and keeps the reply when it is whole, together with the conversation that it answers. */
 function keepingOf(service: Service, ask: Ask, trace: Trace) {
   const collected = collecting(ask)
   return {
@@ -121,7 +121,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
       : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
   trace.notes.push(...notes)
   trace.usage ??= told.usage ?? {}
-  // Its own protocol says of a reply that it failed; any other has errors for that.
+  // Between equal protocols a reply that says it failed goes on as it is; any other client is given an error.
   if (told.error && from !== protocol) throw failedStream(told.error)
   if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
   if (told.error) trace.ended(200, failedStream(told.error))
@@ -136,7 +136,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   }
 }
 
-/** What strict refuses has been paid for, too. @throws TranslationError */
+/** Translates a whole reply. Where strict refuses it, its usage is recorded all the same: it was paid for. @throws TranslationError */
 function counted(value: unknown, { candidate, settings }: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
   const from = candidate.protocol
   try {
@@ -153,7 +153,10 @@ const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => 
 
 type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
-/** `passes`: nothing but its outcome is asked for. @throws Refusal when the reply is an error that came with status 200, or no JSON */
+/**
+ * A reply that came whole. `passes`: its bytes go on as they are, so that only its usage and failure have to be known.
+ * @throws Refusal when the reply is an error that came with status 200, or no JSON
+ */
 async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const { candidate, settings } = opened
   const from = candidate.protocol
@@ -175,14 +178,14 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
   return { value, bytes }
 }
 
-/** Up to this many bytes, reading all is quicker than looking at the outside. */
+/** In bytes. Parsing a shorter reply is quicker than looking for its members. */
 const brief = 4096
 
-/** A reply that tells its counts and no failure, from outside: of 12 KB, making its objects makes twice as many to be collected. */
+/** The reply as its outline shows it; undefined where that does not tell usage and success. To parse 12 KB would double what has to be collected. */
 function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): Reply | undefined {
   const value = outlineOf(bytes, membersOf(bytes))
   if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
-  // Some tell of a failure further inside.
+  // Some servers tell a failure deeper inside.
   if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"'])) return undefined
   const outcome = from.outcome(value, settings)
   return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00']) ? { value, bytes, outcome } : undefined
@@ -219,7 +222,7 @@ async function* only(text: string): AsyncGenerator<string> {
   yield text
 }
 
-/** Of an error that came with status 200. */
+/** The status of an error that came with status 200: what its own `code` says, else 502. */
 function statusIn(error: unknown): number {
   const code = isObject(error) ? error['code'] : undefined
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 502

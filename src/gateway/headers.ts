@@ -3,25 +3,26 @@ import { isKeyHeader } from './credential.ts'
 
 export type Headers = Record<string, string>
 
-/** Beside these, only what the protocol's address asks for and what the channel's configuration says. */
+/** Headers of every upstream call. All others come from the protocol's address or from the channel's configuration. */
 export const upstreamDefaults: Headers = { 'content-type': 'application/json', 'user-agent': 'wireglot' }
 
-/** What an upstream says of limits and retries, and the client acts on. Nothing else of its headers travels unless asked for. */
+/** Headers of an upstream that clients act on: limits and retries. No other goes back to the client unless the configuration asks for it. */
 const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/
 
-/** `more`: what the channel's configuration adds. */
+/** The headers of an upstream's answer that go back to the client. `more`: patterns that the channel's configuration adds. */
 export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {
   return only(upstream, name => kept.test(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
-/** Traces cross protocols; all else that a client says stays here unless its protocol or the configuration lets it through. */
+/** Headers of a client that go on to every upstream. All others stay here unless its protocol or the configuration lets them through. */
 const traced = ['traceparent', 'tracestate']
 
+/** The headers of a client that go on to an upstream. `more`: patterns that the channel's configuration adds. */
 export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
   return only(client, name => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
-/** Without what the client says is for its own connection alone. */
+/** A client's headers without those that its `connection` header lists: they are for this connection alone. */
 export function beyondConnection(client: Headers): Headers {
   const listed = client['connection']?.split(',').map(name => name.trim().toLowerCase())
   return listed ? only(client, name => !listed.includes(name)) : client
@@ -33,7 +34,7 @@ function only(headers: Headers, isWanted: (name: string) => boolean): Headers {
   return wanted
 }
 
-/** A star at the end stands for any rest. */
+/** Does the name fit one of the patterns? A star at the end of a pattern stands for any rest. */
 function isOneOf(name: string, patterns: readonly string[]): boolean {
   return patterns.some(pattern => {
     const wanted = pattern.toLowerCase()
@@ -72,7 +73,7 @@ function ascii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The same headers and what a body relies on besides: lists of words, each of which stands there once. */
+/** The headers with more words in those that are comma-separated lists; each word stands there once. */
 export function withLists(headers: Headers, more: Headers = {}): Headers {
   const joined = { ...headers }
   for (const [name, value] of Object.entries(more)) {
@@ -82,7 +83,7 @@ export function withLists(headers: Headers, more: Headers = {}): Headers {
   return joined
 }
 
-/** Without names and values that may not stand in a header. */
+/** The headers without those whose name or value HTTP does not allow. */
 export function safeHeaders(headers: Headers): Headers {
   for (const name in headers) if (!isSafe(name, headers[name])) return only(headers, one => isSafe(one, headers[one]))
   return headers

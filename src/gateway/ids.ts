@@ -1,11 +1,14 @@
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** What a translation is told of the time and given for ids: every answer gets ids of its own. */
+/** The time and the source of ids that a translation is given; every answer gets ids of its own. */
 export function freshIds(): { now: number; newId: (prefix: string) => string } {
   return { now: Math.floor(Date.now() / 1000), newId }
 }
 
-/** Knows the ids that came before: clients take answers with one id for one answer. The oldest are forgotten. */
+/**
+ * Has this id come before? Clients take two answers with one id for the same answer. At least the last 10,000 ids are
+ * remembered: in two sets, of which the older is dropped when the younger is full.
+ */
 export function createRepeats(): (id: string) => boolean {
   let young = new Set<string>()
   let old = new Set<string>()
@@ -19,6 +22,7 @@ export function createRepeats(): (id: string) => boolean {
 
 const remembered = 10_000
 
+/** The prefix and 24 random letters and digits. */
 export function newId(prefix: string): string {
   let id = prefix
   if (drawn + idLength > dice.length) {
@@ -30,6 +34,6 @@ export function newId(prefix: string): string {
 }
 
 const idLength = 24
-/** Drawn for many ids at once: a draw costs more than all else that is done for one. */
+/** Random bytes for many ids at once: drawing them costs more than all else that is done for an id. */
 const dice = new Uint8Array(64 * idLength)
 let drawn = dice.length

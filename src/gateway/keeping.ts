@@ -8,7 +8,7 @@ import { keepsItself } from './recall.ts'
 import type { Kept, Memory } from './store.ts'
 import type { Candidate } from './upstream.ts'
 
-/** A reply that came to its own end, in the caller's protocol. `signatures`: what it has no place for. */
+/** A reply that came to its own end, in the caller's protocol. `signatures`: proofs of reasoning that its wire has no place for. */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
 /** Keeps a reply before its last byte goes out, so that the next request may come at once. Never rejects: the reply itself is there. */
@@ -40,7 +40,7 @@ async function keepReply(
   await memory.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
 }
 
-/** Nothing where it goes on from something that only the provider knows. */
+/** The history, or nothing where it begins with something that only the provider knows. */
 function historyIn(tell: () => History): Partial<History> {
   try {
     const { id: _, ...history } = tell()

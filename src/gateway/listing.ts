@@ -7,12 +7,14 @@ import { withoutSecrets } from './blot.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry } from './options.ts'
 
+/** How long an upstream's listing is taken for true. */
 const freshMs = 60_000
+/** How long an upstream may take for its listing. */
 const patienceMs = 5_000
 
 export type Listing = (identity: Identity) => Promise<ModelInfo[]>
 
-/** The configured models and, where any name that begins so is served, what the upstream says it has. */
+/** The configured models and, for ids that end in `*`, those of the upstream's own listing that fit. */
 export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
   const known = new Map<string, { ids: Promise<string[]>; until: number }>()
 
@@ -20,7 +22,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const now = Date.now()
     const found = known.get(channel.name)
     if (found && found.until > now) return found.ids
-    // An upstream without a listing is no reason for having none.
+    // An upstream that has no listing must not take ours away.
     const ids = ask(channel).catch(() => [])
     known.set(channel.name, { ids, until: now + freshMs })
     return ids
@@ -54,7 +56,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
       const prefix = id.slice(0, -1)
       for (const { name, model } of channels) {
         const channel = config.channels.find(one => one.name === name)
-        // A pattern that always serves one model is no list of names.
+        // A pattern whose every name is served by one and the same model lists no names.
         if (!channel || (model !== undefined && !model.endsWith('*'))) continue
         const own = model?.slice(0, -1) ?? prefix
         for (const theirs of await idsOf(channel)) {

@@ -5,7 +5,7 @@ import { namesTwoModels } from './outline.ts'
 
 const longest = 256
 
-/** Some upstreams have the model in their path: it must not lead out of it. */
+/** Some protocols write the model into the path of the call: it must not lead out of that path. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 
@@ -16,7 +16,7 @@ export function namedIn({ outline, bytes, members }: ReadBody, told: string | un
   if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
   if (named.length > longest) throw wrong(`the model id is longer than ${longest} characters`)
   if (isPath.test(named)) throw wrong('the model id must hold neither `.` nor `..` as a step of a path, nor control characters')
-  // Who may use which model is decided by one of them, and an upstream may take the other: some do not even tell `Model` from `model`.
+  // The first name would decide who may use the model, and the upstream might take the second. Some do not even tell `Model` from `model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
   if (names.length > 1 || (bytes && namesTwoModels(bytes, members))) throw wrong('the model is named more than once')
   return named

@@ -4,7 +4,7 @@ import type { OptionWords } from '../protocol.ts'
 import { mappingOptionWords, protocolNames, protocols, type WrittenOptions } from '../protocols/index.ts'
 import { isPrivate, isSafe } from './headers.ts'
 
-/** A timer that is set for longer fires at once. */
+/** In milliseconds. A timer that is set for longer fires at once. */
 export const longestMs = 2 ** 31 - 1
 const milliseconds = z.int().min(0).max(longestMs)
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
@@ -53,7 +53,7 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** They would be left out of every call. */
+/** Refuses headers that HTTP does not allow: they would silently be left out of every call. */
 function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
   for (const [name, value] of Object.entries(headers))
     if (!isSafe(name, value))
@@ -204,7 +204,7 @@ export type ModelEntry = z.output<typeof Model>
 export type StoreEntry = z.output<typeof Store>
 export type KeyEntry = z.output<typeof Key>
 
-/** For a store that only the hook speaks of. */
+/** The settings of a store that comes as a hook, without a configuration of its own. */
 export const storeDefaults: StoreEntry = Store.parse({})
 
 /** One model that answers without a network. */
@@ -251,11 +251,11 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key)]))
 }
 
-/** The endpoint is ours to add: with it twice in the address every call would fail. */
+/** What is wrong with a `baseUrl`, in words. With the endpoint in it, which we add, every call would fail. */
 function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
   const { pathname, search, hash, username, password } = new URL(base)
-  // Some hosts send none of it, others say the whole address in their errors.
+  // Some HTTP clients do not send them, others repeat the whole address in their errors.
   if (username || password) return 'expected a URL without user and password: say them in "headers", as "authorization"'
   if (search || hash) return 'expected a URL without query and fragment'
   const trimmed = pathname.replace(/\/+$/, '')

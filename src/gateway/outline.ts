@@ -2,25 +2,26 @@ import { isObject, type JsonObject } from '../kit/json.ts'
 import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
 
 /**
- * A member of the outermost object: where its key, with the quotes, and its value stand in the bytes. `cuts`: commas between the
- * items of a list, no nearer to each other than was asked for.
+ * Where a member of the outermost object stands in the bytes: its key, with the quotes, and its value. `cuts`: places of commas
+ * between the items of a list, at which it may be read in pieces.
  */
 export type Member = { keyStart: number; keyEnd: number; start: number; end: number; cuts?: number[] }
 
-/** Keys may be written with escapes. */
+/** The key itself, without quotes and escapes. */
 export function keyOf(bytes: Uint8Array, { keyStart, keyEnd }: Member): string {
   return JSON.parse(textOf(bytes.subarray(keyStart, keyEnd))) as string
 }
 
-/** Up to this many bytes a member is short; a list, for that is what conversations are, only up to the smaller number. */
+/** In bytes. A longer member is left out of the outline; for lists, which conversations are, the limit is smaller. */
 const short = 4096
 const shortList = 64
 
 /**
- * The outermost object of a JSON text without what is inside: short members are as they are, of long ones only the kind is
- * told: `[null]` for a list, `{}` for an object, `''` for a text. Brackets, commas, colons and words are looked at as JSON
- * has them and texts are leapt over: for 170 KB that takes 33 µs, while making a text of the bytes takes 270 and parsing
- * it 130. Undefined: no object, or no JSON.
+ * The outermost object of a JSON text. Short members are as they are; a long one is replaced by a stand-in of its kind: `[null]`
+ * for a list, `{}` for an object, `''` for a text. Undefined: no object, or no JSON.
+ *
+ * Finding the members (`membersOf`) checks brackets, commas, colons and words, and leaps over texts: 33 µs for 170 KB, where
+ * making a text of the bytes takes 270 and parsing it 130.
  */
 export function outlineOf(bytes: Uint8Array, members: readonly Member[] | undefined): JsonObject | undefined {
   if (!members) return undefined
@@ -50,7 +51,7 @@ export function renamed(bytes: Uint8Array, model: string, members: readonly Memb
   return spliced(bytes, place, JSON.stringify(model))
 }
 
-/** Does the outermost object say its model twice? Of such keys one reader takes the first, another the last. */
+/** Does the outermost object have the key `model` twice? Some readers take the first, others the last. */
 export function namesTwoModels(bytes: Uint8Array, known?: readonly Member[]): boolean {
   const may = known !== undefined || mayHoldTwice(bytes, '"model"') || mayHoldAny(bytes, ['\\u00'])
   const members = may ? (known ?? membersOf(bytes)) : undefined
@@ -80,7 +81,7 @@ const quote = 0x22
 const openList = 0x5b
 const openObject = 0x7b
 
-/** What may come next. */
+/** What may come next, as `membersOf` walks along. */
 const aValue = 0
 const aValueOrEnd = 1
 const aKey = 2
@@ -88,7 +89,10 @@ const aKeyOrEnd = 3
 const aColon = 4
 const aCommaOrEnd = 5
 
-/** Of the outermost object, with cuts at least `apart` bytes from each other. Undefined: no object, no JSON, or more than `deepest` levels. */
+/**
+ * The members of the outermost object of a JSON text. `apart`: how many bytes there are at least between two cuts of a list.
+ * Undefined: no object, no JSON, or more than `deepest` levels.
+ */
 export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 } = {}): Member[] | undefined {
   const bytes = searchable(body)
   const members: Member[] = []
@@ -134,7 +138,7 @@ export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1
       case 0x5d:
       case 0x7d:
         if (next !== aCommaOrEnd && next !== (byte === 0x7d ? aKeyOrEnd : aValueOrEnd)) return undefined
-        // Closing brackets stand two after the opening ones.
+        // In ASCII a closing bracket is its opening one plus two.
         if (open.pop() !== byte - 2) return undefined
         if (depth === 1) return isBlank(bytes, i + 1) ? members : undefined
         if (depth === 2) members.push(cuts ? { keyStart, keyEnd, start, end: i + 1, cuts } : { keyStart, keyEnd, start, end: i + 1 })
@@ -164,7 +168,7 @@ export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1
   return undefined
 }
 
-/** Of JSON text, before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
+/** How deep a JSON text is nested, told before anything recursive sees it. Strings, which are nearly all of a body, are leapt over. */
 export function nesting(body: Uint8Array): number {
   const bytes = searchable(body)
   let depth = 0

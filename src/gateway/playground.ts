@@ -18,11 +18,11 @@ export type Playground = {
   remember(record: UsageRecord): void
 }
 
-/** Of all keys together. */
+/** How many usage records are kept, of all keys together. */
 const remembered = 500
-/** Of one key, as shown. */
+/** How many of its records a key is shown. */
 const shown = 50
-/** Of a pasted text, in UTF-16 units: it is translated six times over. */
+/** The longest text that may be pasted, in UTF-16 units: it is translated six times over. */
 const longestText = 2_000_000
 
 export function createPlayground({ bodyLimitBytes, depthLimit }: Settled['defaults']): Playground {
@@ -69,10 +69,10 @@ function asked(value: unknown) {
   return { text, kind, protocol: protocol === undefined ? undefined : protocols[protocol] }
 }
 
-/** As with kept replies: what a key asked is seen with that key alone; where nobody has a name, the group is one. */
+/** A key sees its own records only; keys without a name share those of their group. Kept replies have the same rule. */
 const isOwn = ({ key, group }: UsageRecord, identity: Identity) => key === identity.name && (key !== undefined || group === identity.group)
 
-/** Not how the gateway is configured: channels, and the models behind them, are its own business. */
+/** A record without the channel and the upstream's model: how the gateway is configured is not for its clients. */
 function told({ time, requestId, modelAsked, protocolIn, protocolOut, stream, status, failure, usage, firstByteMs, totalMs, attempts, notes }: UsageRecord) {
   return { time, requestId, modelAsked, protocolIn, protocolOut, stream, status, failure, usage, firstByteMs, totalMs, attempts, notes }
 }

@@ -16,7 +16,7 @@ import type { Candidate } from './upstream.ts'
 /** A candidate's request, ready to be sent. */
 export type Prepared = {
   candidate: Candidate
-  /** For an upstream within this process. */
+  /** What `bytes` say, for the built-in upstream. */
   body?: unknown
   bytes: string | Uint8Array<ArrayBuffer>
   /** Is the upstream asked for a stream? */
@@ -28,7 +28,7 @@ export type Prepared = {
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** Whose body says whether it wants a stream; elsewhere the address does. */
+/** The protocols whose body says whether it wants a stream; in the others the address does. */
 const sayingStream: ReadonlySet<Protocol> = new Set(all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)))
 
 function targetOf(address: Protocol['address'], stream: boolean): string | undefined {
@@ -47,7 +47,7 @@ export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepa
   return passed(service, ask, candidate, upstreamStream) ?? translated(service, ask, candidate, upstreamStream)
 }
 
-/** Undefined: something inside the body has to be read, or be another. */
+/** The request with its bytes as they came. Undefined: something inside the body has to be read or changed. */
 function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared | undefined {
   const { protocol, operation, body, recalled } = ask
   const { protocol: to, entry, channel } = candidate
@@ -97,10 +97,10 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const says = to.wantsStream(wire) ?? false
   const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
   const asking = askingUsage(sent, candidate, upstreamStream)
-  // Encoders ask by themselves; what the caller itself says to its own protocol stays.
+  // Encoders ask for counts by themselves; what a caller says in the upstream's own protocol stays.
   const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
   const whole = asking?.wire ?? (isRefused ? withoutStreamOptions(sent, to) : sent)
-  // What was read was written anew: proofs of other providers are taken out, or a history is put in.
+  // The bytes still say the same unless proofs of other providers were taken out, or a history was put in.
   const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value
   return {
     candidate,
@@ -118,12 +118,12 @@ function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
-/** Undefined: counts come by themselves, are asked for already, or nobody wants them. */
+/** How to ask for the counts of a stream. Undefined: they come unasked, are asked for already, or are not wanted. */
 function askingUsage(body: unknown, { channel, protocol: { streamUsage } }: Candidate, isStream: boolean): Asking {
   return isStream && channel.streamUsage && streamUsage?.isAsked(body) === false ? streamUsage.ask(body) : undefined
 }
 
-/** The bytes of the body with the candidate's model name and with what is asked for besides; undefined: it has to be written anew. */
+/** The bytes of the body with the candidate's model name, and asking for counts where that is due. Undefined: the body has to be written anew. */
 function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Candidate, asking: Asking): Uint8Array<ArrayBuffer> | undefined {
   if (!bytes || !isObject(outline) || (asking && !asking.added)) return undefined
   const named = candidate.model === model ? outline : candidate.protocol.withModel(outline, candidate.model)
@@ -155,7 +155,7 @@ function settingsOf(
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)
 
-/** Counting needs no limit for an answer that nobody makes. */
+/** Reading options that make a request say its limit; counting tokens needs none. */
 export function demanding(operation: Ask['operation'], { outputLimit }: Protocol): object {
   return operation === 'generate' ? { ...outputLimit?.demanded } : {}
 }

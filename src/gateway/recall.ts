@@ -9,19 +9,19 @@ import type { Identity } from './hooks.ts'
 import type { Kept, Memory } from './store.ts'
 import type { Candidate } from './upstream.ts'
 
-/** What is known here of that which a request refers to. Looked up before it is translated, for translation does not wait. */
+/** What the gateway knows of the replies that a request refers to: looked up beforehand, for translation is synchronous. */
 export type Recalled = {
-  /** All that is known. */
+  /** Lookups of everything that was found. */
   known: Resolvers
-  /** Without what the candidate's own provider keeps. */
+  /** The same without what the candidate's own provider keeps: there the reference stays a reference. */
   resolversFor(candidate: Candidate): Resolvers
-  /** A proof of reasoning that was kept for a call. */
+  /** The proof of reasoning that was kept for a tool call, by the call's id. */
   proof(callId: string): string | undefined
-  /** May the reply be asked for again? */
+  /** Is the reply to be kept, so that it can be asked for again? */
   keeps: boolean
 }
 
-/** Does the provider behind the candidate keep replies itself, so that requests and references are its own business? */
+/** Does the candidate's provider keep replies itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
   return protocol === caller && !channel.embedded && caller.address.stored !== undefined
 }
@@ -29,8 +29,8 @@ export function keepsItself({ channel, protocol }: Candidate, caller: Protocol):
 const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item'])
 
 /**
- * The request with what it refers to, and with those candidates only that can know it: whose provider keeps the reply
- * goes first.
+ * The request with what is known of its references, and with those candidates only that can follow them all; one whose
+ * provider keeps the reply goes first.
  * @throws Refusal when none can
  */
 export async function recall({ memory }: Service, ask: Ask, owner: Identity): Promise<Ask> {
@@ -76,7 +76,7 @@ export async function recall({ memory }: Service, ask: Ask, owner: Identity): Pr
   }
 }
 
-/** A body that cannot be read has none: whoever translates it says what is wrong. */
+/** A request's references to earlier replies. None in a body that cannot be read: translating it will say what is wrong. */
 function historyIn(body: unknown, protocol: Protocol): Reference[] {
   try {
     return referencesOf(body, protocol, {}).filter(({ kind }) => bringHistory.has(kind))

@@ -25,7 +25,7 @@ export function report(
     )
 }
 
-/** An upstream's own words are for the client: they may repeat what was said in the conversation. */
+/** What the log is told. An upstream's own words are for the client alone: they may repeat the conversation. */
 function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }

@@ -7,7 +7,7 @@ import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts
 
 type Chunk = string | Uint8Array
 
-/** An upstream that has begun to answer. `raw`: its bytes go on as they are, the translator only reads along. */
+/** An upstream that has begun to answer. `raw`: its bytes go on as they are, and the translator only reads along. `idleMs`: how long it may be silent; 0: for ever. */
 export type Source = { translator: StreamTranslator; body: AsyncIterator<Chunk>; raw: boolean; idleMs: number }
 
 export type RelayOptions = {
@@ -152,7 +152,7 @@ class RunningRelay implements Relay {
       return got.done ? this.#finish(source) : this.#take(source, got.value)
     }
     if (/\n\n$|\r\n\r\n$|\r\r$/.test(lastOf(this.#tail))) return this.#options.protocol.frames.ping
-    // In the middle of a frame: the next time then.
+    // A ping must not stand in the middle of a frame: wait for the next chance.
     this.#clock.sent()
     return ''
   }
@@ -293,7 +293,7 @@ function endOfLine(bytes: Uint8Array, from: number): number {
 const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
-/** Without the frames that follow the end of the reply: clients take another message for a part of this one. */
+/** The chunk without frames that follow the end of the reply: clients would take them for a part of it. */
 function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
   const more = after.replace(/^\s*data:\s*\[DONE\]\s*/, '')
   if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return chunk

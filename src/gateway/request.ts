@@ -13,13 +13,13 @@ export type GatewayRequest = {
   signal: Signal
   /** The URL that the gateway is mounted at, for messages to people: `http://host/mount`. */
   base?: string
-  /** Whom wrong keys are counted for. Absent: the host cannot tell. */
+  /** The client's network address, by which wrong keys are counted. Absent: the host cannot tell. */
   address?: string
   /** Does the client run on the same machine? Absent: the host cannot tell. */
   local?: boolean
 }
 
-/** `parsed`: a body parser of the application has been here. */
+/** `parsed`: a body parser of the application has read it before us. */
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
 
 /** What the host has to send. A text body is sent whole; a body in pieces is sent as it comes. */

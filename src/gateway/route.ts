@@ -30,10 +30,10 @@ const playground = { state: 'GET', translate: 'POST' } as const
 
 const playgroundOf = (path: string) => (Object.keys(playground) as (keyof typeof playground)[]).find(asked => path === `/playground/${asked}`)
 
-/** A browser that shows a page, not a client that looks whether somebody is there. */
+/** Is a browser asking for a page, and not a client whether somebody is there? */
 const wantsPage = (headers: Headers): boolean => /\btext\/html\b/i.test(headers['accept'] ?? '')
 
-/** Is this path ours, with whatever method? A path that nearly is one of ours is: its answer says what is wrong with it. */
+/** Does the gateway answer this path? Also one that is nearly right: the answer says what is wrong with it. */
 export function isOurs(method: string, path: string, page = false): boolean {
   const tidy = tidied(path)
   if (page && playgroundOf(tidy)) return true
@@ -41,7 +41,7 @@ export function isOurs(method: string, path: string, page = false): boolean {
   return isEndpoint(tidy) || faultOf(tidy) !== undefined
 }
 
-/** Undefined: not one of our paths. Queries never decide but for listings, which several dialects share. */
+/** What a request asks for. Undefined: not one of our paths. Only for listings, whose path protocols share, do headers and query count. */
 export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route | undefined {
   const path = tidied(raw)
   if (path === '/') return method === 'GET' || method === 'HEAD' ? { kind: page && wantsPage(headers) ? 'page' : 'home' } : undefined
@@ -71,7 +71,7 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
   return { kind: 'wrong-path', protocol: fault.protocol ?? dialectOf(fault.path, headers, query), message }
 }
 
-/** Whose shape a model listing has, and any answer that is not to one protocol's own path. */
+/** The protocol in whose shape a path that several share is answered: the one whose signs in headers and query are the surest. */
 export function dialectOf(path: string, headers: Headers, query: URLSearchParams): Protocol {
   let best: Protocol = protocols[firstName]
   let most = 0

@@ -17,7 +17,7 @@ export type Kept = {
   input?: unknown[]
 }
 
-/** Everything in it belongs to whoever put it there: nobody else can read it. */
+/** What is kept between exchanges. Everything belongs to the owner who put it there; nobody else can read it. */
 export type Memory = {
   /** Proofs of reasoning are kept too, for clients that do not send them back. */
   readonly signatures: boolean
@@ -33,7 +33,7 @@ export type Memory = {
   close(): Promise<void>
 }
 
-/** How long a store may take; a client waits for it. */
+/** How long a store may take: a client is waiting. */
 const patienceMs = 5_000
 
 type Kind = 'response' | 'item' | 'signature'
@@ -83,7 +83,7 @@ export function createMemory(config: Settled['store'], hook: Store | undefined, 
   }
 }
 
-/** Opened when it is first needed: what is not configured is not even loaded. */
+/** The configured store, loaded and opened when it is first needed. */
 function storeOf({ memory, redis, memoryLimitBytes }: StoreEntry, warn: (error: unknown) => void): { open(): Promise<Store>; close(): Promise<void> } {
   if (memory) return once(async () => (await import('../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes))
   if (redis === undefined) throw new ConfigError('store', 'expected "memory": true or "redis": a URL, or the hook `store`')
@@ -104,9 +104,10 @@ function once(open: () => Promise<Store & { close?: () => void }>): { open(): Pr
   }
 }
 
+/** In UTF-16 units; nothing is kept under a longer one. */
 const longestId = 256
 
-/** Names cannot be made to look like one another, whatever stands in them. */
+/** JSON keeps owner and id apart: no choice of names makes two keys equal. */
 function keyOf({ name, group }: Identity, kind: Kind, id: string): string {
   const owner = name !== undefined ? ['key', name] : group !== undefined ? ['group', group] : []
   return `wireglot:${kind}:${JSON.stringify([...owner, id])}`

@@ -41,7 +41,7 @@ export async function answerStored(service: Service, call: Call, trace: Trace): 
   return jsonAnswer(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
 }
 
-/** The id does not tell. What is kept does; without a store there must be no choice. */
+/** The channel whose provider keeps the reply. The store knows it; without a store there must be only one that can be. */
 function channelFor({ config, catalog, memory }: Service, { protocol, stored, asked }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
   const unknown = stored.unknown('reply', asked.id)
   const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
@@ -78,7 +78,7 @@ async function forward(
       throw failureOf(await readSome(watched(answer.body)), answer, { from: protocol, to: protocol, channel }).refusal
     const type = answer.headers['content-type'] ?? 'application/json'
     const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }
-    // A reply that is still being made, told from its beginning.
+    // A reply that is still being made, streamed from its beginning.
     if (/^text\/event-stream/i.test(type)) return { ...out, body: told(renamedFrames(watched(answer.body), protocol, model), protocol, request, trace) }
     const bytes = await readWhole({ answer, watched })
     return { ...out, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
@@ -117,7 +117,7 @@ function told(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, { si
   return until(body, protocol, ended)
 }
 
-/** What broke it off stands at its end. */
+/** A stream that breaks off ends in a failure of its protocol. */
 async function* until(body: AsyncIterable<Uint8Array | string>, { frames }: Protocol, ended: (failure?: Refusal) => void): AsyncGenerator<Uint8Array | string> {
   let failure: Refusal | undefined
   try {

@@ -14,7 +14,7 @@ export type Observed = {
 
 const scope = 'wireglot'
 
-/** The usual providers behind each protocol are not known here, so the protocol's name stands for the provider. */
+/** Who the provider is, is not known here: the name of its protocol stands for it. */
 const attributesOf = ({ protocolOut, protocolIn, modelAsked, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
   'gen_ai.operation.name': 'chat',
   'gen_ai.provider.name': protocolOut ?? protocolIn,
@@ -28,7 +28,7 @@ const attributesOf = ({ protocolOut, protocolIn, modelAsked, modelServed, channe
   ...(failure !== undefined && { 'error.type': failure }),
 })
 
-/** Bounds of the conventions. */
+/** Bounds of the histograms, as the conventions have them. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 
@@ -47,7 +47,7 @@ function instruments(): Instruments | undefined {
   }
 }
 
-/** Made once for each gateway, so that an SDK that is registered before it is found. */
+/** Finds an SDK that was registered before; so it is made with the gateway and not with the module. */
 export function createTelemetry(): { start(startedMs: number): Observed } {
   const counted = instruments()
   const tracer = trace.getTracer(scope)

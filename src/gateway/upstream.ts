@@ -38,7 +38,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
     return allowed?.some(pattern => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)) ?? false
   }
-  /** Some id fits both. */
+  /** Is there an id that fits both? */
   const overlap = (one: string, other: string) => {
     const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
     return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
