@@ -51,7 +51,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   return Object.assign(handler, {
     async close(graceMs?: number) {
       await inner.close(graceMs)
-      // What was said last is still on its way, or nobody takes it.
+      // The last bytes are still on their way, or their clients do not read them.
       for (const end = Date.now() + farewellMs; open.size > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
     },
     localOnly: inner.localOnly,
@@ -84,11 +84,11 @@ function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof
 async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: Signal): Promise<void> {
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    // Bytes: a text of other letters than ASCII would be encoded twice, once for its length.
+    // Made bytes here: Node would encode a text twice, once for its length.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': bytes.byteLength })
     if (request.method === 'HEAD') response.end()
-    // A text goes out with the head in one piece; beyond that, and for other letters, bytes are quicker.
+    // A short ASCII text goes out together with the head; for all else bytes are quicker.
     else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : textOf(body), 'latin1')
     else response.end(bytes)
     return
@@ -107,7 +107,7 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
   response.end()
 }
 
-/** The client has read, or has gone. */
+/** Waits until the client has read what was written, or has gone. */
 function drained(response: Response): Promise<void> {
   return new Promise(resolve => {
     const done = () => {
@@ -121,15 +121,15 @@ function drained(response: Response): Promise<void> {
   })
 }
 
-/** `new URL` takes 6 µs: only where there is something to tidy up. */
+/** Path and query of a request. `new URL` takes 6 µs, so it is used only where something has to be tidied up. */
 function urlOf({ url = '/' }: IncomingMessage): Pick<URL, 'pathname' | 'searchParams'> {
   if (/^(\/[\w:-][\w:.-]*)+$/.test(url)) return { pathname: url, searchParams: new URLSearchParams() }
   if (url.startsWith('/')) return new URL(`http://host${url}`)
-  // The whole address, as clients send it through a proxy.
+  // Clients that go through a proxy send the whole address.
   return new URL(URL.canParse(url) ? url : 'http://host')
 }
 
-/** A body parser may have read the stream before us; then what it left is all there is. */
+/** A body parser may have read the stream before us: then the body is what it left on the request. */
 function bodyOf(request: Request): RequestBody {
   const { body } = request
   const read = request.readableEnded || request.readableDidRead
@@ -138,7 +138,7 @@ function bodyOf(request: Request): RequestBody {
   return { parsed: body }
 }
 
-/** Nothing is read before somebody asks. What is given up is read on all the same, or the client would not read why. */
+/** The request's body, read when somebody asks for it. A body that is given up is read to its end all the same: else the client would not see the answer. */
 function incoming(request: Request): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
@@ -161,7 +161,7 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
   }
 }
 
-/** For texts only: what a client says of its host decides nothing. */
+/** The URL that the gateway is mounted at, for messages only: a client may say any host, so nothing is decided by it. */
 function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Record<string, string>): string {
   const { host } = headers
   const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
@@ -170,8 +170,8 @@ function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Reco
 }
 
 /**
- * Whoever comes through a proxy is somewhere else, and so may be whoever calls this machine by another name: a web page
- * can have its own name lead here.
+ * Does the client run on this machine? Not when it came through a proxy, nor when it called this machine by a public name:
+ * a web page may have its own name lead here (DNS rebinding).
  */
 function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
   if (headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined) return false

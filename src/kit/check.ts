@@ -15,8 +15,8 @@ export function check<S extends AnySchema>(protocol: string, schema: S, wire: un
 }
 
 /**
- * `rank`: of several faults the highest is told, and of equals the first. The deeper, the higher; above all others are a
- * shape that says it is not for this value, and a key that no shape may take.
+ * What is wrong with a value. `rank`: the fault with the highest rank is told, and of equals the first. It grows with the depth;
+ * above all stand a shape that says it is not for this value (`notMine`), and a key that no shape takes (`forbidden`).
  */
 type Fault = { path: readonly PropertyKey[]; message: string; rank: number }
 
@@ -38,7 +38,7 @@ function higher(one: Fault | undefined, other: Fault | undefined): Fault | undef
 
 const wordFor = { string: 'text', boolean: 'true or false', number: 'a number', undefined: 'nothing', null: 'null', unknown: 'anything' } as const
 
-/** Why a schema does not take a value: slowly, for what its guard has refused. */
+/** Why a schema does not take a value that its guard has refused. Slow, and needed only for the message. */
 function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
   const { def } = schema
   switch (def.type) {

@@ -8,7 +8,7 @@ const object = (properties: Record<string, unknown>, required: string[]) => ({ t
 const editing = { path: text, view_range: range, file_text: text, old_str: text, new_str: text, insert_line: { type: 'integer' }, insert_text: text }
 const command = (...words: string[]) => ({ type: 'string', enum: words })
 
-/** What these tools take, as their vendors document it; the wire names the tool alone, for the model knows it by heart. */
+/** The input of these tools, as their vendors document it. Their own wire tells only the name: their models are trained on the rest. */
 const inputs = new Map<ServerToolKind, FunctionTool['parameters']>([
   ['shell', object({ command: text, restart: { type: 'boolean' } }, [])],
   ['text_editor', object({ command: command('view', 'create', 'str_replace', 'insert'), ...editing }, ['command', 'path'])],

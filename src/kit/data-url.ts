@@ -26,7 +26,7 @@ export function dataUrl(mime: string, data: string, came?: unknown): string {
   return `data:${mime};base64,${data}`
 }
 
-/** Only of text the parameters tell how to read it. */
+/** With the URL's parameters where it is text: they tell its encoding. */
 function mimeOf(type: string, parameters: readonly string[]): string | undefined {
   if (!type) return undefined
   if (type.startsWith('text/')) return [type, ...parameters].join(';')

@@ -56,7 +56,7 @@ export function unwrapSignature(given: string): Envelope | undefined {
   }
 }
 
-/** Does any text inside the value claim to be an envelope? Looks at every string, so only where it matters. */
+/** Does any text inside the value claim to be an envelope? Slow: it looks at every string. */
 export function holdsEnvelope(value: unknown): boolean {
   if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
   if (Array.isArray(value)) return value.some(holdsEnvelope)
@@ -65,7 +65,10 @@ export function holdsEnvelope(value: unknown): boolean {
   return false
 }
 
-/** Can JSON hold one that holds these words? Cheap: letters are looked for, also where they are escaped. */
+/**
+ * May a JSON text hold an envelope? Cheap: only words are looked for, by the function given, which tells whether the text holds
+ * any of them; letters may stand there escaped.
+ */
 export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean): boolean {
   return holdsAny(marks) || (holdsAny([anEscape]) && holdsAny(escapedMarks))
 }
@@ -89,13 +92,14 @@ const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase
   return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]
 })
 
-/** An id that only looks as if it carried a signature stays as it is. */
+/** An id and the signature that it carries. One that only looks as if it carried one stays as it is. */
 export function splitId(id: string): { id: string; signature?: Signature } {
   const cut = id.lastIndexOf(mark)
   const signature = cut > 0 ? unwrapSignature(prefix + id.slice(cut + mark.length))?.signature : undefined
   return signature ? { id: id.slice(0, cut), signature } : { id }
 }
 
+/** An id that carries a signature; `splitId` takes it apart. */
 export function joinId(id: string, signature: Signature): string {
   return id + mark + wrapSignature({ signature }).slice(prefix.length)
 }

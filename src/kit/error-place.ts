@@ -4,5 +4,5 @@ export function placeOf(body: unknown, isNested: boolean): string | undefined {
   return place === '/error' ? undefined : place
 }
 
-/** Where the body stands whose error's words stand here. */
+/** The place of an error's body, from the place of its words. */
 export const bodyOf = (at: string): string => at.replace(/\/error$/, '')

@@ -33,11 +33,12 @@ export function wrapFreeform({
   })
 }
 
+/** The arguments of a wrapped tool whose text is `input`. */
 export function wrapInput(input: string): string {
   return JSON.stringify({ input })
 }
 
-/** Undefined: these are not the arguments of a wrapped tool. */
+/** The text in the arguments of a wrapped tool; undefined when they are something else. */
 export function unwrapInput(args: string): string | undefined {
   const object = parseObject(args)
   return object && Object.keys(object).length === 1 && typeof object['input'] === 'string' ? object['input'] : undefined

@@ -4,13 +4,13 @@ import type { AnySchema, Def, Shape } from './schema.ts'
 /** Whether a schema takes a value, as a question that copies nothing. */
 export type Guard = (value: unknown) => boolean
 
-/** Of all keys, the one that must not be read past: written to another object it would set the prototype, and be lost in silence. */
+/** The one key that is refused everywhere: copied to another object it would set its prototype, and be lost in silence. */
 export const lostKey = '__proto__'
 
-/** @throws this where an object has that key: no other shape may then take the value */
+/** Guards throw this where an object has that key, so that no other shape of a union takes the value. */
 const lost = new RangeError(`no protocol has a key ${lostKey}`)
 
-/** What a guard says of a whole value. */
+/** Does the guard take the whole value? */
 export function asked(guard: Guard, value: unknown): boolean {
   try {
     return guard(value)
@@ -20,6 +20,7 @@ export function asked(guard: Guard, value: unknown): boolean {
   }
 }
 
+/** The guard of a schema. */
 export function guardOf(def: Def): Guard {
   switch (def.type) {
     case 'unknown':
@@ -125,7 +126,7 @@ function recordGuard(member: Guard): Guard {
   }
 }
 
-/** By the keys that are there: most of a shape's are not. */
+/** Walks the keys of the value, not of the shape: most keys of a shape are absent. */
 function looseGuard(shape: Shape): Guard {
   const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: field.guard, isDemanded: isDemanded(field) }]))
   const demanded = [...fields.values()].filter(({ isDemanded }) => isDemanded).length

@@ -4,8 +4,9 @@ import { isObject, type JsonObject } from './json.ts'
 type WithExt = Pick<Node, 'ext'>
 
 /**
- * What nodes keep for one protocol alone. `fields`: keys nobody modelled. `form.nothing`: known keys that say nothing
- * (an empty list), as they were spelled; `null` says nothing under any key. The rest of `form`: other spellings.
+ * Writes and reads what a node keeps in `ext` for one protocol alone. `fields`: keys that the model does not know.
+ * `form.nothing`: known keys whose value says nothing (an empty list; `null` under any key), as they were spelled. The rest of
+ * `form`: which of several spellings was used.
  */
 export function ownOf(protocol: string) {
   function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
@@ -28,7 +29,7 @@ export function ownOf(protocol: string) {
 
   const ownForm = ({ ext }: WithExt): JsonObject | undefined => ext?.[protocol]?.form
 
-  /** What is kept of an object inside a node: it stands under the name of that object. Undefined: there was none. */
+  /** What is kept of an object inside a node, under that object's key. Undefined: nothing. */
   function ownUnder({ ext }: WithExt, key: string): JsonObject | undefined {
     const own = ext?.[protocol]
     const nothing = own?.form?.['nothing']
@@ -46,7 +47,7 @@ function hasKeys(object: JsonObject): boolean {
   return false
 }
 
-/** An object with this at the key; without anything where it holds nothing. */
+/** `{ key: value }`, or `{}` where the value holds nothing. */
 export function under(key: string, value: JsonObject | undefined): JsonObject {
   return value && hasKeys(value) ? { [key]: value } : {}
 }

@@ -27,7 +27,7 @@ export function createReport<Table extends NoteTable>(
 type Left = { at?: string; ext?: ExtMap; signature?: unknown }
 type Made = { code: string; made: object; field: string }
 
-/** Gathers the notes of one codec call. Most calls make none, and there is one for each event of a stream: it costs little until the first. */
+/** Gathers the notes of one codec call. Streams make one for each event, and most have no notes: so it costs little until the first. */
 export class Report<Table extends NoteTable> {
   readonly notes: Note[]
   readonly #protocol: string
@@ -66,7 +66,7 @@ export class Report<Table extends NoteTable> {
     if (!this.notes.some(note => note.code === code && keysOf(note.path) === name)) this.#pushAt(code, path, false)
   }
 
-  /** As `add`, for an object whose keys stand among those of its node where the source has no place of its own for it: then one note for each. */
+  /** As `add`, for an object whose keys may stand directly in the node on the source's wire: then each key gets a note of its own. */
   addKeys(code: keyof Table & string, at: string | undefined, field: string, value: unknown): void {
     const path = this.#pathOf(at, field)
     if (path !== this.#placeOf(at) || !isObject(value)) this.#pushAt(code, path, true)
@@ -78,7 +78,7 @@ export class Report<Table extends NoteTable> {
     for (const key in fields) if (fields[key as never] !== undefined) this.once(code, at, key)
   }
 
-  /** A note on something made up: where `made` stands in the target is known when all is written, so `settle` has to follow. */
+  /** A note on something made up. Where `made` stands in the target is known only when all is written: `settle` has to follow. */
   addMade(code: keyof Table & string, made: object, field = ''): void {
     this.#pending ??= []
     this.#pending.push({ code, made, field })
@@ -135,14 +135,14 @@ export class Report<Table extends NoteTable> {
   #pushAt(code: string, path: string, isPlaced: boolean): void {
     const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
-    // One fact, one note: whoever finds it a second time says nothing new. A node that nobody read has no place of its own.
+    // One fact, one note. A node that was made here has no place, so its notes cannot be told apart: all are kept.
     if (isPlaced && path !== '' && this.#isTold(code, path)) return
     this.notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: this.#protocol })
   }
 
   #isTold(code: string, path: string): boolean {
     if (this.#isShared) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
-    // A text made of both has to be hashed anew each time, which was a twentieth of a small request.
+    // Two maps in place of one with joined keys: hashing those took a twentieth of a small request.
     this.#seen ??= new Map()
     const places = this.#seen.get(code)
     if (places?.has(path)) return true

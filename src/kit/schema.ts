@@ -41,7 +41,7 @@ export class Schema<out T, out IsOptional extends boolean = false> {
     return new Schema({ type: 'refined', innerType: this, holds: holds as (value: unknown) => boolean, isForOthers: false })
   }
 
-  /** For shapes of kinds that nobody knew: what is of a known kind is told its own faults, not that it is no other kind. */
+  /** For the shape that takes unknown kinds: `isOther` refuses the known ones, so that a fault in one of them is told as its own. */
   forOthers(isOther: (value: T) => boolean): Schema<T, IsOptional> {
     return new Schema({ type: 'refined', innerType: this, holds: isOther as (value: unknown) => boolean, isForOthers: true })
   }

@@ -5,8 +5,8 @@ import { isObject } from './json.ts'
 export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
 
 /**
- * Where no choice of tools holds arguments to their schemas, each function says so itself: those whose schema is closed, for
- * providers refuse a whole request over one that is not.
+ * For wires whose tool choice cannot demand arguments that fit their schemas (`validated`): each function demands it for itself
+ * (`strict`). Only those whose schema is closed, for providers refuse a whole request over one that is not.
  */
 export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: string, field: string): void }): PlainRequest {
   const { toolChoice: choice } = request
@@ -19,20 +19,20 @@ export function withStrictTools(request: CanonicalRequest, report: { add(code: '
   return { ...request, ...(tools && { tools }), toolChoice: plain }
 }
 
-/** Closed, and an object: what a function takes is nothing else. */
+/** A function's arguments are always an object. */
 function isClosedObject(schema: unknown): boolean {
   return isObject(schema) && schema['type'] === 'object' && isClosed(schema)
 }
 
-/** What can open a schema again, whatever it says beside that. */
+/** Words that may let more in than the rest of the schema says. */
 const opening = ['allOf', 'oneOf', 'not', 'if', 'patternProperties', 'dependentSchemas', 'unevaluatedProperties'] as const
 
-/** Nothing is optional and nothing more is allowed, all the way down. */
+/** Is every property required and no other allowed, on all levels? */
 function isClosed(schema: unknown): boolean {
   if (!isObject(schema)) return schema === undefined || schema === false
   if (opening.some(key => key in schema)) return false
   const { type, $ref, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
-  // Without any of these it takes whatever comes.
+  // A schema without any of these takes any value.
   if (type === undefined && $ref === undefined && anyOf === undefined) return false
   const parts = [items, ...(Array.isArray(anyOf) ? anyOf : []), ...valuesOf($defs), ...valuesOf(definitions)]
   if (!parts.every(isClosed)) return false

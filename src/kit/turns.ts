@@ -34,7 +34,7 @@ export function joinAssistants<Model extends string>(messages: readonly Message[
   return turns
 }
 
-/** What is done on the way. `earlier`: another result of the same call. */
+/** Is told of each call and each result on the way. `earlier`: another result of the same call. */
 type Matching = { call?(call: ToolCallPart): void; result?(result: ToolResultPart, call: ToolCallPart, earlier: ToolResultPart | undefined): void }
 
 /** The result of each call that `model` makes, the last one where there are several. */

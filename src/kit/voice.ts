@@ -1,6 +1,6 @@
 import type { Part, Role } from '../canonical/message.ts'
 
-/** Is something in a reply said in another name than the model's? Wires whose replies have one voice cannot tell. */
+/** Does this message of a reply hold words that are not the model's own? Most wires cannot say that. */
 export function isOtherVoice(role: Role, parts: readonly Part[]): boolean {
   return role !== 'assistant' && role !== 'tool' && parts.some(isSaid)
 }

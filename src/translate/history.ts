@@ -9,7 +9,7 @@ export function referencesOf(body: unknown, protocol: Protocol, settings: Settin
   return referencesIn(protocol.decodeRequest(body, settings).value, { issuer: protocol.name, fieldNames: protocol.fieldNames })
 }
 
-/** `id`: by which the next request calls it. `messages`: plain JSON, whole; what came before is in them. */
+/** What a reply goes on from. `id`: by which the next request refers to it. `messages`: the conversation up to and with the reply; plain JSON. */
 export type History = { id?: string; messages: Message[] }
 
 const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item', 'thread'])

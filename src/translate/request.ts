@@ -25,10 +25,10 @@ export function translateRequest(
     ...options
   }: Settings & Resolvers & { /** The body is known to hold no envelope. */ isPlain?: boolean },
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  // What an envelope holds was never said in this protocol: its provider gets its own proofs bare, and no others.
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
-  // Whoever answers for an id says by it that the provider does not know it; what nobody answers for is the provider's.
+  // Between equal protocols the body stays as it is, unless an envelope in it has to be opened, or a resolver knows one of its ids:
+  // by that it says that the provider does not.
   if (from === to && (isPlain || !holdsEnvelope(body)) && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
@@ -60,7 +60,7 @@ function withStore({ state, ...request }: CanonicalRequest, store: true | undefi
   return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
-/** The answer needs to know what was asked for, not what was said. */
+/** For the answer it matters what was asked for, not the conversation before. */
 function withoutHistory(request: CanonicalRequest): CanonicalRequest {
   return { ...request, messages: request.messages.filter(({ origin }) => origin === 'instructions') }
 }

@@ -21,7 +21,7 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, s
   return translated
 }
 
-/** As `translateResponse`, with what was read on the way: reading a reply once more for it costs as much as translating it. */
+/** As `translateResponse`, with the usage and failure of the reply: to read it once more for them would cost as much as translating it. */
 export function translateCounted(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse & Outcome {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
@@ -60,7 +60,7 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, {
   return { ...encoded.wire, notes: all }
 }
 
-/** The error's body alone: the id of the request is lost where the target tells it in a header. */
+/** The error as the body of a whole reply, which has no headers: a request id that the target tells there is lost, and noted. */
 function encodeFailure(error: CanonicalError, to: Protocol, options: CodecOptions): Encoded<unknown> {
   const { wire, notes } = to.encodeError(error, options)
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)

@@ -10,7 +10,7 @@ import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 
 type Tools = TranslationContext['tools']
 
-/** In place of no name at all: whoever knows no such tool tells the model so. */
+/** In place of an empty name, which no wire allows: the client will tell the model that there is no such tool. */
 const noName = 'unnamed_tool'
 
 /** Gives tools their own names and shapes back, which the request had to change for the upstream. */

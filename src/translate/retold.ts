@@ -1,18 +1,18 @@
-/** Shorter ones are not worth a look; longer ones, pictures mostly, are not kept. */
+/** Is this text remembered? Shorter ones are escaped as quickly; longer ones, mostly pictures, would take memory. */
 const isLong = ({ length }: string) => length >= 512 && length <= 65_536
 
-/** How deep texts stand in events. */
+/** How deep events are searched for such texts. */
 const deepest = 8
 
-/** So many texts are kept. */
+/** How many texts are remembered. */
 const most = 16
 
 /**
- * JSON.stringify for the events of one stream. Some streams tell a whole text four times: with its own end, its part's, its item's and
- * the reply's. It is escaped once: doing so each time was a fifth of such a stream's time.
+ * JSON.stringify for the events of one stream. Some streams tell a whole text four times: when the text, its part, its item and
+ * the reply end. It is escaped once: doing so each time took a fifth of such a stream's time.
  */
 export function createJsonWriter(): (wire: unknown) => string {
-  /** One for each length, so that a text is found without a look at all of it. */
+  /** The last text of each length, so that one is found without hashing it. */
   const known = new Map<number, { literal: string; text: string }>()
   const literalOf = (text: string): string => {
     const last = known.get(text.length)

@@ -43,7 +43,7 @@ export function keptId(id: string | undefined, renewId: Settings['renewId']): { 
   return id === undefined || renewed ? {} : { id }
 }
 
-/** Where a body has its fields: a few stand elsewhere than its protocol says, and to copy the whole table for these takes a tenth of a small request. */
+/** The protocol's field names and, over them, those that this body spells otherwise. Not a copy: copying the table takes a tenth of a small request. */
 export function placesIn(elsewhere: FieldNames | undefined, { fieldNames }: Protocol): FieldNames {
   if (!elsewhere) return fieldNames
   const places: FieldNames = Object.create(fieldNames)

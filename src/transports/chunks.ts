@@ -1,12 +1,12 @@
-/** Whence chunks come: a stream, or what is like one. */
+/** Where chunks come from: a stream, or something like one. */
 export type Flow = { pause(): unknown; resume(): unknown; destroy(): unknown }
 
-/** How much is held for a reader before whoever sends is told to wait. */
+/** How many bytes are held for a reader before the sender is told to pause. */
 const most = 64 * 1024
 
 /**
- * Chunks that one side pushes and the other pulls: all that has come, each time, for one promise. The iterator that
- * streams bring along takes three, and a watcher of the stream's end besides: 15 µs for a body of one chunk.
+ * Chunks that one side pushes and the other pulls, with backpressure. Each pull takes one promise and gives all that has come.
+ * The iterator of Node's own streams takes three, and a watcher of the stream's end: 15 µs for a body of one chunk.
  */
 export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #flow: Flow

@@ -1,4 +1,4 @@
-/** What is read of an AbortSignal. */
+/** The part of an AbortSignal that is used here. */
 export type Signal = {
   readonly aborted: boolean
   readonly reason: unknown
@@ -6,7 +6,10 @@ export type Signal = {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** An AbortController and its signal without the platform's events: of those each exchange took four, 3 µs to make one and 1 to listen to it. */
+/**
+ * An AbortController and its signal in one, without the platform's events. Each exchange needs four; the platform's take 3 µs to
+ * make and 1 to listen to.
+ */
 export class Stopper implements Signal {
   aborted = false
   reason: unknown
@@ -17,7 +20,7 @@ export class Stopper implements Signal {
     return this
   }
 
-  /** For those that want a real one, made when they ask. */
+  /** A real AbortSignal, made when somebody asks for it. */
   get platform(): AbortSignal {
     if (!this.#platform) {
       const made = new AbortController()

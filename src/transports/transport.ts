@@ -8,7 +8,7 @@ export type TransportCall = {
   body: string | Uint8Array<ArrayBuffer> | undefined
   /** Ends the call in every phase. */
   signal: AbortSignal
-  /** The same for who only listens: then no platform's signal has to be made. */
+  /** The same as `signal`, for transports that only listen: then no AbortSignal has to be made. Absent: use `signal`. */
   stop?: Signal
   /** Milliseconds for the connection alone; 0: no limit. */
   connectMs: number

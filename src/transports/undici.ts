@@ -35,7 +35,7 @@ export function undiciTransport(): Transport {
   }
 }
 
-/** Undici keeps what it is given until the answer has ended, and a stream may last for minutes: long bodies are given once. */
+/** Undici keeps a body until its answer has ended, and a stream may last for minutes: a long body is given as an iterable that forgets it. */
 function carried(headers: Record<string, string>, body: TransportCall['body']): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (!(body instanceof Uint8Array) || body.length < 16 * 1024) return { headers, body: body ?? null }
   return { headers: { ...headers, 'content-length': String(body.length) }, body: new Once(body) as unknown as Readable }
@@ -59,7 +59,7 @@ class Once implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 }
 
-/** `new URL` takes 2 µs: only where there may be something to tidy up. */
+/** Origin and path of a URL. `new URL` takes 2 µs, so it is used only where something may have to be tidied up. */
 function placeOf(url: string): { origin: string; path: string } {
   const plain = /^(https?:\/\/[a-z\d.-]+(?::\d+)?)((?:\/[\w~%:-][\w~%:.-]*)+)$/.exec(url)
   if (plain) return { origin: plain[1] as string, path: plain[2] as string }
@@ -93,7 +93,7 @@ class Receiver implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return
-    // Slices of what came over the wire, which would be kept for as long as the answer goes on.
+    // They are slices of the bytes that came, which would be kept in memory for as long as the answer lasts.
     controller.rawHeaders = null
     const { 'content-encoding': encoding, ...kept } = plainHeaders(headers)
     this.#answered({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
@@ -114,7 +114,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     this.#failed(error)
   }
 
-  /** In every phase: while there is no connection yet, it is only this call that does not wait for it. */
+  /** Works in every phase. While the connection is still being made, that goes on, and only this call ends. */
   readonly #stop = () => {
     const { reason } = this.#signal
     this.#failed(reason)
@@ -146,7 +146,7 @@ function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable
   return chunks
 }
 
-/** Flushed at once, or a compressed stream would come in bursts. */
+/** Gives out what it has after each chunk: else a compressed stream would come in bursts. Undefined: not compressed in a way known here. */
 function decoderFor(encoding: string | undefined) {
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
