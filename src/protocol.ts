@@ -38,10 +38,9 @@ export type Protocol<Options extends object = object> = {
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
   /**
-   * As `decodeResponse` has them, read without what else the reply says; of a body that cannot be read, what can. The gateway
-   * may give an outline in which long lists stand as `[null]`, long objects as `{}` and long texts as `''`: counts and
-   * failures are looked for under short members. A failure that a list tells has to stand under a key `error`; such a reply
-   * comes whole.
+   * Usage and failure of a whole reply, as `decodeResponse` has them, without reading the rest; of a body that cannot be read, what
+   * can. The gateway may give an outline, in which long lists stand as `[null]`, long objects as `{}` and long texts as `''`; a
+   * reply that may tell a failure deeper inside, by a key `error`, comes whole.
    */
   outcome(wire: unknown, options?: CodecOptions & Options): Outcome
   encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<unknown>
@@ -49,7 +48,7 @@ export type Protocol<Options extends object = object> = {
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
   encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError>
 
-  /** Wire events are the parsed `data` of a frame, or the text `[DONE]`. */
+  /** On the wire's side an event is the parsed `data` of a frame, or the text `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
   frames: Frames
@@ -69,25 +68,25 @@ export type OptionTable<Options> = {
 export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
 
 /**
- * `fieldNames`: fields that this wire spells in another way than the protocol's own table says; under `''` the pointer to the body,
- * where it stands inside of another.
+ * `fieldNames`: fields that this body spells in another way than the protocol's own table says; under `''` a pointer to the body,
+ * where it stands inside another one.
  */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
 /** `context`: of requests; `signatures`: proofs that the caller keeps in place of its client. */
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
 
-/** How somebody else keeps proofs in place of the client, and puts them back before a request is read. */
+/** How a gateway keeps proofs of reasoning for clients that do not send them back. */
 export type KeptProofs<Options> = {
-  /** The call ids by which those of a request would be kept. */
+  /** The ids of a request's tool calls: proofs are kept by them. */
   keysOf(request: unknown): string[]
-  /** For reading a request: what was kept by a call's id. */
+  /** Options for reading a request. `proof`: what was kept for a call. */
   reading(proof: (callId: string) => string | undefined): Options
-  /** For writing a reply, so that they come beside it as `signatures`. */
+  /** Options for writing a reply, whose proofs then come beside it as `signatures`. */
   writing: Options
 }
 
-/** `demanded`: for reading a request that has to say one. */
-export type OutputLimit<Options> = { demanded: Options /** For writing a request that says none. */; usual(tokens: number): Options }
+/** `demanded`: options for reading a request that must say its limit. `usual`: options for writing one that says none, in tokens. */
+export type OutputLimit<Options> = { demanded: Options; usual(tokens: number): Options }
 
 /** Proofs of reasoning that a reply's wire has no place for and the caller asked to keep: opaque texts by call id. */
 export type Signatures = Record<string, string>
@@ -112,7 +111,7 @@ export type StreamMachine<In, Out, State extends MachineState, Options extends o
   end(state: State, emit: Emit<Out>): void
 }
 
-/** What every codec may be told. Ids and times come in here, so that every output can be a golden file. */
+/** What every codec may be told. Times and ids come in here, so that the same input always gives the same output. */
 export type CodecOptions = {
   /** Unix seconds, for fields that demand a time nobody told. Absent: 0. */
   now?: number

@@ -11,7 +11,8 @@ import type { Finish, Usage } from './response.ts'
  *
  * `candidate` counts answers, `message` counts messages inside a candidate, `part` counts parts inside a candidate;
  * all from 0, dense, never used twice. Every part is ended before its message, every message before its candidate's
- * `finish`. Only the signature of reasoning may come when its part has ended: some wires tell proofs last. One `finish` for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
+ * `finish`. Only the signature of reasoning may come when its part has ended: some wires tell proofs last. There is one `finish`
+ * for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
  * Wires that announce no messages or parts have them announced by their decoder. `at` is where things stand in the whole reply.
  */
 export type CanonicalEvent =
@@ -72,5 +73,5 @@ export type Delta = Node &
     | { kind: 'media'; base64: string }
   )
 
-/** A signature, and what is known with it alone of the reasoning that it proves: its id, what its segments are. */
+/** A signature, and what only arrives together with it: the id of the reasoning and the kinds of its segments. */
 export type Proof = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }

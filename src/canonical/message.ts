@@ -58,7 +58,7 @@ export type TextPart = PartBase & {
   text: string
   citations?: Citation[]
   logprobs?: TokenLogprob[]
-  /** Of the message that the text was, where several messages of a provider came back as one. */
+  /** The phase of the message that this text was, where a client sent several messages of an answer back as one. */
   phase?: NonNullable<Message['phase']>
 }
 
@@ -68,7 +68,9 @@ export type MediaSource =
   /** An id that means something only to its issuer. */
   | { type: 'file-id'; id: string; issuer: string }
   | { type: 'text'; text: string; mime: string }
+  /** A document made of other content. */
   | { type: 'parts'; parts: Part[] }
+  /** Media of an earlier answer, by its id. */
   | { type: 'reference'; id: string }
 
 export type MediaPart = PartBase & {
@@ -77,11 +79,15 @@ export type MediaPart = PartBase & {
   source: MediaSource
   filename?: string
   title?: string
+  /** What the model is told about the document, beside its title. */
   context?: string
+  /** How closely a picture is looked at. */
   detail?: 'auto' | 'low' | 'high' | 'original' | 'ultra_high'
+  /** May the answer cite it? */
   citations?: { enabled?: boolean }
+  /** The words of a recording. */
   transcript?: string
-  /** By which its provider knows it, of media that are told whole. */
+  /** The provider's own id of media in an answer. */
   id?: string
   /** Unix seconds. */
   expiresAt?: number
@@ -113,8 +119,11 @@ export type ToolCallPart = PartBase & {
   kind: 'function' | 'freeform'
   /** Always the raw text: JSON for a function (possibly invalid or empty), free text otherwise. */
   input: string
+  /** Who called the tool where it was not the model itself, as on the wire. */
   caller?: unknown
+  /** The model goes on without waiting for the result. */
   async?: boolean
+  /** The set of tools that the tool belongs to. */
   toolset?: string
   status?: string
 }

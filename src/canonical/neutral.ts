@@ -1,4 +1,4 @@
-/** Values that say what holds without them in every protocol: nothing is lost with them. Lists and objects: empty ones. */
+/** Values that mean the same as leaving the field out, in every protocol: losing one loses nothing. */
 const neutral = new Map<string, readonly unknown[]>([
   ['sampling.temperature', [1]],
   ['sampling.topP', [1]],
@@ -17,9 +17,10 @@ const neutral = new Map<string, readonly unknown[]>([
   ['serviceTier.speed', ['standard']],
   ['cache.key', ['']],
 ])
+/** Fields of which an empty list or object means nothing. */
 const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])
 
-/** Does this value of a field of a request, named in dots, say nothing? */
+/** Does this value say nothing? `field`: of a request, with dots between levels: `sampling.topK`. */
 export function isNeutral(field: string, value: unknown): boolean {
   if (neutralWhenEmpty.has(field)) return isEmpty(value)
   return neutral.get(field)?.includes(value) ?? false
@@ -27,6 +28,6 @@ export function isNeutral(field: string, value: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  // Edits of a context: none of them is none.
+  // Lists inside that are all empty count as empty: no edits of a context are none.
   return Object.values(value).every(inner => Array.isArray(inner) && inner.length === 0)
 }

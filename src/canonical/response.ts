@@ -5,20 +5,24 @@ import type { ExtMap, Message, TokenLogprob } from './message.ts'
 export type CanonicalResponse = {
   id?: string
   model?: string
-  /** Unix seconds. */
+  /** Unix seconds, as `completedAt`. */
   createdAt?: number
   completedAt?: number
+  /** The answers, in the order of their `index`; most requests ask for one. */
   candidates: Candidate[]
   usage?: Usage
   /** The prompt was refused before any answer was made. */
   promptBlocked?: { reason: string; message?: string; raw?: unknown }
+  /** Which tier served the request, in the provider's own word. */
   serviceTier?: string
   /** Only for a reply that failed as a whole. */
   error?: CanonicalError
   ext?: ExtMap
 }
 
+/** One answer. */
 export type Candidate = {
+  /** Counts from 0. */
   index: number
   /** Where this answer stood in the body it was decoded from, a JSON pointer. Only notes read it. */
   at?: string
@@ -53,8 +57,11 @@ export type Finish = {
   protocol?: string
   /** The stop sequence that matched. */
   sequence?: string
+  /** What the provider says about the ending, for people. */
   message?: string
+  /** Of a refusal: its kind, in the provider's own word. */
   category?: string
+  /** What else the provider says about the ending, as it stood on the wire. */
   details?: unknown
 }
 
@@ -69,10 +76,14 @@ export type Usage = {
   cacheWrite?: number
   /** Part of `cacheWrite`, by lifetime. */
   cacheWriteByTtl?: Record<string, number>
+  /** Part of `output`. */
   reasoning?: number
+  /** Part of `input`: results of tools that the provider ran. */
   toolPrompt?: number
+  /** Parts of `input` and of `output`. */
   inputAudio?: number
   outputAudio?: number
+  /** Of a predicted output: tokens that were used, and those that were not. */
   acceptedPrediction?: number
   rejectedPrediction?: number
   /** Calls of provider-run tools, by tool. */

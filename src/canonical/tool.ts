@@ -12,12 +12,15 @@ export type FunctionTool = Node & {
   strict?: boolean | null
   output?: unknown
   examples?: unknown[]
+  /** The model is shown the tool only when a search has found it. */
   deferLoading?: boolean
+  /** Who may call it: the model, or code that the provider runs. Absent: the protocol's own default. */
   allowedCallers?: string[]
   async?: boolean
+  /** Its arguments are streamed before they are known to be valid. */
   eagerStreaming?: boolean
   namespace?: string
-  /** What the namespace says of itself; told by its first tool only. `namespaceFields`: keys nobody modelled. */
+  /** The description of the namespace; only its first tool carries it. `namespaceFields`: keys of it that the model does not know. */
   namespaceDescription?: string
   namespaceFields?: Record<string, unknown>
   cache?: { ttl?: CacheTtl }
