@@ -69,7 +69,6 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
 
 /** Files that only some protocol folders have, with the reason; every other file name stands in all of them. */
 const notInAll: Record<string, string> = {
-  'serialize.ts': 'the hot path to JSON text stands only where the bench pays for it',
   'assistant.ts': 'only chat-completions has one message with a slot for each kind of part',
   'messages.ts': 'only chat-completions has a message for each result of a tool',
   'call-queue.ts': 'only readers of chat-completions take a call for whole when another begins',
@@ -78,7 +77,7 @@ const notInAll: Record<string, string> = {
   'part-deltas.ts': 'only chat-completions has one field of a delta for all parts of a kind',
   'betas.ts': 'only messages has headers that unlock fields of a body',
   'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
-  'part-queue.ts': 'parts wait for their turn only where a stream tells one after the other',
+  'part-queue.ts': 'only streams of chat-completions and messages tell one part after the other, so that others wait for their turn',
   'images.ts': 'only servers of chat-completions put pictures beside the text of an answer',
   'field-names.ts': 'the other tables of field names stand with the fields; this one is longer than a screen',
   'proxy-places.ts': 'only around chat-completions have proxies found places of their own for marks and proofs',
@@ -88,10 +87,10 @@ const notInAll: Record<string, string> = {
   'think-tags.ts': 'only servers of chat-completions leave reasoning between tags in the text',
   'signatures.ts': 'only chat-completions has no place for the signature of a call or a text',
   'stream-signatures.ts': 'only where a signature in a stream comes apart from what it signs',
-  'turns.ts': 'only messages wants all results of a turn in one message',
+  'turns.ts': 'only messages and generate-content want all results of a turn together',
   'cache.ts': 'only messages counts and orders cache marks over the whole request',
   'models.ts': 'only messages has models that differ in what they accept',
-  'mcp.ts': 'only where the provider asks servers of tools',
+  'mcp.ts': 'only providers of messages and responses ask servers of tools',
   'items.ts': 'only responses has items instead of messages',
   'open-items.ts': 'only streams of responses announce and end each item',
   'segments.ts': 'only streams of responses announce each segment of reasoning',
@@ -117,10 +116,10 @@ const notInAll: Record<string, string> = {
   'raw-items.ts': 'only responses has some twenty kinds of items that no other protocol has',
   'history.ts': 'only responses writes a history as items',
   'envelope.ts': 'only responses repeats the request in its answer',
-  'effort.ts': 'only servers of chat-completions are told in a dozen ways how much to think',
+  'effort.ts': 'chat-completions and generate-content say in several ways how much to think; elsewhere it is one field among the settings',
   'format.ts': 'only chat-completions has a field of its own for the format of an answer',
-  'tool-choice.ts': 'only messages leaves tools out for a choice among them',
-  'conversation.ts': 'only messages has instructions both beside and inside the conversation',
+  'tool-choice.ts': 'a choice may leave tools out in messages and has a config of its own in generate-content; elsewhere it is a few lines of tools.ts',
+  'conversation.ts': 'only messages and generate-content have instructions beside the conversation, out of which others have to be taken',
   'media.ts': 'chat-completions has a part for each kind of media; elsewhere kind and source are told apart',
   'stream-reasoning.ts': 'only streams of chat-completions say reasoning twice, as plain text and in details',
   'stored-proofs.ts': 'only chat-completions has no opaque field that every client sends back',
@@ -192,6 +191,11 @@ describe('the protocol folders', () => {
   test.each(folders)('%s has the same files as its siblings', folder => {
     const own = new Set(filesOf(folder))
     expect(everyName.filter(name => !own.has(name))).toEqual([])
+  })
+
+  test('what stands in some folders only is there, and not in all', () => {
+    const counts = Object.keys(notInAll).map(name => [name, folders.filter(folder => filesOf(folder).includes(name)).length] as const)
+    expect(counts.filter(([, count]) => count === 0 || count === folders.length)).toEqual([])
   })
 
   test('each is in the registry', () => {
