@@ -119,11 +119,11 @@ export type CodecOptions = {
   newId?: (prefix: string) => string
   /** What `translateRequest` learned of the request that is being answered. Absent: tools keep the names that the upstream knows. */
   context?: TranslationContext
-  /** Of a request: the path it was sent to, for wires where that says the model, or whether to stream. Absent: the body alone is read. */
+  /** Of a request: the path that it was sent to, for protocols whose path says the model or whether to stream. Absent: only the body is read. */
   path?: string
   /** The source protocol's field names, and over them those of the decoded body. Absent: notes use canonical names. */
   fieldNames?: FieldNames
-  /** What to do about references that only the source's provider can resolve. Default `throw`. */
+  /** What to do about references that only the source's provider can resolve. Default `throw`. `note`: leave them out, with a note. */
   onUnresolvable?: 'throw' | 'note'
   /** How a source that stopped early ends: as an error (default), or as if the length limit was reached. */
   truncated?: 'error' | 'length'

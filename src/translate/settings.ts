@@ -11,16 +11,22 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   strict?: boolean | readonly NoteKind[]
   /** Model name to write. Absent: the name stays. */
   model?: string
-  /** The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi: pictures are long. */
+  /**
+   * The longest event of a stream that is read, in UTF-16 units; a longer one ends the stream as failed. Default 64 Mi, for
+   * events may hold pictures.
+   */
   maxEventLength?: number
   /**
-   * The reply gets an id of its own from `newId`, or none where its protocol demands none: those of some upstreams come twice. A function says it of one id. Not between
-   * equal protocols. Default false.
+   * Gives the reply a new id from `newId` (or none, where its protocol demands none) instead of the upstream's, for upstreams
+   * that give the same id twice. A function decides for each id. Does nothing between equal protocols. Default false.
    */
   renewId?: boolean | ((id: string) => boolean)
-  /** The caller keeps the reply itself, as the request wants it: no upstream is told of `store`, and the reply says that it is kept. Default false. */
+  /**
+   * The caller keeps the reply itself, so that a client that asks for `store` gets it: the upstream is not asked to store, and
+   * the reply says that it is stored. Default false.
+   */
   keepsReply?: boolean
-  /** Between equal protocols: leaves out events that only tell counts, which the caller did not ask for. Default false. */
+  /** Between equal protocols: leaves out events that only tell counts, for clients that did not ask for them. Default false. */
   hideUsage?: boolean
 }
 

@@ -3,80 +3,89 @@ import type { CodecOptions, OptionTable } from '../../protocol.ts'
 /** How this protocol is written where more than one way is right. */
 export type ChatCompletionsOptions = {
   /**
-   * The field that carries reasoning as text; the wire has none of its own. Default `reasoning_content`: most servers
-   * and clients know it. `details`: only the array `reasoning_details`. `omit`: reasoning is dropped.
+   * The field that carries reasoning as text, for which the protocol has none of its own. Default `reasoning_content`, which
+   * most servers and clients know. `details`: only the list `reasoning_details`. `omit`: reasoning is dropped.
    */
   ccReasoning?: 'reasoning_content' | 'reasoning' | 'details' | 'omit'
   /**
-   * How signatures of reasoning reach a client. Default `field`: in `reasoning_details` and `extra_content`, which clients
-   * that send the received message back keep. `id`: that of a call becomes part of the call's id, for clients that rebuild
-   * messages from the fields they know; such ids are longer than some servers take. `store`: not at all; the answer comes
-   * with `signatures`, which the caller keeps and gives back by `ccStored`. `none`: they are dropped, and the next turn of a
-   * signing model fails. Every spelling is read, whatever is said here.
+   * How signatures of reasoning reach a client. Default `field`: in `reasoning_details` and `extra_content`, for clients that
+   * send the message back as they got it. `id`: as part of the call's id, for clients that rebuild messages from the fields
+   * they know; some servers refuse such long ids. `store`: not in the message at all, but beside the answer as `signatures`,
+   * which the caller keeps and gives back through `ccStored`. `none`: dropped; the next turn of a model that signs then fails.
+   * All spellings are read, whatever this says.
    */
   ccSignature?: 'field' | 'id' | 'store' | 'none'
-  /** What was kept of `signatures`, by call id: read wherever a client's message lacks it. Default: nothing. */
+  /** Looks up what was kept of `signatures`, by call id, wherever a client's message lacks it. Default: nothing is looked up. */
   ccStored?: (callId: string) => string | undefined
   /**
-   * Which reasoning of the history a server is shown. Default `tool-loop`: what came after the last user message, which
-   * servers that think with tools want back and older ones refuse. Reasoning that came in this protocol is kept as it came
-   * unless this is said.
+   * Which earlier reasoning a server is shown. Default `tool-loop`: only what came after the last user message, which servers
+   * that think between tool calls want back and older ones refuse. When this is not set, reasoning that came in this protocol
+   * stays as it came.
    */
   ccReasoningInHistory?: 'never' | 'tool-loop' | 'always'
-  /** Media in tool results, for which tool messages have no place. Default `user-message`: a user message after them. */
+  /** Media in tool results, which tool messages cannot hold. Default `user-message`: they follow in a user message. `drop`: they are left out. */
   ccToolMedia?: 'user-message' | 'drop'
   /**
-   * Tools that take free text. Default `write`: the wire has them, and a server that answers with a function all the same is
-   * understood. `wrap`: functions with one string, for servers that know no other tools.
+   * Tools that take free text. Default `write`: as custom tools; a server that answers with a function call all the same is
+   * understood. `wrap`: as functions with one string, for servers that know functions only.
    */
   ccCustomTools?: 'write' | 'wrap'
-  /** The field for the token limit. Default `max_completion_tokens`: the older one is refused by reasoning models. */
+  /** The field for the token limit. Default `max_completion_tokens`: reasoning models refuse the older one. */
   ccMaxTokensField?: 'max_completion_tokens' | 'max_tokens'
-  /** Usage at the end of every stream, also of one whose request did not ask for it. Default false. */
+  /** Writes usage at the end of every stream, even if the request did not ask for it. Default false. */
   ccAlwaysUsage?: boolean
-  /** `top_k`, `min_p` and `repetition_penalty`, which only some servers take. Default `drop`: others answer an unknown field with an error. */
+  /**
+   * `top_k`, `min_p` and `repetition_penalty`, which only some servers take. Default `drop`: other servers refuse unknown
+   * fields. `write`: they are written.
+   */
   ccTopK?: 'drop' | 'write'
-  /** The faster mode of another provider becomes the tier `fast`. Default false: it is priced otherwise. */
+  /** Writes the faster mode of another provider as the tier `fast`. Default false: its price is another. */
   fastIsSpeed?: boolean
-  /** Cache breakpoints of other protocols. Default `write`. `drop`: for servers that refuse the field. */
+  /** Cache breakpoints of other protocols. Default `write`. `drop`: for servers that refuse them. */
   ccCacheMarks?: 'write' | 'drop'
-  /** A lifetime of one hour, which this wire lacks. Default `drop`: the provider's own. `up`: twelve hours, at a price. */
+  /**
+   * A cache lifetime of one hour, which the protocol cannot say. Default `drop`: the provider's own lifetime. `up`: twelve
+   * hours, at their price.
+   */
   cacheTtlRound?: 'drop' | 'up'
-  /** `[DONE]` where no choice said how it ended. Default `accept`: the server did say that it was done. */
+  /**
+   * A stream that ends in `[DONE]` although no choice said how it ended. Default `accept`: a normal end, since the server says
+   * that it is done. `error`: a failure.
+   */
   ccDoneWithoutFinish?: 'accept' | 'error'
   /**
-   * Reasoning between `<think>` and `</think>` (also `thinking`, `thought`) in the text of an answer becomes reasoning.
-   * Default false: a text may speak of such tags, and only who knows the server can tell.
+   * Takes what stands between `<think>` and `</think>` (also `thinking`, `thought`) in the text of an answer for reasoning.
+   * Default false: a text may speak about such tags, and only who knows the server can tell.
    */
   extractThinkTags?: boolean
-  /** Put before the text of a tool result that is an error, for which the wire has no flag. Default: nothing. */
+  /** Put before the text of a tool result that is an error, for which the protocol has no flag. Default: nothing. */
   errorPrefix?: string
-  /** Role of instructions that came in a field of their own. Default `system`: every server knows it. */
+  /** The role of instructions that came in a field of their own. Default `system`, which every server knows. */
   instructionsRole?: 'system' | 'developer'
   /**
-   * Calls without a result and results without a call. Default `keep`: written as they are, the server may refuse them.
-   * `synthesize`: such a call gets an answer. `drop`: such a call is left out. Both leave out a result without a call.
+   * Calls without a result and results without a call, which some servers refuse. Default `keep`: written as they are.
+   * `synthesize`: a lonely call gets an answer. `drop`: a lonely call is left out. The last two also leave out lonely results.
    */
   repairToolPairs?: 'keep' | 'synthesize' | 'drop'
-  /** Past uses of tools that another provider ran. Default `drop`: the text after them tells what came of it. `text`: in one line. */
+  /** Earlier uses of tools that another provider ran. Default `drop`: the text after them tells the outcome. `text`: each in one line of text. */
   serverToolHistory?: 'drop' | 'text'
   /**
    * Tools that the client runs itself, but that only another provider knows by name (a shell, an editor, a memory), become
-   * functions with the input that is documented for them. Default false: another model may use them badly.
+   * functions with their documented input. Default false: a model that was not trained on such a tool may use it badly.
    */
   expandClientTools?: boolean
   /** Call ids of nine letters and digits, which Mistral's servers demand. Default false: other servers take longer ones. */
   mistralIds?: boolean
   /**
-   * Names of calls that come in pieces over several chunks of a stream, as old previews of Azure sent them. Default false: a
-   * name that comes again is the same name, and a call is announced as soon as it has one.
+   * Joins names of calls that come in pieces over several chunks of a stream, as old previews of Azure sent them. Default
+   * false: a name that comes again is the same name, so a call is announced as soon as it has one.
    */
   ccNamesInPieces?: boolean
-  /** Pictures in answers, for which the wire has no place. Default `drop`. `write`: in `images`, as OpenRouter has them. */
+  /** Pictures in answers, which the protocol cannot hold. Default `drop`. `write`: in `images`, as OpenRouter has them. */
   ccImages?: 'drop' | 'write'
-  /** What the source said of an error beyond its message, in `error.source`. Default `drop`: it was not meant for this client. */
+  /** What the source said about an error beyond its message. Default `drop`: it was not meant for this client. `write`: in `error.source`. */
   ccErrorDetails?: 'drop' | 'write'
-  /** Tools that run at the provider. Default `drop`. `map`: a web search becomes `web_search_options`. */
+  /** Tools that the provider runs. Default `drop`. `map`: a web search becomes `web_search_options`. */
   serverTools?: 'drop' | 'map'
 }
 

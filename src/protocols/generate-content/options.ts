@@ -3,36 +3,44 @@ import type { OptionTable } from '../../protocol.ts'
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type GeminiOptions = {
   /**
-   * Where instructions in mid-conversation go. `auto` (default) and `user`: text of a user, in place; `hoist`: the field for
-   * instructions, which voids prompt caches.
+   * Where instructions in the middle of a conversation go. `auto` (default) and `user`: they become text of the user, in
+   * place. `hoist`: they move to the field for instructions, which voids prompt caches.
    */
   systemPlacement?: 'auto' | 'user' | 'hoist'
-  /** Ids of calls and results. `always` (default); `never`: for servers that refuse them, where pairs are told by their order. */
+  /** Ids of calls and results. `always` (default): written. `never`: for servers that refuse them and match results by their order. */
   gcIds?: 'always' | 'never'
-  /** A result whose text is a JSON object. `text` (default): under `output`, for some keys have a meaning here; `object`: as that object. */
-  gcParseJson?: 'text' | 'object'
   /**
-   * How an effort is said. `auto` (default): as a budget to models up to 2.5, else as a level; `level` and `budget`: always so.
+   * A tool result whose text is a JSON object. `text` (default): as text under `output`, because some keys of the object would
+   * have a meaning here. `object`: as that object.
    */
+  gcParseJson?: 'text' | 'object'
+  /** How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level. `level` and `budget`: always so. */
   gcThinking?: 'auto' | 'level' | 'budget'
-  /** The levels of thinking that a model knows, of which the nearest is written. Default: all, and the server answers. */
+  /** The levels of thinking that a model knows; the nearest one is written. Default: all levels, and the server may refuse. */
   gcLevels?: (model: string | undefined) => readonly GeminiLevel[] | undefined
-  /** A conversation that the model begins. `keep` (default): the server answers; `synthesize`: a user says `.` first. */
+  /**
+   * A conversation that begins with the model. `keep` (default): written as it is, and the server may refuse it. `synthesize`:
+   * a user message `.` is put before it.
+   */
   amLeadingUser?: 'keep' | 'synthesize'
   /**
-   * Bodies inside of another, as Code Assist has them: `{ model, request }` and `{ response }`. `refuse` (default), or `unwrap`: what
-   * is inside is read, and written inside of the same again for this protocol.
+   * Bodies that stand inside another, as Code Assist has them: `{ model, request }` and `{ response }`. `refuse` (default).
+   * `unwrap`: the inner body is read, and written inside the same again for this protocol.
    */
   gcWrapper?: 'refuse' | 'unwrap'
-  /** `metadata` as `labels`, which not every host of this protocol takes. Default false. */
+  /** Writes `metadata` as `labels`, which not every host of this protocol takes. Default false. */
   gcLabels?: boolean
-  /** The version of the API that a written request goes to. Default `v1beta`: everything is defined there. */
+  /** The API version in the path of a written request. Default `v1beta`, where everything is defined. */
   gcApiVersion?: 'v1beta' | 'v1' | 'v1alpha'
-  /** Calls without result and results without call. `keep` (default): the server answers; nothing is invented. */
+  /**
+   * Calls without a result and results without a call. `keep` (default): written as they are, and the server may refuse them.
+   * `synthesize`: such a call gets the result «(no result)», and the content of such a result becomes text. `drop`: both are
+   * left out.
+   */
   repairToolPairs?: 'keep' | 'synthesize' | 'drop'
-  /** Past uses of tools that another provider ran. `drop` (default): the text after them tells what came of it; `text`: in one line. */
+  /** Earlier uses of tools that another provider ran. `drop` (default): the text after them tells the outcome. `text`: each in one line of text. */
   serverToolHistory?: 'drop' | 'text'
-  /** Tools that another provider runs. `drop` (default): vendors' tools never match; `map`: the nearest one here. */
+  /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
 }
 

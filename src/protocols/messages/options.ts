@@ -2,82 +2,98 @@ import type { OptionTable } from '../../protocol.ts'
 
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type MessagesOptions = {
-  /** Requests with role `system` inside the conversation: newer clients send them, older servers refuse them. Default `accept`. */
+  /** Reading a request with role `system` inside the conversation, which newer clients send and older servers refuse. Default `accept`. */
   midSystem?: 'accept' | 'reject'
   /**
    * The line `x-anthropic-billing-header: …` that some clients put first in their system prompt. `keep` (default): it may mean
-   * something to the server; `drop`: on the way to another protocol, where it differs in every request and voids prompt caches.
+   * something to the server. `drop`: left out on the way to another protocol, because it differs in every request and voids
+   * prompt caches.
    */
   amBillingLine?: 'keep' | 'drop'
-  /** Is a request without `max_tokens` refused? Default false: counting tokens needs none. */
+  /** Refuses to read a request without `max_tokens`. Default false: requests that count tokens have none. */
   requireMaxTokens?: boolean
   /**
-   * Where instructions in mid-conversation go. `auto` (default): role `system` for models that know it, else as `user`;
-   * `user`: text of a user message, in place; `hoist`: the system field, which voids prompt caches and signed thinking.
+   * Where instructions in the middle of a conversation go. `auto` (default): role `system` for models that know it there, else
+   * as with `user`. `user`: they become text of the user, in place. `hoist`: they move to the system field, which voids prompt
+   * caches and signed thinking.
    */
   systemPlacement?: 'auto' | 'user' | 'hoist'
-  /** How an effort is said. `auto` (default): `enabled` with a budget for models up to 4.5, else `adaptive` with an effort. */
+  /**
+   * How an effort is written. `auto` (default): `enabled` with a budget for models up to 4.5, else `adaptive` with an effort.
+   * `adaptive` and `enabled`: always so.
+   */
   amThinking?: 'auto' | 'adaptive' | 'enabled'
-  /** Reasoning without a signature of this protocol, in a history. `drop` (default): the wire has no unsigned thinking. */
+  /** Earlier reasoning without a signature of this protocol, which the server refuses as thinking. `drop` (default). `text`: as text. */
   amUnsigned?: 'drop' | 'text'
   /**
-   * A subset of callable tools. `filter` sends only these; `keep` sends all, so that caches and signed thinking stay valid.
-   * Default `filter`, and `keep` when the history holds signed thinking.
+   * A tool choice that allows only some of the tools. `filter`: only these tools are sent. `keep`: all are sent, so that
+   * caches and signed thinking stay valid. Default `filter`, but `keep` when the history holds signed thinking.
    */
   amAllowedTools?: 'filter' | 'keep'
   /**
-   * A forced tool with reasoning that another protocol asked for. `keep`: both are written; `effort-only`: no `thinking`;
-   * `disable-thinking`: also for thinking asked for in this protocol. Default `keep` for models known to think adaptively, else
-   * `effort-only`: manual thinking refuses forced tools.
+   * A forced tool beside reasoning, which manual thinking refuses. `keep`: both are written. `effort-only`: `thinking` is left
+   * out where another protocol asked for it. `disable-thinking`: it is left out also where this protocol asked for it. Default
+   * `keep` for models known to think adaptively, else `effort-only`.
    */
   amForcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
   /**
-   * Sampling beside thinking that another protocol asked for. `drop` (default): the server refuses the pair, and what the
-   * source calls an effort takes no sampling there either; `keep`: both are written.
+   * Temperature and the like beside thinking that another protocol asked for. `drop` (default): sampling is left out, because
+   * the server refuses the pair. `keep`: both are written.
    */
   amSamplingWithThinking?: 'drop' | 'keep'
   /**
-   * A conversation that an assistant begins, or instructions without one. `keep` (default): the server answers; `synthesize`: a
-   * user says `.` first.
+   * A conversation that begins with the assistant, or holds instructions only. `keep` (default): written as it is, and the
+   * server may refuse it. `synthesize`: a user message `.` is put before it.
    */
   amLeadingUser?: 'keep' | 'synthesize'
   /**
-   * Callers of a tool that only another provider knows. `drop` (default): the model itself may call it; `map`: code that the
-   * provider runs stands for any of them.
+   * Who may call a tool, where that is a program of another provider. `drop` (default): only the model may. `map`: code that
+   * this provider runs may, too.
    */
   amForeignCallers?: 'drop' | 'map'
-  /** Marks the last cacheable block, as providers that cache by themselves would. Default false: cache writes cost extra. */
+  /** Marks the last block that can be cached, as providers do that cache by themselves. Default false: cache writes cost extra. */
   amAutoCache?: boolean
-  /** JSON without a schema, which this wire lacks. `drop` (default) or one more system line that asks for it. */
+  /** JSON without a schema, which the protocol cannot demand. `drop` (default). `instruct`: one more line of the system prompt asks for it. */
   amJsonMode?: 'drop' | 'instruct'
-  /** `max_tokens` when nobody gave one. Default 32000: a loud refusal of a small model beats a silent cut. */
-  defaultMaxTokens?: number | ((model: string | undefined) => number)
-  /** The version whose rules a written request keeps to; the newer one has no sampling fields. Default `2023-06-01`. */
-  apiVersion?: '2023-06-01' | '2026-10-21'
-  /** Calls without result and results without call. `keep` (default): the server answers; nothing is invented. */
-  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
-  /** The fast tier as `speed: fast`, which some models refuse. Default false. */
-  fastIsSpeed?: boolean
   /**
-   * Makes a picture that the server takes (JPEG, PNG, GIF or WebP) out of another; gives nothing where it cannot. Default: others are
+   * `max_tokens` of a request that says no limit, in tokens. Default 32000: a small model that refuses it is better than an
+   * answer that is cut off.
+   */
+  defaultMaxTokens?: number | ((model: string | undefined) => number)
+  /** The API version whose rules a written request keeps. Default `2023-06-01`; the newer one has no sampling fields. */
+  apiVersion?: '2023-06-01' | '2026-10-21'
+  /**
+   * Calls without a result and results without a call. `keep` (default): written as they are, and the server may refuse them.
+   * `synthesize`: such a call gets the result «(no result)», and the content of such a result becomes text. `drop`: both are
    * left out.
    */
+  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
+  /** Writes the fast tier as `speed: fast`, which some models refuse. Default false. */
+  fastIsSpeed?: boolean
+  /**
+   * Makes a picture that the server takes (JPEG, PNG, GIF or WebP) out of one in another format; gives undefined where it
+   * cannot. Default: such pictures are left out.
+   */
   convertMedia?: (media: { mime: string; data: string }) => { mime: string; data: string } | undefined
-  /** Asks the server to drop thinking that does not fit its prefix instead of refusing it; needs the beta header of `context.headers`. Default: not said. */
+  /**
+   * Asks the server to drop thinking that does not fit the conversation before it, instead of refusing the request. Needs the
+   * beta header in `context.headers`. Default: not asked.
+   */
   amPrefixMismatch?: 'drop_block'
   /**
-   * Tools that join in mid-conversation. `merge` (default): they stand with the others, which any server takes; `block`: where
-   * they stood, which keeps prompt caches valid and needs the beta headers of `context.headers`.
+   * Tools that are added in the middle of a conversation. `merge` (default): they stand in the list of all tools, which every
+   * server takes. `block`: they stay in place, which keeps prompt caches valid and needs the beta headers in
+   * `context.headers`.
    */
   amToolAddition?: 'merge' | 'block'
   /**
-   * An effort that changes in mid-conversation. `drop` (default), or `write`: on a system message, where the model takes one and
-   * the server the beta header that `context.headers` names.
+   * An effort that changes in the middle of a conversation. `drop` (default). `write`: on a system message, where the model
+   * takes one; needs the beta header in `context.headers`.
    */
   amTurnEffort?: 'drop' | 'write'
-  /** Past uses of tools that another provider ran. `drop` (default): the text after them tells what came of it; `text`: in one line. */
+  /** Earlier uses of tools that another provider ran. `drop` (default): the text after them tells the outcome. `text`: each in one line of text. */
   serverToolHistory?: 'drop' | 'text'
-  /** Tools that another provider runs. `drop` (default): vendors' tools never match; `map`: the nearest one here. */
+  /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
 }
 
