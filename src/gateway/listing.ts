@@ -5,7 +5,7 @@ import { protocols } from '../protocols/index.ts'
 import type { Service } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
 import type { Identity } from './hooks.ts'
-import type { ChannelEntry } from './options.ts'
+import type { ChannelEntry, ModelEntry } from './options.ts'
 
 /** How long an upstream's listing is taken for true. */
 const freshMs = 60_000
@@ -49,21 +49,27 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     return idsIn(protocols[name], listed)
   }
 
+  /** What the upstream's listing adds for a model whose id ends in `*`, by the names that clients use. */
+  async function fitting({ id, channels }: ModelEntry): Promise<string[]> {
+    const prefix = id.slice(0, -1)
+    const found: string[] = []
+    for (const { name, model } of channels) {
+      const channel = config.channels.find(one => one.name === name)
+      // A pattern whose every name is served by one and the same model lists no names.
+      if (!channel || (model !== undefined && !model.endsWith('*'))) continue
+      const own = model?.slice(0, -1) ?? prefix
+      for (const theirs of await idsOf(channel)) if (theirs.startsWith(own)) found.push(prefix + theirs.slice(own.length))
+    }
+    return found
+  }
+
   return async identity => {
     const models = new Map(catalog.list(identity).map(model => [model.id, model]))
-    for (const { id, channels } of config.models) {
-      if (!id.endsWith('*')) continue
-      const prefix = id.slice(0, -1)
-      for (const { name, model } of channels) {
-        const channel = config.channels.find(one => one.name === name)
-        // A pattern whose every name is served by one and the same model lists no names.
-        if (!channel || (model !== undefined && !model.endsWith('*'))) continue
-        const own = model?.slice(0, -1) ?? prefix
-        for (const theirs of await idsOf(channel)) {
-          const ours = theirs.startsWith(own) ? prefix + theirs.slice(own.length) : undefined
-          const info = ours === undefined || models.has(ours) ? undefined : catalog.find(ours, identity)
-          if (info) models.set(info.id, info)
-        }
+    for (const entry of config.models) {
+      if (!entry.id.endsWith('*')) continue
+      for (const id of await fitting(entry)) {
+        const info = models.has(id) ? undefined : catalog.find(id, identity)
+        if (info) models.set(info.id, info)
       }
     }
     return [...models.values()]

@@ -24,6 +24,9 @@ export type Catalog = {
   reaches(channel: ChannelEntry, identity: Identity): boolean
 }
 
+/** `isForeign`: the channel does not speak the caller's protocol. */
+type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weight: number }
+
 export function createCatalog({ models, channels, groups }: Settled): Catalog {
   const channelOf = new Map(channels.map(channel => [channel.name, channel]))
   const exact = new Map<string, ModelEntry>()
@@ -51,34 +54,32 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
   }
 
+  /** Of several equals in front, the one whose turn it is goes first. */
+  const inTurn = (id: string, ranked: Ranked[]): Ranked[] => {
+    const [first] = ranked
+    const peers = first ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign) : []
+    if (peers.length < 2) return ranked
+    const turn = turns.get(id) ?? 0
+    turns.set(id, turn + 1)
+    const weights = peers.map(({ weight }) => weight)
+    const chosen = peers[byTurn(weights, turn)]
+    return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
+  }
+
   return {
     candidates(id, caller, identity) {
       const found = lookUp(id, identity)
       if (!found) return undefined
       const { entry, own, rest } = found
-      const ranked = entry.channels.flatMap(({ name, model, weight, priority }) => {
+      const ranked = entry.channels.flatMap(({ name, model, weight, priority }): Ranked[] => {
         const channel = channelOf.get(name)
         if (!channel) return []
         const protocol = spokenWith(channel, caller)
         const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
-        return [{ candidate: { channel, entry, model: served, protocol }, tier: [priority, protocol === caller ? 0 : 1] as const, weight }]
+        return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
       })
-      ranked.sort((a, b) => a.tier[0] - b.tier[0] || a.tier[1] - b.tier[1] || b.weight - a.weight)
-      const [first] = ranked
-      const peers = first ? ranked.filter(({ tier }) => tier[0] === first.tier[0] && tier[1] === first.tier[1]) : []
-      if (peers.length > 1) {
-        const turn = turns.get(entry.id) ?? 0
-        turns.set(entry.id, turn + 1)
-        const chosen =
-          peers[
-            byTurn(
-              peers.map(({ weight }) => weight),
-              turn,
-            )
-          ]
-        if (chosen) ranked.sort((a, b) => Number(b === chosen) - Number(a === chosen))
-      }
-      return ranked.map(({ candidate }) => candidate)
+      ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
+      return inTurn(entry.id, ranked).map(({ candidate }) => candidate)
     },
     list(identity) {
       return models.filter(({ id }) => !id.endsWith('*') && sees(identity, id)).map(entry => infoOf(entry.id, entry))
