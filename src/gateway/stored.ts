@@ -110,7 +110,7 @@ async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, { frames
   yield rewriter.push(bytes.end()) + rewriter.end()
 }
 
-/** The exchange is over when the stream is, or when it is given up. */
+/** The stream; when it ends or its client leaves, the exchange is recorded. */
 function told(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
   const ended = (failure?: Refusal) => trace.ended(failure?.error.kind === 'cancelled' ? 499 : 200, failure)
   signal.addEventListener('abort', () => ended(reasonOf(signal)), { once: true })

@@ -6,6 +6,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { decodeMark, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
@@ -22,14 +23,14 @@ export function createNames(
   const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
   // A tool that has no namespace keeps its name.
   const owners = new Map(
-    verbatim ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, keyOf(tool.name, undefined)] as const] : [])),
+    verbatim ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, toolKey(tool.name, undefined)] as const] : [])),
   )
-  const freeform = new Set(verbatim ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
+  const freeform = new Set(verbatim ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   return {
     renamed,
     nameOf(name, namespace) {
       const flat = namespace === undefined ? name : `${namespace}__${name}`
-      const key = keyOf(name, namespace)
+      const key = toolKey(name, namespace)
       let written = verbatim ? flat : mapName(flat, nameLimit)
       if (!verbatim && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace, name]), 8)}`
       if (!verbatim) owners.set(written, key)
@@ -41,9 +42,6 @@ export function createNames(
 }
 
 const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
-
-/** Different for any two tools. */
-const keyOf = (name: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${name}`
 
 /** All that declares tools: `tools`, the older `functions`, and the request field that stands for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
@@ -245,7 +243,7 @@ type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameO
 /** The name of a tool on this wire. Notes: that it is another. */
 export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {
   const written = writing.nameOf(name, namespace)
-  const key = keyOf(name, namespace)
+  const key = toolKey(name, namespace)
   if (writing.told?.has(key)) return written
   writing.told?.add(key)
   if (namespace !== undefined) writing.report.add('tool.namespace', at, 'namespace')

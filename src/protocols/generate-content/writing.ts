@@ -1,9 +1,9 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { TranslationError } from '../../errors.ts'
-import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { hashHex, mapName } from '../../kit/ids.ts'
+import { mapName } from '../../kit/ids.ts'
+import { createToolNames, toolKey } from '../../kit/tool-names.ts'
 import type { CodecOptions, EncodingContext, FieldNames } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
@@ -72,31 +72,11 @@ export type RequestWriting = Writing & {
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
-  const renamed: NonNullable<EncodingContext['tools']> = {}
-  const written = new Map<string, string>()
-  const taken = new Set<string>()
   const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
-  const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
-  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(keyOf(called, namespace))): string => {
-    const key = keyOf(called, namespace)
-    const known = written.get(key)
-    if (known !== undefined) return known
-    const flat = namespace === undefined ? called : `${namespace}__${called}`
-    const fitting = native && namespace === undefined ? called : asName(flat)
-    const wire = taken.has(fitting) && !native ? `${fitting.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace ?? null, called]), 8)}` : fitting
-    if (namespace !== undefined) report.add('tool.namespace', at, 'namespace')
-    if (wire !== flat) report.add('tool.renamed', at, 'name')
-    taken.add(wire)
-    written.set(key, wire)
-    if (wire !== called || namespace !== undefined || wrapped)
-      Object.defineProperty(renamed, wire, {
-        value: { name: called, ...defined({ namespace, wrapped: wrapped || undefined }) },
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
-    return wire
-  }
+  const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: asName, native }, report)
+  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(toolKey(called, namespace))): string =>
+    nameOf(called, namespace, at, wrapped)
   return {
     report,
     to: 'provider',
@@ -129,8 +109,6 @@ function asName(called: string): string {
   const mapped = mapName(called, nameLimit)
   return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
 }
-
-const keyOf = (called: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`
 
 /** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
 export function refuse(path: string, { onUnresolvable }: Options, report: GeminiReport): void {

@@ -3,8 +3,9 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { hashHex, mapName } from '../../kit/ids.ts'
+import { mapName } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { createToolNames, toolKey } from '../../kit/tool-names.ts'
 import { callIds } from '../../kit/turns.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { encodeCache, type Mark } from './cache.ts'
@@ -60,36 +61,15 @@ export type RequestWriting = Writing & {
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
-  const renamed: NonNullable<EncodingContext['tools']> = {}
-  const written = new Map<string, string>()
-  const taken = new Set<string>()
-  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [keyOf(tool.name, tool.namespace)] : [])))
-  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => {
-    const key = keyOf(called, namespace)
-    const known = written.get(key)
-    if (known !== undefined) return known
-    const flat = namespace === undefined ? called : `${namespace}__${called}`
-    const fitting = native && namespace === undefined ? called : mapName(flat, nameLimit)
-    const wire = taken.has(fitting) && !native ? `${fitting.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace ?? null, called]), 8)}` : fitting
-    if (namespace !== undefined) report.add('tool.namespace', at, 'namespace')
-    if (wire !== flat) report.add('tool.renamed', at, 'name')
-    taken.add(wire)
-    written.set(key, wire)
-    if (wire !== called || namespace !== undefined || wrapped)
-      Object.defineProperty(renamed, wire, {
-        value: { name: called, ...(namespace !== undefined && { namespace }), ...(wrapped && { wrapped }) },
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      })
-    return wire
-  }
+  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: flat => mapName(flat, nameLimit), native }, report)
+  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => nameOf(called, namespace, at, wrapped)
   return {
     report,
     to: 'provider',
     native,
     callId: idOf,
-    toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(keyOf(called, namespace))),
+    toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(toolKey(called, namespace))),
     nameTool,
     called: callIds(messages),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== name)),
@@ -109,8 +89,6 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
 
 const nameLimit = 128
-
-const keyOf = (called: string, namespace: string | undefined) => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`
 
 /** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
 export function refuse(path: string, { onUnresolvable }: Options, report: MessagesReport): void {

@@ -1,0 +1,51 @@
+import type { EncodingContext } from '../protocol.ts'
+import { hashHex } from './ids.ts'
+
+type Reporting = { add(code: 'tool.namespace' | 'tool.renamed', at: string | undefined, field: string): void }
+
+/** The names that a request's tools have on a wire without namespaces. */
+export type ToolNames = {
+  /** By written name: what the answer has to undo. */
+  renamed: NonNullable<EncodingContext['tools']>
+  /**
+   * The written name of a tool, the same each time. Notes a change where the tool stands first. `wrapped`: a tool that takes text is
+   * written as a function.
+   */
+  nameOf(called: string, namespace: string | undefined, at: string | undefined, wrapped: boolean): string
+}
+
+/**
+ * `limit`: how long a name may be; `spell`: a name as the wire takes it; `native`: names came from this wire, and stay as they are.
+ */
+export function createToolNames({ limit, spell, native }: { limit: number; spell(name: string): string; native: boolean }, report: Reporting): ToolNames {
+  const renamed: ToolNames['renamed'] = {}
+  const written = new Map<string, string>()
+  const taken = new Set<string>()
+  return {
+    renamed,
+    nameOf(called, namespace, at, wrapped) {
+      const key = toolKey(called, namespace)
+      const known = written.get(key)
+      if (known !== undefined) return known
+      const flat = namespace === undefined ? called : `${namespace}__${called}`
+      const fitting = native && namespace === undefined ? called : spell(flat)
+      const wire = taken.has(fitting) && !native ? `${fitting.slice(0, limit - 9)}_${hashHex(JSON.stringify([namespace ?? null, called]), 8)}` : fitting
+      if (namespace !== undefined) report.add('tool.namespace', at, 'namespace')
+      if (wire !== flat) report.add('tool.renamed', at, 'name')
+      taken.add(wire)
+      written.set(key, wire)
+      if (wire !== called || namespace !== undefined || wrapped)
+        // Defined, not assigned: a tool may be called `__proto__`.
+        Object.defineProperty(renamed, wire, {
+          value: { name: called, ...(namespace !== undefined && { namespace }), ...(wrapped && { wrapped }) },
+          enumerable: true,
+          configurable: true,
+          writable: true,
+        })
+      return wire
+    },
+  }
+}
+
+/** Tells tools apart: the length in front keeps a namespace and a name from running into each other. */
+export const toolKey = (called: string, namespace: string | undefined): string => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`
