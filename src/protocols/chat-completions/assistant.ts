@@ -96,7 +96,7 @@ export type AssistantToWrite = {
   ext?: Message['ext']
 }
 
-/** Undefined: nothing is left that could be written. */
+/** An assistant message on the wire. Undefined: none of its parts could be written. */
 export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
   const { parts, name, ext, at } = from
   const { report } = writing
@@ -135,7 +135,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
         else calls.push(encodeCall(part, from.towards, writing))
         break
       case 'media':
-        // There is one place for it.
+        // A message has one slot for sound.
         if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
         else if (place === 'audio' || (isAudible(part) && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
         else if (place === 'images' || (from.towards === 'client' && !kept)) images.push(...encodeImage(part, writing))
@@ -218,7 +218,7 @@ function encodeBody(
   return { content, ...listed }
 }
 
-/** Citations and probabilities are written elsewhere. */
+/** The part without what `encodeBody` writes elsewhere: citations, probabilities, proofs and phases. */
 function bare(part: Part): Part {
   if (part.type !== 'text') return part
   const { citations: _citations, logprobs: _logprobs, signature: _signature, phase: _phase, ...rest } = part

@@ -10,12 +10,12 @@ import { createNames, noteName } from './tools.ts'
 
 type Writing = { part: number; call: CallOut; emit: Emit<unknown> }
 
-/** Its arguments can only be followed by white space: numbers and words are never taken for whole. */
+/** Are its arguments one whole JSON object or list, so that only white space can follow? */
 function isWhole({ head, json }: CallOut): boolean {
   return head.kind === 'function' && json.whole
 }
 
-/** Another call waits: one that has all its arguments is closed. */
+/** Closes the open call for the one that waits, if it has all its arguments. */
 export function makeWay(state: State, choice: Choice, emit: Emit<unknown>): void {
   const call = openOf(choice)
   if (call && isWhole(call)) closeCall(state, choice, emit)
@@ -57,7 +57,7 @@ export function addCallSignature(state: State, choice: Choice, { call, signature
   }
   const { beside } = encodeProof(state, { ...call.head, ext: {} })
   if (Object.keys(beside).length === 0) return
-  // Clients take a call for whole when the next begins.
+  // Clients take a call for complete when the next one begins.
   if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
   else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }

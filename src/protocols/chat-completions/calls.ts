@@ -33,7 +33,7 @@ export function readInput(input: unknown): { input: string } {
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
   const { told: call, nulls } = told(wire)
   const { id, type, index, ...others } = call
-  // Where the place is the one that the list tells, it says nothing.
+  // An index that equals the place in the list says nothing.
   const whole = index === undefined || index === ordinal ? others : { ...others, index }
   const { signature: beside, came, left: more } = readCarried(whole, carriedIssuer[reading.from])
   const { id: called, signature = beside } = splitId(id ?? '')
@@ -80,7 +80,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
   return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
 }
 
-/** Tools that were declared as `functions` and nowhere else: such a client knows `function_call` alone, of which an answer has one. */
+/** Does the client know only the older `function_call`, of which an answer has one? It does when it declared `functions` and no `tools`. */
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
   return from === protocolName && callable.length > 0 && callable.every(({ ext }) => formOf(ext)['legacy'] === true)
@@ -95,7 +95,7 @@ export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObje
   return wire
 }
 
-/** What of a call no spelling of it has a place for. */
+/** Notes what of a call has no place, however it is spelled. */
 export function noteBeside(part: ToolCallPart, report: ChatReport): void {
   const { type: _, id: _id, idOrigin, name, namespace, kind, input, signature, itemId, status, caller, async, cache, at, ext, ...rest } = part
   report.rest(rest, at)

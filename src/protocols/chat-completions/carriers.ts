@@ -44,7 +44,7 @@ const carried: [key: string, known: ReadonlySet<string>][] = [
   ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
 ]
 
-/** What of carried entries nobody modelled, under the key of their list. */
+/** Unknown keys of carried entries, under the key of the list that they stand in. */
 export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   const unknown: JsonObject = {}
   for (const [key, known] of carried) {
@@ -57,7 +57,7 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 
-/** A written message without what is left of carried entries that were not written. */
+/** The written message without unknown keys of carried entries that were not written themselves. */
 export function withoutRemains(message: JsonObject, carriers: unknown, written: JsonObject): JsonObject {
   if (!isObject(carriers)) return message
   const left = { ...message }

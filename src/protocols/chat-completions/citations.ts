@@ -6,7 +6,7 @@ import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import { protocolName, same } from './own.ts'
 
-/** False: there is no text that the annotations could belong to. */
+/** Puts an answer's annotations on its text. False: there is no text that they could belong to. */
 export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
   if (annotations.length === 0) return true
   const text = body.findLast(part => part.type === 'text')
@@ -83,7 +83,7 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
   }
 }
 
-/** Texts become one; where that matters is where one of them is cited. Citations of this wire are of the whole answer. */
+/** Notes that texts become one, where that changes what a citation of them covers: on this wire it covers the whole answer. */
 export function noteJoins(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
   const joins = texts.filter(({ text }) => text !== '')
   if (joins.length > 1 && joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName)))

@@ -15,7 +15,7 @@ const isOn = flag('enabled', 'disabled')
 const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])
 const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
 
-/** Where each says what. What stands further up wins. */
+/** Which field says what. An earlier row wins over a later one. */
 const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
   { path: ['reasoning_effort'], field: 'effort', read: knownEffort },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
@@ -30,7 +30,7 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
   { path: ['thinking', 'budget_tokens'], field: 'budgetTokens', read: tokens },
   { path: ['thinking_budget'], field: 'budgetTokens', read: tokens },
   { path: ['include_reasoning'], field: 'display', read: flag('summarized', 'omitted') },
-  // A word that nobody knows goes after all that somebody does.
+  // Unknown words count only where no known one says the same.
   { path: ['reasoning_effort'], field: 'effort', read: word },
   { path: ['reasoning', 'effort'], field: 'effort', read: word },
   { path: ['thinking', 'type'], field: 'mode', read: word },
@@ -47,7 +47,7 @@ export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonO
   return { came, rest }
 }
 
-/** `left`: what is said in no word that is known here, or was said otherwise before; `places`: where each canonical field stood. */
+/** `left`: controls that are unknown here, or that contradict a stronger one; `places`: where each canonical field stood. */
 export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
   if (Object.keys(came).length === 0) return { spec: undefined, left: came, places: {} }
   const spec: Record<string, string | number> = {}
@@ -68,7 +68,7 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
   return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left, places }
 }
 
-/** Said otherwise before; or on and off at once; or an amount of what is off. */
+/** Does it contradict what was said before: another value, on and off at once, or an amount of thinking that is off? */
 function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
   if ((spec[field] ?? said) !== said) return true
   const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }

@@ -156,7 +156,7 @@ function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, s
   return { ...head, text, ...(inside.length > 0 && { citations: inside }) }
 }
 
-/** A text without a word, after the others. */
+/** An empty text after the others, which only bears a proof. */
 function addSignedText(parts: Part[], signature: Signature, at: string): void {
   const calls = parts.findIndex(({ type }) => type === 'tool-call')
   const place = parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)

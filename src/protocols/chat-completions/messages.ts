@@ -134,7 +134,7 @@ function encodePlain(message: Message, writing: Writing): JsonObject | undefined
   const { role, parts, name, ext, origin } = message
   noteEnvelope(message, writing.report)
   const blocks = encodeParts(parts, writing)
-  // All of it was left out, with notes; an empty message would be one more fault.
+  // Everything in it was left out, with notes: an empty message would be refused.
   if (blocks.length === 0 && !own(ext)) return undefined
   const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role
   return spell({ role: shown, content: spellContent(blocks, formOf(ext)['content']), name }, ext)
@@ -257,7 +257,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
-    // A message that comes apart into several has nowhere to keep what is its own.
+    // A message that is split has no place for its own unknown keys.
     if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
     if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
     for (const part of results)
@@ -295,7 +295,7 @@ function noteControl({ control, at, tools }: ControlPart, { report, options }: W
 const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)
 const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
 
-/** Where the turns that have to do with an id stand, so that no turn looks through all that follow it. */
+/** The places of turns by the ids in them, so that no turn has to search through all that follow. */
 function placesById(turns: readonly Message[], idsOf: (turn: Message) => readonly (string | undefined)[]): Map<string, number[]> {
   const places = new Map<string, number[]>()
   for (const [place, turn] of turns.entries())

@@ -3,7 +3,7 @@ import type { Emit } from '../../protocol.ts'
 import { addToPart, correct } from './part-deltas.ts'
 import { type Choice, isLaned, type Laned, type State } from './stream-state.ts'
 
-/** After a message has ended, any kind of part may have its turn. */
+/** After a message has ended, parts of every kind that waited may begin. */
 export function settleAll(state: State, choice: Choice, emit: Emit<unknown>): void {
   for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
 }

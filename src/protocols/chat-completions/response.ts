@@ -56,7 +56,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes }
 }
 
-/** What `decodeResponse` reads of tokens and failure, alone. */
+/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
   if (!isObject(wire)) return {}
@@ -178,7 +178,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
   const verbatim = own(ext) !== undefined
-  // An answer of this protocol without any choice is an error to everyone else, and written as it came.
+  // An answer without any choice is an error in other protocols; in this one it is written as it came.
   if (error && !(verbatim && candidates.every(({ finish }) => finish?.reason === 'error'))) {
     noteUntold(value, report)
     return { wire: encodeBareError(error, report, options), notes: report.notes }

@@ -51,7 +51,7 @@ export function encodeStop(stop: readonly string[] | undefined, { report, own: v
 
 export function encodeCache(cache: CanonicalRequest['cache'], { report }: Writing, form: JsonObject): JsonObject {
   if (!cache) return {}
-  // Marking the last cacheable part by itself is what this provider does anyway.
+  // This provider marks the last cacheable part by itself anyway.
   const { key, mode, ttl, retention, auto, contentRef: _ref, ...rest } = cache
   report.rest(rest, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')

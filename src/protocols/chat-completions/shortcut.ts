@@ -8,7 +8,7 @@ import { type Choice, type State as EncoderState, type PartOut, reasoningField }
 
 export const shortcut: Shortcut = {
   text: new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input', 'text']),
-  // Some servers tell the time anew in each chunk; the other hides how long a delta is.
+  // `created` is new in each chunk of some servers; `obfuscation` is padding that hides how long a delta is.
   padding: new Set(['created', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
   write: (state, delta, literal) => write(state as EncoderState, delta, literal),

@@ -3,7 +3,7 @@ import { TranslationError } from '../../errors.ts'
 import type { Writing } from './content.ts'
 import { protocolName } from './own.ts'
 
-/** `include` entries whose effect is had by other fields, or that ask for what this protocol carries anyway. */
+/** Entries of `include` that other fields say here, or that ask for what this protocol always gives. */
 const consumed = new Set(['message.output_text.logprobs', 'reasoning.encrypted_content'])
 
 /**

@@ -61,7 +61,7 @@ export type Choice = {
   lanes: Record<Laned['kind'], Lane>
   /** Those that have not ended: what later messages say waits for them. */
   openMessages: number[]
-  /** Whose words they are, and where they stood. */
+  /** By message: whose words its parts are, and where it stood. */
   roles: Record<number, { role?: Role; at?: string }>
   /** Code points of content so far. */
   length: number
@@ -84,7 +84,7 @@ export type State = MachineState & {
   head: JsonObject
   /** A head, and how a chunk with it begins, up to the number of its choice. */
   written: { head: JsonObject; text: string } | undefined
-  /** The reply was this protocol's before: what it did not say then is nothing to tell of. */
+  /** The reply was read from this protocol: what it left out is left out again, without a note. */
   own: boolean
   /** Fields of this protocol that the next chunk takes along. */
   fields: JsonObject

@@ -59,7 +59,7 @@ function isBareText(part: GeminiPart): part is GeminiPart & { text: string } {
   return typeof part['text'] === 'string'
 }
 
-/** Only the model calls, and what nobody called by name is no call; only who speaks to it answers. */
+/** Is this part allowed to whoever speaks? Calls (which need a name) come from the model, results from the other side. */
 function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
   if (speaks === undefined) return true
   const call = part['functionCall']

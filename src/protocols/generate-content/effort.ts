@@ -10,7 +10,7 @@ import { thinkingLevel } from './vocabulary.ts'
 
 /** How much to think, as a level or as a budget of tokens: servers refuse both together. */
 
-/** What is unknown of it, and what says nothing, stand under its name. */
+/** `fields`: unknown keys of the configuration; `nothing`: known ones that say nothing. */
 export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec; fields: JsonObject; nothing: JsonObject } {
   const { includeThoughts, thinkingBudget, thinkingLevel: level, ...fields } = thinking
   const effort = level == null ? undefined : thinkingLevel.toOurs(level.toUpperCase())
@@ -28,7 +28,7 @@ export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: Rea
   }
 }
 
-/** As this protocol's own client asked for it. */
+/** The configuration of a request that came in this protocol. */
 export function nativeThinking(request: CanonicalRequest, report: GeminiReport): JsonObject | undefined {
   const { effort, budgetTokens, display, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
@@ -58,7 +58,7 @@ const budgets = new Map([
   ['max', 24_576],
 ])
 
-/** As another protocol asked for it. */
+/** The configuration for a request of another protocol. */
 export function encodeThinking(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   model: string | undefined,
@@ -85,12 +85,12 @@ function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, levels: rea
   if (off) {
     noteOff({ effort, budgetTokens }, undefined, report)
     if (!levels) return { thinkingBudget: 0 }
-    // Models that take levels never think nothing.
+    // Models that take levels cannot be told not to think.
     if (mode === 'disabled') report.add('reasoning.effort', undefined, 'reasoning.mode')
     return defined({ thinkingLevel: nearestOf('MINIMAL', levels) })
   }
   if (effort !== undefined) {
-    // What was asked for as tokens is told exactly, unless a word beside it says it too.
+    // A budget in tokens is more exact than the word beside it.
     if (budgetTokens !== undefined && !levels) {
       report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
       return { thinkingBudget: budgetTokens }

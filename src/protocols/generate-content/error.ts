@@ -101,7 +101,7 @@ function kindOf(status: number, byItsWord: ErrorKind | undefined, message: strin
     if (status === 402 || unpaid.test(message)) return 'billing'
     return status === 413 ? 'too_large' : status === 422 ? 'unprocessable' : kind
   }
-  // What is used up for the day is no matter of waiting.
+  // A quota that is used up for the day does not come back by waiting.
   if (kind === 'rate_limit') return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay') ? 'quota' : kind
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
 import { finishReason, finishWord, name, nearestFinishReason } from './vocabulary.ts'
 
-/** How a reply ended. There is no word for calls: a reply that calls ends as any other. */
+/** How a reply ended. This wire has no word for calls: a reply with calls ends as any other. */
 
 /** Undefined: the reply has not said how it ended. */
 export function decodeFinish(told: unknown, message: string | null | undefined, hasCalls: boolean): Finish | undefined {

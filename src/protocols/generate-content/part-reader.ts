@@ -24,7 +24,7 @@ import type { Reading } from './writing.ts'
 export type Open = {
   part: number
   kind: 'text' | 'thought'
-  /** What came so far, which citations count in: a thought has a piece for each segment. */
+  /** The text so far, in which citations count; for a thought, one piece for each segment. */
   pieces: string[]
   /** Nothing follows a signature. */
   signed: boolean
@@ -121,7 +121,7 @@ function takePart(answering: Answering, wire: unknown, path: string, around: Aro
   emit({ type: 'part.end', candidate: answering.candidate, part: answering.nextPart - 1 })
 }
 
-/** What nearly all parts of a stream are. An empty text that another protocol's reasoning stands on is none. */
+/** Is it a plain text, as nearly all parts of a stream are? Not an empty one that carries another protocol's reasoning. */
 function isPlainText(wire: unknown): wire is PlainText {
   if (!isObject(wire) || typeof wire['text'] !== 'string') return false
   for (const key in wire) {

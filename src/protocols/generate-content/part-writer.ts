@@ -176,7 +176,7 @@ function besideText(state: EncoderState, lane: Lane, { text, citations = [], log
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
 }
 
-/** What follows a text goes out before the next part. */
+/** Writes what stands behind a text (odds and sources) before the next part begins. */
 export function payOwed(state: EncoderState, lane: Lane, emit: Emitting): void {
   const { owed } = lane
   if (!owed) return

@@ -9,7 +9,7 @@ import type { Writing } from './writing.ts'
 
 /** Parts of thought, and the signatures that stand on parts of any kind. */
 
-/** What the server takes for a signature that did not survive. */
+/** The stand-in that the server accepts for a signature that was lost. */
 const placeholder = 'skip_thought_signature_validator'
 
 // ---- wire → canonical
@@ -18,7 +18,7 @@ const placeholder = 'skip_thought_signature_validator'
 export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
   if (!value || value === placeholder) return {}
   const envelope = unwrapSignature(value)
-  // A damaged one proves nothing.
+  // A damaged envelope proves nothing.
   if (!envelope && isEnvelope(value)) return {}
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: name, form: 'thought' } }
 }

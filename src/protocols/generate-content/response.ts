@@ -64,7 +64,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
 
-/** What `decodeResponse` reads of tokens and failure, alone. */
+/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
 export function outcome(wire: unknown, options: Options = {}): Outcome {
   const { body, at, beside } = unwrapReply(wire, options)
   if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }

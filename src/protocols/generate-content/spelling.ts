@@ -46,7 +46,7 @@ export function inCamelCase(wire: unknown): Spelling {
   return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
 }
 
-/** Most bodies hold none: to look costs a tenth of writing all anew. */
+/** Does the body hold a field in snake_case? Most do not, and to look costs a tenth of respelling it all. */
 function holdsSnake(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(holdsSnake)

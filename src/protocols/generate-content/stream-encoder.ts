@@ -110,7 +110,7 @@ function close(state: EncoderState, emit: Emitting): void {
   const lanes = Object.values(state.lanes)
   const failed = lanes.find(({ finish }) => finish?.reason === 'error')?.finish
   if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
-  // Whoever never said that a part had ended has not come to the end of it.
+  // A source that left a part open did not come to its own end.
   else if (lanes.some(isOpen) || lanes.some(({ finish }) => !finish) || (lanes.length === 0 && !state.promptBlocked)) cutOff(state, emit)
   else finish(state, lanes, emit)
 }

@@ -110,7 +110,7 @@ function asName(called: string): string {
   return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
 }
 
-/** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
+/** Refuses what only another provider can resolve, for the model would answer another question without it; with `onUnresolvable: 'note'` it is noted. */
 export function refuse(path: string, { onUnresolvable }: Options, report: GeminiReport): void {
   if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['state.unresolvable'].reason)
   report.add('state.unresolvable', path)

@@ -114,7 +114,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
   }
 }
 
-/** A delta without text that has keys which nobody knows is there for their sake. */
+/** An empty delta is kept when it has unknown keys: it is there for their sake. */
 const tells = (text: string, delta: JsonObject) => text !== '' || unknownKeys(delta, deltaKeys.get(delta['type'])) !== undefined
 
 function textIn(delta: JsonObject, key: string): string {

@@ -127,7 +127,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   }
   const block = encodeSource(part, writing, write)
   if (!block) return []
-  // What a model showed of its own making no other one takes for its words.
+  // A picture in a model's own answer: other models would not take it for their own words.
   if (block.type === 'image' && role === 'assistant' && !native && !ext?.[name]) {
     report.add('media.unsupported', at)
     return []

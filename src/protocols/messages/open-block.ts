@@ -162,7 +162,7 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
   }
 }
 
-/** What the end of a part knows beyond its deltas. */
+/** Writes what only the end of a part tells, beyond its deltas. */
 export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: Emitting): void {
   if (!final) return
   if (block.kind !== 'whole' && block.kind !== 'none') report(state).ext(final.ext, final.at)

@@ -29,7 +29,7 @@ function effortOf(budget: number): string {
 
 export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
 
-/** How reasoning that another protocol asked for is asked for here. */
+/** How to ask here for reasoning that another protocol asked for. */
 export function encodeReasoningSpec(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   request: CanonicalRequest,
@@ -105,7 +105,7 @@ function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): Jso
   return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
 }
 
-/** What asked for thinking. */
+/** The field that asked for thinking, for notes. */
 const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budgetTokens?: number | undefined }) =>
   effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
 
@@ -138,7 +138,7 @@ export function nativeThought(request: CanonicalRequest, forced: boolean, option
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
     return defined({ effort })
   }
-  // Whoever changed providers in the middle of a loop has thinking there that this one does not take for its own.
+  // The conversation changed providers in the middle of a tool loop: this one would refuse the other's thinking there.
   if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== name)) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
     return defined({ effort })

@@ -56,7 +56,7 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   return { value, notes: report.notes }
 }
 
-/** What `decodeResponse` reads of tokens and failure, alone. */
+/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: errorIn(wire) }
   const usage = isObject(wire) ? wire['usage'] : undefined

@@ -126,7 +126,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   const { message } = wire
   if (!isObject(message)) throw fault('/message', 'expected the message that begins')
   if (state.phase !== 'before') {
-    // Two replies in one stream: whatever follows belongs to another message than what was already said.
+    // A second reply in the same stream: what follows is not part of the first.
     if (state.phase === 'inside' && asString(message['id']) !== state.id) throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
     report(state.notes).once('stream.repeated-start', '/message')
     return
@@ -139,7 +139,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...unknown }, emit)
   takeUsage(state, usage, '/usage', emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
-  // A reply that was ready at once stands whole in its start.
+  // A server that has the whole reply at once puts it into the start event.
   if (Array.isArray(content))
     content.forEach((block, index) => {
       const path = `/message/content/${index}`

@@ -180,7 +180,7 @@ function close(state: EncoderState, emit: Emitting): void {
   begin(state, emit)
   if (state.finish) settle(state, state.finish, emit)
   if (isDone(state)) return
-  // Whoever never said that a block had ended has not come to the end of it.
+  // A source that left a block open did not come to its own end.
   if (state.open && !isCall(state.open)) {
     fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
     return
@@ -204,7 +204,7 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): v
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, { report: report(state), whole: true })
   const { service_tier: _, ...counts } = usage
-  // Only the start has a place for these, told or not.
+  // Only the start event has a place for these.
   for (const key of ['cache_creation', 'inference_geo', 'speed']) if (counts[key] === null) delete counts[key]
   emit({ ...beside, type: 'message_delta', delta: { ...delta, container: container ?? null, ...stop }, usage: counts })
   emit({ type: 'message_stop' })

@@ -47,7 +47,7 @@ export type EncoderState = MachineState & {
   fallback: { id: string; model?: string }
   phase: 'held' | 'begun' | 'done'
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  /** Whose words they are, and where they stood. */
+  /** By message: whose words its parts are, and where it stood. */
   messages: Record<number, { role?: Role; at?: string }>
   nextIndex: number
   /** One block is open at a time: clients address the newest one. */
@@ -74,7 +74,7 @@ export function report({ notes: into, fieldNames }: EncoderState): MessagesRepor
   return createReport(name, notes, fieldNames, into)
 }
 
-/** The reply was this protocol's before: what it did not say then is nothing to tell of. */
+/** The reply was read from this protocol: what it left out is left out again, without a note. */
 export const isOwn = ({ start }: EncoderState): boolean => start.ext?.[name] !== undefined
 
 /** `isDone` keeps the narrowing of `phase` from outliving a call that changes it. */
@@ -87,7 +87,7 @@ export function fail(state: EncoderState, error: CanonicalError, emit: Emitting)
   emit(encodeErrorBody(error))
 }
 
-/** Counts of the end, which does not come. */
+/** Notes the counts of a stream that fails: they would have stood in its end. */
 function noteUsage(state: EncoderState): void {
   const { usage, toldUsage } = state
   if (!usage) return

@@ -68,7 +68,7 @@ export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
 }
 
-/** A proof, and of what it is. */
+/** A proof that came in a block of its own, and what it proves. */
 export type Carried = Proof & { attach: string }
 
 /** Which of the reasoning parts it proves, counted from 0. */
@@ -138,7 +138,7 @@ export function seal(signature: Signature, id: string | undefined, segments: rea
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
   const own = signature.issuer === name
   if (own && !lengths && id === undefined) return signature.value
-  // What this protocol's thinking shows is a summary, and nothing is of no kind.
+  // Thinking of this protocol shows a summary; where it shows nothing, there is no kind to tell.
   const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }

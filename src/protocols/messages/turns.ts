@@ -100,13 +100,13 @@ function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, i
   return [made]
 }
 
-/** What stays of a user's message once results stand with their calls. */
+/** What is left of a part of a user's message when results have moved to their calls. */
 function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: string, report: MessagesReport): Part[] {
   if (part.type !== 'tool-result') return [part]
   if (placed.has(part)) return []
   if (ids.has(part)) return [] // an earlier result of the same call, noted as a duplicate
   if (repair === 'keep') {
-    // Elsewhere the call tells the name.
+    // This result has no call, which would tell the name.
     if (part.name !== undefined) report.add('field.unsupported', part.at, 'name')
     if (fittingId(part.callId) !== part.callId) report.add('tool-call.id', part.at, 'callId')
     return [part]
@@ -115,7 +115,7 @@ function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: str
   return repair === 'drop' ? [] : part.content
 }
 
-/** A result that stood after something else than results has changed its place. */
+/** Notes results that stood after other content, and so have changed their place. */
 function noteMoved(before: readonly Part[], placed: readonly Part[], report: MessagesReport): void {
   const first = before.findIndex(({ type }) => type !== 'tool-result')
   const other = first >= 0 || placed.some(({ type }) => type !== 'tool-result')

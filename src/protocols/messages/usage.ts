@@ -84,7 +84,7 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): { serverTools: Rec
 
 const counted = new Set(['web_search', 'web_fetch'])
 
-/** Keys that a reply of today has, whatever its server knows. */
+/** Keys that every reply has today, even where its server does not know the count. */
 const untold: JsonObject = { cache_creation: null, output_tokens_details: null, server_tool_use: null, service_tier: null, inference_geo: null, speed: null }
 
 /**
@@ -97,7 +97,7 @@ export function encodeUsage(
 ): JsonObject {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, serverTools, serviceTier: counting, ext, ...rest } = usage ?? {}
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
-  // A count of nothing is no loss.
+  // Losing a count of 0 loses nothing.
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), undefined, 'usage.')
   report.ext(ext, report.placeOf('usage'))
   const node = ext ? { ext } : {}

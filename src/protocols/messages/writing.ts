@@ -24,7 +24,7 @@ export type Writing = {
   to: 'provider' | 'client'
   /** The message came from this protocol, and its blocks are written as they stood. */
   native: boolean
-  /** Another provider has part in the conversation: what bears no proof of this one was never its own. */
+  /** Another provider took part in the conversation: so thinking without a proof of this one is not its own. */
   mixed?: boolean
   /** The id that a call and its result are written with. */
   callId(part: ToolCallPart | ToolResultPart): string
@@ -85,12 +85,12 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   }
 }
 
-/** As it came. */
+/** The id of a call, or of the call that a result answers, as it came. */
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
 
 const nameLimit = 128
 
-/** Loss of what the model would answer to is no matter for a note, unless the caller says so. */
+/** Refuses what only another provider can resolve, for the model would answer another question without it; with `onUnresolvable: 'note'` it is noted. */
 export function refuse(path: string, { onUnresolvable }: Options, report: MessagesReport): void {
   if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['state.unresolvable'].reason)
   report.add('state.unresolvable', path)

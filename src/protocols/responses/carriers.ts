@@ -39,7 +39,7 @@ export function prove({ items }: State, attach: Attachment, proof: Proof, emit: 
   return part !== undefined
 }
 
-/** False: the part before has no place for it, or has been told to its end. */
+/** Gives a signature to the part before it. False: that has no place for it, or has ended already. */
 function giveBack({ items, ending }: State, carried: Carried): boolean {
   const { signature, id, index } = carried
   let before = index - 1

@@ -34,7 +34,7 @@ export function conclude(state: State, clean: boolean, emit: Out): void {
   }
   open(state, emit)
   flushHeld(state, emit)
-  // Whoever never said that an item had ended has not come to the end of it.
+  // A source that left an item open did not come to its own end.
   if (state.items.some(({ done }) => !done)) fail(state, truncation, emit)
   else terminate(state, emit)
 }
@@ -68,7 +68,7 @@ function outputOf(state: State): JsonObject[] {
   })
 }
 
-/** What an open part has told so far, without a word about its end. */
+/** Puts into its item what an open part has told so far. */
 function takeSoFar(state: State, { value, item: index, content }: OpenPart): void {
   const item = index === undefined ? undefined : state.items[index]
   if (!item) return

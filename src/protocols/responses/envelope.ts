@@ -78,7 +78,7 @@ function echoOf(request: CanonicalRequest | undefined, options: Options = {}): J
   return echo
 }
 
-/** What is constant in all snapshots of one answer. Plain data. */
+/** The part of a `response` object that is the same in all snapshots of one answer. Plain data. */
 export type Envelope = {
   id: string
   createdAt: number
@@ -92,7 +92,7 @@ export type Envelope = {
 
 type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'ext'>
 
-/** What an envelope may have to be made of where nobody told. Plain data. */
+/** Where an envelope takes what the source did not tell. Plain data. */
 export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: JsonObject; tier?: string }
 
 export function fallbacks(options: Options = {}): Fallbacks {

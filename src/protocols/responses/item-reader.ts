@@ -131,7 +131,7 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: Tell): vo
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
 
-/** Some servers say nothing any more of what they streamed. */
+/** The part as its end tells it; what was streamed stays where the end, as with some servers, repeats nothing of it. */
 function notUnsaid(final: Part, told: Part): Part {
   if (final.type === 'tool-call' && told.type === 'tool-call' && final.input === '') return { ...final, input: told.input }
   if ((final.type === 'text' && told.type === 'text') || (final.type === 'refusal' && told.type === 'refusal'))

@@ -64,7 +64,7 @@ const idFor = (message: Message, w: Writing) => (w.target === 'output' ? w.itemI
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
-/** Can it stand in the content of a message or a result? */
+/** May this part stand in the content of a message or a result? */
 export const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal' || part.type === 'media' || part.type === 'search-result'
 
 /** A part of a message's content. Undefined: it cannot be said there, which is noted. */

@@ -34,7 +34,7 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   return { value, notes: report.notes }
 }
 
-/** What `decodeResponse` reads of tokens and failure, alone. */
+/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: readError(wire) }
   if (!isObject(wire)) return {}

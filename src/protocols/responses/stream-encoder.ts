@@ -289,7 +289,7 @@ function endMessage(state: State, message: number, status: 'completed' | 'incomp
   if (typeof held.wire['status'] === 'string' || type === 'reasoning' || ownForm(opened.head)?.['item'] === type) held.wire = { ...held.wire, status }
 }
 
-/** What waited is told first, for nothing else will come. */
+/** Ends the stream, after everything that still waited. */
 function end(state: State, clean: boolean, emit: Out): void {
   const waiting = state.queue
   state.queue = []

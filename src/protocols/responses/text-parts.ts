@@ -24,7 +24,7 @@ export function startText(state: State, part: OpenPart, { text, ...head }: TextP
   if (head.logprobs) takeLogprobs(state, part, head.logprobs)
 }
 
-/** What the head lists already is given as deltas. */
+/** The head without its lists, which are given as deltas. */
 function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, 'text'>): TextPart {
   return { ...head, text: '' }
 }
@@ -47,7 +47,7 @@ export function giveText(state: State, part: OpenPart, value: TextPart | Refusal
   emit({ type: 'response.output_text.delta', sequence_number, item_id, output_index, content_index, delta: text, logprobs })
 }
 
-/** They are written beside the next text. */
+/** Keeps log probabilities until the text comes that they are written beside. */
 export function takeLogprobs(state: State, part: OpenPart, logprobs: TokenLogprob[]): void {
   noteTokens(logprobs, protocol, reportOf(state))
   addDelta(part.value, { kind: 'logprobs', logprobs })

@@ -91,7 +91,7 @@ function endContent(state: State, part: OpenPart, item: number, emit: Out): void
   endClosing(state, item, emit)
 }
 
-/** What is written in one piece at its end. */
+/** Ends a part that is written in one piece. */
 export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): void {
   if (part.item !== undefined) {
     endContent(state, part, part.item, emit)
