@@ -10,7 +10,6 @@ import {
   list,
   loose,
   map,
-  notDone,
   nullable,
   number,
   object,
@@ -19,6 +18,7 @@ import {
   type Strict,
   text,
 } from './faults.ts'
+import { checkOrder } from './responses-stream.ts'
 
 const filled = text({ min: 1 })
 const name = text({ pattern: /^[A-Za-z0-9_-]{1,128}$/ })
@@ -405,149 +405,9 @@ const events: Record<string, Check> = {
 }
 const event = by('type', events)
 
-type Known = { item: JsonObject; done: boolean; parts: Slot[]; summaries: Slot[]; text: string; told: boolean }
-type Slot = { text: string; told: boolean; done: boolean; type: unknown }
-
-const textKinds: Record<string, { in: 'parts' | 'summaries'; of: string; whole: string }> = {
-  'response.output_text': { in: 'parts', of: 'output_text', whole: 'text' },
-  'response.refusal': { in: 'parts', of: 'refusal', whole: 'refusal' },
-  'response.reasoning_text': { in: 'parts', of: 'reasoning_text', whole: 'text' },
-  'response.reasoning_summary_text': { in: 'summaries', of: 'summary_text', whole: 'text' },
-}
-const inputKinds: Record<string, { of: string; whole: string }> = {
-  'response.function_call_arguments': { of: 'function_call', whole: 'arguments' },
-  'response.custom_tool_call_input': { of: 'custom_tool_call', whole: 'input' },
-}
-
 export function checkStream(all: unknown[]): string[] {
-  const faults: string[] = []
-  const items: Known[] = []
-  let over: string | undefined
-  let id: unknown
-  all.forEach((entry, index) => {
-    const at = `event ${index}`
-    if (entry === '[DONE]') {
-      if (!over || index !== all.length - 1) faults.push(`${at}: [DONE] before the end`)
-      return
-    }
-    event(entry, at, faults)
-    if (!isObject(entry)) return
-    const type = String(entry['type'])
-    const fault = (what: string) => faults.push(`${at} (${type}): ${what}`)
-    if (entry['sequence_number'] !== index) fault(`sequence_number ${entry['sequence_number']}`)
-    if (over && !(over === 'error' && type === 'response.failed')) {
-      fault(`after ${over}`)
-      return
-    }
-    if (index === 0 && type !== 'response.created' && type !== 'error') fault('the first event is response.created')
-    if (type === 'error') {
-      over = 'error'
-      return
-    }
-    if (isObject(entry['response'])) {
-      id ??= entry['response']['id']
-      if (entry['response']['id'] !== id) fault('another response id')
-      const ends = ({ 'response.completed': 'completed', 'response.incomplete': 'incomplete', 'response.failed': 'failed' } as Record<string, string>)[type]
-      if (!ends) return
-      over = type
-      checkEnd(entry['response'], at, faults)
-      if (entry['response']['status'] !== ends && !(ends === 'incomplete' && entry['response']['status'] === 'cancelled'))
-        fault(`status ${entry['response']['status']}`)
-      if (ends === 'completed' && items.some(({ done }) => !done)) fault('an item is not done')
-      if (ends !== 'failed') {
-        const shown = arrayOf(entry['response']['output'])
-        if (JSON.stringify(shown.map(one => one['id'])) !== JSON.stringify(items.map(one => one.item['id']))) fault('its output is not what was streamed')
-        shown.forEach((whole, position) => {
-          if (items[position]?.done && JSON.stringify(whole) !== JSON.stringify(items[position].item))
-            fault(`its item ${position} is not the one that was done`)
-        })
-      }
-      return
-    }
-    if (type === 'response.output_item.added') {
-      if (entry['output_index'] !== items.length) fault(`output_index ${entry['output_index']}, expected ${items.length}`)
-      const added = isObject(entry['item']) ? entry['item'] : {}
-      if (items.some(({ item: other }) => other['id'] === added['id'])) fault('an item id used twice')
-      items.push({ item: added, done: false, parts: [], summaries: [], text: '', told: false })
-      return
-    }
-    const known = items[Number(entry['output_index'])]
-    if (!known) {
-      fault('its item was not added')
-      return
-    }
-    if (known.done) fault('its item is done')
-    if (type === 'response.output_item.done') {
-      endItem(known, entry, fault)
-      return
-    }
-    if (entry['item_id'] !== known.item['id']) fault('another item_id')
-    const stem = type.replace(/\.(delta|done)$/, '')
-    const kind = textKinds[stem]
-    if (kind) {
-      const slot = known[kind.in][Number(kind.in === 'parts' ? entry['content_index'] : entry['summary_index'])]
-      if (slot?.type !== kind.of || slot.told) {
-        fault('its part is not open')
-        return
-      }
-      if (type.endsWith('.delta')) slot.text += String(entry['delta'])
-      else {
-        slot.told = true
-        if (entry[kind.whole] !== slot.text) fault('is not what the deltas added up to')
-      }
-      return
-    }
-    const words = inputKinds[stem]
-    if (words) {
-      if (known.item['type'] !== words.of || known.told) {
-        fault('its item does not take this')
-        return
-      }
-      if (type.endsWith('.delta')) known.text += String(entry['delta'])
-      else {
-        known.told = true
-        if (entry[words.whole] !== known.text) fault('is not what the deltas added up to')
-      }
-      return
-    }
-    if (type === 'response.content_part.added' || type === 'response.reasoning_summary_part.added') {
-      const [slots, key] = type === 'response.content_part.added' ? ([known.parts, 'content_index'] as const) : ([known.summaries, 'summary_index'] as const)
-      if (entry[key] !== slots.length) fault(`${key} ${entry[key]}, expected ${slots.length}`)
-      slots.push({ text: '', told: false, done: false, type: isObject(entry['part']) ? entry['part']['type'] : undefined })
-    } else if (type === 'response.content_part.done' || type === 'response.reasoning_summary_part.done') {
-      const slot = type === 'response.content_part.done' ? known.parts[Number(entry['content_index'])] : known.summaries[Number(entry['summary_index'])]
-      if (!slot || slot.done) {
-        fault('its part is not open')
-        return
-      }
-      if (!slot.told) fault('its text was not told whole')
-      slot.done = true
-      const part = isObject(entry['part']) ? entry['part'] : {}
-      if ((part['text'] ?? part['refusal']) !== slot.text) fault('is not what the deltas added up to')
-    }
-  })
-  if (!over) faults.push('the stream has no terminal event')
-  if (over && over !== 'error' && all.at(-1) !== '[DONE]') faults.push(notDone)
-  return faults
+  return checkOrder(all, { event, end: checkEnd })
 }
-
-function endItem(known: Known, entry: JsonObject, fault: (what: string) => void): void {
-  const done = isObject(entry['item']) ? entry['item'] : {}
-  for (const key of ['type', 'id', 'call_id', 'name']) if (done[key] !== known.item[key]) fault(`another ${key}`)
-  if (known.parts.some(slot => !slot.done) || known.summaries.some(slot => !slot.done)) fault('a part is not done')
-  if (done['type'] === 'function_call' || done['type'] === 'custom_tool_call') {
-    if (!known.told) fault('its input was not told whole')
-    if ((done['arguments'] ?? done['input']) !== known.text) fault('its input is not what the deltas added up to')
-  }
-  if (done['type'] === 'message' && arrayOf(done['content']).map(textOf).join('\n') !== known.parts.map(slot => slot.text).join('\n'))
-    fault('its text is not what the deltas added up to')
-  if (done['type'] === 'reasoning' && arrayOf(done['summary']).map(textOf).join('\n') !== known.summaries.map(slot => slot.text).join('\n'))
-    fault('its summary is not what the deltas added up to')
-  known.done = true
-  known.item = done
-}
-
-const textOf = (part: JsonObject) => part['text'] ?? part['refusal']
 
 export function outcome(all: unknown[]): 'success' | 'failed' | 'cut' {
   if (all.some(entry => isObject(entry) && (entry['type'] === 'error' || entry['type'] === 'response.failed'))) return 'failed'
