@@ -30,7 +30,6 @@ export async function call(
   { candidate, controller }: { candidate: Candidate; controller: Stopper },
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
-  const { timeouts } = channel
   const tooMany = await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
   if (tooMany !== undefined)
     return { refusal: refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs: tooMany }), again: 'elsewhere' }
@@ -50,35 +49,46 @@ export async function call(
   if (embedded) return opened(embedded, prepared.stream ? 'stream' : 'json')
 
   limitTotal(channel, trace, controller)
-  // An attempt that takes too long ends alone; the next one may still be tried.
-  const own = linked(controller.signal)
-  const firstByte = timeouts.firstByteMs
-    ? setTimeout(() => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), timeouts.firstByteMs)
-    : undefined
+  return send(service, ask, trace, { prepared, opened, signal: controller.signal })
+}
+
+type Opening = (answer: TransportAnswer, kind: Opened['kind']) => Opened
+
+/** Asks the upstream. `signal`: of the exchange; an attempt that takes too long ends alone, so that the next one may be tried. */
+async function send(
+  service: Service,
+  ask: Ask,
+  trace: Trace,
+  { prepared, opened, signal }: { prepared: Prepared; opened: Opening; signal: Signal },
+): Promise<Opened | Failure> {
+  const { channel, protocol: to } = prepared.candidate
+  const { connectMs, firstByteMs, idleMs } = channel.timeouts
+  const own = linked(signal)
+  const tooLate = () => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time'))
+  const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
-    const said = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs: timeouts.connectMs }))
+    const said = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs }))
     const answer = withoutSecrets(said, channel)
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
-    if (answer.status >= 200 && answer.status < 300) {
-      const result = await recognised(answer, opened, prepared.stream)
-      // Nobody will read this answer, and an unread one holds its socket for ever.
-      if ('again' in result) own.abort()
-      return result
-    }
-    return failureOf(await readSome(watch(answer.body, timeouts.idleMs, own)), answer, { from: to, to: ask.protocol, channel })
+    if (answer.status < 200 || answer.status >= 300)
+      return failureOf(await readSome(watch(answer.body, idleMs, own)), answer, { from: to, to: ask.protocol, channel })
+    const result = await recognised(answer, opened, prepared.stream)
+    // Nobody will read this answer, and an unread one holds its socket for ever.
+    if ('again' in result) own.abort()
+    return result
   } catch (error) {
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
     if (error instanceof Refusal) return { refusal: error, again: 'never' }
     return { refusal: unreachable(error), again: 'here' }
   } finally {
-    clearTimeout(firstByte)
+    clearTimeout(timer)
   }
 }
 
 /** What is made of an answer must not hold the request: a stream may be open for long, and its request be large. */
-function openedBy({ candidate, settings }: Prepared, controller: Stopper): (answer: TransportAnswer, kind: Opened['kind']) => Opened {
+function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
   const { idleMs } = candidate.channel.timeouts
   return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: body => watch(body, idleMs, controller) })
 }
