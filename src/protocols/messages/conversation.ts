@@ -76,14 +76,13 @@ function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, nati
 const isEffort = (part: Part): part is ControlPart & { effort: string } =>
   part.type === 'control' && part.control === 'configuration' && part.effort !== undefined
 
+/** A conversation, and the instructions that stand before it. */
 export function encodeMessages(
   messages: readonly Message[],
-  model: string | undefined,
-  native: boolean,
   writing: RequestWriting,
   options: Options,
-  report: MessagesReport,
 ): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
+  const { native, report } = writing
   for (const message of messages) encodeEnvelope(message, report)
   const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
   const leading = first < 0 ? messages : messages.slice(0, first)
@@ -93,7 +92,7 @@ export function encodeMessages(
   const system = encodeSystem(leading, native, writing)
   const wires = native
     ? others.map(message => encodeNative(message, writing))
-    : encodeTurns(others, model, writing, options, report, blocks => system.push(...blocks))
+    : encodeTurns(others, { writing, options, hoist: blocks => system.push(...blocks) })
   if (!native && options.amLeadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
@@ -148,74 +147,81 @@ function encodeNative(message: Message, writing: RequestWriting): JsonObject {
 
 type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
 
-function encodeTurns(
-  messages: readonly Message[],
-  model: string | undefined,
-  writing: RequestWriting,
-  options: Options,
-  report: MessagesReport,
-  hoist: (blocks: MessagesRawBlock[]) => void,
-): JsonObject[] {
+/** What is written of a conversation, and the instructions that wait for the head of the next user message. */
+type Written = { wires: Wire[]; waiting: MessagesRawBlock[] }
+
+/** `hoist`: takes instructions that go into the system field. */
+type Placing = { writing: RequestWriting; options: Options; hoist(blocks: MessagesRawBlock[]): void }
+
+function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject[] {
+  const { writing, options } = placing
+  const { report } = writing
   const { turns, ids, invented } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
   // One for the conversation: copies for each part were a twentieth of the time of a long one.
   const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
-  const wires: Wire[] = []
-  /** Instructions that wait for the head of the next user message. */
-  let waiting: MessagesRawBlock[] = []
-  const asUser = () => {
-    if (waiting.length === 0) return
-    const before = wires.at(-1)
-    if (before?.role === 'user') before.blocks.push(...waiting)
-    else wires.push({ role: 'user', blocks: waiting, own: {} })
-    waiting = []
-  }
+  const written: Written = { wires: [], waiting: [] }
+  const { wires } = written
   for (const turn of turns) {
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
     const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn, invented)
     const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
-    if (turn.role === 'system') {
-      const at = turn.sources[0]?.at
-      const placement = options.systemPlacement ?? 'auto'
-      const before = wires.at(-1)?.role
-      const native = placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (before === 'user' || before === 'system')
-      if (config) Object.assign(own, encodeTurnConfig(config, native, options, report))
-      if (blocks.length === 0 && own['output_config'] === undefined) continue
-      if (blocks.length > 0 && turn.sources[0]?.role === 'developer') report.once('system.developer-role', at, 'role')
-      if (placement === 'hoist') {
-        report.add('system.hoisted', at)
-        hoist(blocks)
-      } else if (native) {
-        const last = wires.at(-1)
-        if (last?.role === 'system') {
-          last.blocks.push(...blocks)
-          Object.assign(last.own, own)
-        } else wires.push({ role: 'system', blocks, own })
-      } else {
-        report.add('system.mid-conversation-as-user', at)
-        waiting.push(...blocks.map(asTagged))
-      }
-    } else if (turn.role === 'assistant') {
-      asUser()
+    if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
+    else if (turn.role === 'assistant') {
+      settleWaiting(written)
       if (blocks.length > 0) wires.push({ role: 'assistant', blocks, own })
     } else if (blocks.length > 0) {
-      if (waiting.length > 0) blocks.splice(blocks.findLastIndex(({ type }) => type === 'tool_result') + 1, 0, ...waiting)
+      if (written.waiting.length > 0) blocks.splice(blocks.findLastIndex(({ type }) => type === 'tool_result') + 1, 0, ...written.waiting)
       wires.push({ role: 'user', blocks, own })
-      waiting = []
+      written.waiting = []
     }
   }
-  asUser()
+  settleWaiting(written)
   if (options.amLeadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
     report.add('message.leading-user', '/messages/0')
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
   }
-  const written = wires.map(({ role, blocks, own }) => {
+  const wire = wires.map(({ role, blocks, own }) => {
     const [only] = blocks
     if (blocks.length === 0) return { ...own, role }
     return { ...own, role, content: blocks.length === 1 && only && isPlain(only) ? only.text : blocks }
   })
-  report.settle(written, '/messages')
-  return written
+  report.settle(wire, '/messages')
+  return wire
+}
+
+type Instructions = { source: Message | undefined; blocks: MessagesRawBlock[]; own: JsonObject; config: ReturnType<typeof splitConfig>['config'] }
+
+/** Instructions in mid-conversation: as a system message where the model takes one, in the system field, or as text of the user. */
+function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, options, hoist }: Placing): void {
+  const { wires, waiting } = written
+  const { report, model } = writing
+  const placement = options.systemPlacement ?? 'auto'
+  const last = wires.at(-1)
+  const native = placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
+  if (config) Object.assign(own, encodeTurnConfig(config, native, options, report))
+  if (blocks.length === 0 && own['output_config'] === undefined) return
+  if (blocks.length > 0 && source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
+  if (placement === 'hoist') {
+    report.add('system.hoisted', source?.at)
+    hoist(blocks)
+  } else if (!native) {
+    report.add('system.mid-conversation-as-user', source?.at)
+    waiting.push(...blocks.map(asTagged))
+  } else if (last?.role === 'system') {
+    last.blocks.push(...blocks)
+    Object.assign(last.own, own)
+  } else wires.push({ role: 'system', blocks, own })
+}
+
+/** No user message follows for the instructions that wait: they join the one before, or become one. */
+function settleWaiting(written: Written): void {
+  const { wires, waiting } = written
+  if (waiting.length === 0) return
+  const before = wires.at(-1)
+  if (before?.role === 'user') before.blocks.push(...waiting)
+  else wires.push({ role: 'user', blocks: waiting, own: {} })
+  written.waiting = []
 }
 
 function asTagged(block: MessagesRawBlock): MessagesRawBlock {

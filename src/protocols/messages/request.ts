@@ -195,7 +195,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
 
   const wanted = encodeTools(request, native, writing, options, report)
   const choice = encodeChoice(toolChoice, parallelToolCalls, wanted.tools !== undefined, request, native, writing, options)
-  const conversation = encodeMessages(messages, model, native, writing, options, report)
+  const conversation = encodeMessages(messages, writing, options)
   if (!native) settle(writing, wanted.tools, conversation, report)
 
   const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
