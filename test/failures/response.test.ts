@@ -67,7 +67,8 @@ describe('how an answer ended', () => {
     ['pause_turn', [], 'stop', 'pause_turn', 'OTHER', []],
     ['refusal', [], 'content_filter', 'content_filter', 'SAFETY', []],
     ['compaction', [], 'stop', 'completed', 'OTHER', []],
-    ['sensitive', [], 'stop', 'completed', 'OTHER', []],
+    ['sensitive', [], 'content_filter', 'content_filter', 'SAFETY', others('messages')],
+    ['something_new', [], 'stop', 'completed', 'OTHER', []],
   ])('messages says «%s»: a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, google, exact) => {
     const said = [{ type: 'text', text: 'So far', citations: null }]
     const words: Record<string, string> = { 'chat-completions': chat, responses, 'generate-content': google }

@@ -15,8 +15,12 @@ export const stopReason = twoWay<string, FinishReason>([
   ['refusal', 'refusal'],
   ['model_context_window_exceeded', 'context_window'],
   ['compaction', 'compaction'],
+  // Words of servers that took this shape.
   ['stop', 'stop'],
   ['length', 'length'],
+  ['tool_calls', 'tool_calls'],
+  ['content_filter', 'content_filter'],
+  ['sensitive', 'content_filter'],
 ])
 
 /** The nearest `stop_reason` of meanings that have no word here. */

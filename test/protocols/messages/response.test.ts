@@ -74,6 +74,11 @@ describe('reading', () => {
     ['refusal', 'refusal'],
     ['model_context_window_exceeded', 'context_window'],
     ['compaction', 'compaction'],
+    ['stop', 'stop'],
+    ['length', 'length'],
+    ['tool_calls', 'tool_calls'],
+    ['content_filter', 'content_filter'],
+    ['sensitive', 'content_filter'],
     ['invented', 'other'],
   ])('%s means %s', (stop_reason, reason) => {
     expect(messages.decodeResponse(reply({ stop_reason })).value.candidates[0]?.finish).toMatchObject({ reason, raw: stop_reason })
