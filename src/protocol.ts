@@ -201,6 +201,8 @@ export type Frames = {
   ping: string
   /** Frames that end a stream of this protocol as failed, whatever it has said before. */
   failure(error: CanonicalError): string
+  /** The last frame of a reply, where clients wait for it although all was said before. */
+  ending?: string
 }
 
 /** A model as a listing shows it. Absent means not known. */

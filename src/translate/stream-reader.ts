@@ -25,6 +25,8 @@ export type Seen = {
   ended: boolean
   /** It ended by saying so, and not in an error. */
   clean: boolean
+  /** It ended well, and its last frame has not come. */
+  unsaid: boolean
   /** What came behind its end in the same piece of text, as far as it stands in frames of its own. */
   after: string
 }
@@ -164,7 +166,7 @@ class StreamReader {
 
 /** Frames → events: what a decoder makes of them, and what becomes of a stream that it cannot read. */
 class FrameReader {
-  readonly seen: Seen = { unheard: false, ended: false, clean: false, after: '' }
+  readonly seen: Seen = { unheard: false, ended: false, clean: false, unsaid: false, after: '' }
   readonly state: MachineState
   readonly report = createReport('translate', translateNotes)
   /** How many frames were taken before one broke the stream off. */
@@ -208,11 +210,13 @@ class FrameReader {
     } catch (error) {
       this.#failBy(error)
     }
+    const wasEnded = this.seen.ended
     try {
       this.#decoder.end(this.state, this.#take)
     } catch (error) {
       this.#failBy(error)
     }
+    this.seen.unsaid = this.seen.clean && !wasEnded
     if (!this.seen.ended) this.#take({ type: 'end', clean: false })
   }
 

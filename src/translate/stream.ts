@@ -176,7 +176,8 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     end(why) {
       reader.end(why)
       const rest = shown(renamer ? rename(() => renamer.end()) : bytes.end()) + (filter?.end() ?? '')
-      const { clean, error } = reader.seen
+      const { clean, unsaid, error } = reader.seen
+      if (unsaid && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
       return `${rest}\n\n${frames.failure(failure)}`

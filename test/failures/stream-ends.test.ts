@@ -65,6 +65,10 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
   ],
   messages: [
     ['message_stop', 'success', begun(), ...textBlock(0, 'Half'), ...ended('end_turn')],
+    ['the reason why it stopped', 'success', begun(), ...textBlock(0, 'Half'), ...ended('end_turn').slice(0, 1)],
+    ['that reason and [DONE]', 'success', begun(), ...toolBlock(0, 'toolu_q', 'pay', '{"sum":100}'), ...ended('tool_use').slice(0, 1), done],
+    ['that reason inside of a block', 'failed', begun(), ...toolBlock(0, 'toolu_q', 'pay', '{"sum":10').slice(0, 2), ...ended('tool_use').slice(0, 1)],
+    ['counts and no reason', 'failed', begun(), ...textBlock(0, 'Half'), { type: 'message_delta', delta: { stop_reason: null }, usage: { output_tokens: 4 } }],
     ['nothing after a whole block', 'failed', begun(), ...textBlock(0, 'Half')],
     ['nothing after half a block', 'failed', begun(), ...textBlock(0, 'Half').slice(0, 2)],
     ['nothing after its start', 'failed', begun()],
@@ -131,7 +135,8 @@ describe.each(protocolNames)('an answer of %s for a client of the same', protoco
     const came = wires.map(wire => (wire === done ? 'data: [DONE]\n\n' : protocols[protocol].frames.write(wire))).join('')
     const text = translator.push(came) + translator.end()
     expect(text.slice(0, came.length)).toBe(came)
-    if (outcome === 'success') expect(text).toBe(came)
+    const { ending = '' } = protocols[protocol].frames
+    if (outcome === 'success') expect(text).toBe(!ending || came.endsWith(ending) ? came : `${came}\n\n${ending}`)
     else expect(strictOf(protocol).outcome(framesOf(text).map(({ wire }) => wire))).toBe('failed')
   })
 })

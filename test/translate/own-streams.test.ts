@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Part } from '../../src/canonical/message.ts'
@@ -6,6 +6,7 @@ import { createStreamTranslator, translateResponse } from '../../src/index.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
+import { clientOf } from '../support/clients/index.ts'
 
 const replyWith = (...parts: Part[]) =>
   explode({
@@ -66,4 +67,35 @@ test('the caller’s name of the model is put into a stream whose events are nam
 
 test.each(Object.values(protocols))('an error has no model, and is given none: $name', ({ withModel }) => {
   for (const error of [{ error: { message: 'no' } }, { type: 'error', error: { message: 'no' } }]) expect(withModel(error, 'alias')).toEqual(error)
+})
+
+describe('a stream of messages that says why it stopped, and not that it ended', () => {
+  const { wires } = encodeStream(protocols.messages, replyWith({ type: 'text', text: 'Hi' }))
+  const last = protocols.messages.frames.write(wires.at(-1))
+  const said = wires
+    .slice(0, -1)
+    .map(wire => protocols.messages.frames.write(wire))
+    .join('')
+
+  test.each([undefined, 'alias'])('is given its end: %s', async model => {
+    const translator = createStreamTranslator({ from: 'messages', to: 'messages', ...(model && { model }) })
+    const text = translator.push(said) + translator.end()
+    expect(text.split('message_stop')).toHaveLength(3)
+    expect(translator.finished).toBe(true)
+    expect(await clientOf('messages').readStream(text)).toMatchObject({ text: 'Hi', stop: 'end_turn' })
+  })
+
+  test.each(['', '\n\n'])('is given none where only the blank line behind it is missing: %j', blank => {
+    const translator = createStreamTranslator({ from: 'messages', to: 'messages' })
+    const came = said + last.trimEnd() + blank
+    expect(translator.push(came) + translator.end()).toBe(came)
+  })
+
+  test('fails where a block of it is open', () => {
+    const translator = createStreamTranslator({ from: 'messages', to: 'messages' })
+    const open = wires.filter(wire => !/content_block_stop|message_stop/.test(JSON.stringify(wire)))
+    translator.push(open.map(wire => protocols.messages.frames.write(wire)).join(''))
+    expect(translator.end()).toContain('event: error')
+    expect(translator.finished).toBe(false)
+  })
 })

@@ -10,5 +10,6 @@ export const frames: Frames = {
   write: wire => wrap(JSON.stringify(wire), wire),
   wrap,
   ping: writeFrame('{"type":"ping"}', 'ping'),
+  ending: writeFrame('{"type":"message_stop"}', 'message_stop'),
   failure: error => writeFrame(JSON.stringify(encodeErrorBody(error)), 'error'),
 }

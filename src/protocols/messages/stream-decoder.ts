@@ -48,7 +48,7 @@ type Emitting = Emit<CanonicalEvent>
  *
  *     message_start { content_block_start { content_block_delta } content_block_stop } { message_delta } message_stop
  *
- * Without its last event the stream was cut off, whatever else it has said.
+ * Without its last event the stream was cut off, unless it has said why it stopped: servers are known to leave it there.
  *
  * @throws TranslationError `malformed` for an event of a known type that cannot be read, `out-of-order` for a delta of no block
  */
@@ -83,8 +83,10 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     if (state.phase === 'ended') return
     begin(state, {}, emit)
     flushClosing(state, emit)
+    const isWhole = state.finish !== undefined && Object.keys(state.open).length === 0
+    if (isWhole) closeMessage(state, emit)
     state.phase = 'ended'
-    emit({ type: 'end', clean: false })
+    emit({ type: 'end', clean: isWhole })
   },
 }
 
