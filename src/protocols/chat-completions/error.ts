@@ -1,6 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { bodyOf } from '../../kit/error-place.ts'
+import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
@@ -12,10 +13,6 @@ import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.t
 /** How much of a body that is no error of any known shape becomes the message. */
 const longestMessage = 2048
 const noReason = 'the upstream gave no reason'
-
-/** How servers say that a conversation no longer fits, when no code says it. */
-const overflow =
-  /context[ _-]?(length|window|size)|maximum (context|prompt length|input length)|(prompt|input|messages?|request)\b.{0,40}\b(is |are )?too (long|large for the model|many tokens)|exceeds? .{0,40}(context|token limit|maximum (number of )?(input )?tokens)|too many (prompt |input )?tokens/i
 
 const filtered = /content (management|filter\w*) polic|content_policy|responsible ?ai policy/i
 
@@ -62,7 +59,7 @@ function kindOf({ type, code, message }: Said, status: number | undefined): Erro
   const kind = errorKinds.get(code ?? '') ?? errorKinds.get(type ?? '')
   const client = status === undefined || (status >= 400 && status < 500)
   const vague = kind === undefined || kind === 'not_found'
-  if (client && vague && status !== 401 && status !== 429 && overflow.test(message)) return 'context_length'
+  if (client && vague && status !== 401 && status !== 429 && tellsOverflow(message)) return 'context_length'
   if (kind === undefined && client && filtered.test(message)) return 'content_policy'
   if (kind === undefined && status === 503 && /overload/i.test(message)) return 'overloaded'
   if (kind !== undefined && (status === undefined || agrees(kind, status))) return kind
@@ -111,13 +108,19 @@ function readError(error: JsonObject): Said {
   const details = Object.keys(rest).filter(key => key !== 'object')
   const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : (rest['status_code'] ?? rest['status'])
   return {
-    message: clip(typeof message === 'string' ? message : JSON.stringify(error)),
+    message: clip(typeof message === 'string' ? message + saidBehind(rest['metadata']) : JSON.stringify(error)),
     type: typeof type === 'string' ? type : undefined,
     code: typeof code === 'string' || code === null ? code : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
     status: typeof numeric === 'number' && numeric >= 400 && numeric <= 599 ? numeric : undefined,
     details: details.length > 0 ? Object.fromEntries(details.map(key => [key, rest[key]])) : undefined,
   }
+}
+
+/** Some gateways tell only that their provider failed, and beside it what that one said. */
+function saidBehind(metadata: unknown): string {
+  const raw = isObject(metadata) ? metadata['raw'] : undefined
+  return isObject(raw) || (typeof raw === 'string' && raw.trim()) ? `: ${readBody(raw).message}` : ''
 }
 
 const clip = (text: string) => (text.length > longestMessage ? text.slice(0, longestMessage) : text)

@@ -110,6 +110,7 @@ export const errorKinds = new Map<string, ErrorKind>([
   ['context_length_exceeded', 'context_length'],
   ['too_many_prompt_tokens', 'context_length'],
   ['exceed_context_size_error', 'context_length'],
+  ['model_max_prompt_tokens_exceeded', 'context_length'],
   ['content_policy_violation', 'content_policy'],
   ['content_filter', 'content_policy'],
   ['unsupported_parameter', 'unsupported'],

@@ -1,6 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
+import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { headerOf, retryHint } from '../../kit/retry-hint.ts'
@@ -114,9 +115,6 @@ const kindsByStatus = new Map<number, ErrorKind>([
 
 const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
 
-/** How servers say that a conversation no longer fits, when no code says it. */
-const overflow = /context (length|window|size)|maximum (prompt|input) length|prompt is too long/i
-
 function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
   const byCode = typeof code === 'string' ? kindsByWord.get(code) : undefined
   if (byCode === 'quota' && status === 402) return 'billing'
@@ -162,7 +160,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     listed(beside['detail']) ??
     'the upstream failed without a message'
   const word = kindOf(code, type, status ?? said)
-  const kind = word === 'invalid_request' && overflow.test(text) ? 'context_length' : word
+  const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
   return defined({
     status: status ?? said ?? rows[kind].status,
     kind,

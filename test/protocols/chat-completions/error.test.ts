@@ -59,6 +59,29 @@ describe('reading', () => {
     expect(error.status).toBe(status === 200 ? 402 : status)
   })
 
+  test.each([
+    ['Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300000 tokens.', 400],
+    ['Invalid request: Your request exceeded model token limit: 131072', 400],
+    ['inputs tokens + max_new_tokens must be <= 32769. Given: 40000 inputs tokens and 100 max_new_tokens', 422],
+    ['Range of input length should be [1, 129024]', 400],
+    ['prompt token count of 140000 exceeds the limit of 128000', 400],
+  ])('an overflow as servers word it: %s', (message, status) => {
+    expect(read(status, { error: { message, type: 'invalid_request_error', code: null } })).toMatchObject({ kind: 'context_length', message })
+  })
+
+  test.each<[unknown, ErrorKind, string]>([
+    ['slow down, or add your own key', 'rate_limit', 'Provider returned error: slow down, or add your own key'],
+    ['{"error":{"message":"prompt is too long: 9 tokens > 8 maximum"}}', 'context_length', 'Provider returned error: prompt is too long: 9 tokens > 8 maximum'],
+    [{ error: { message: 'no such tool' } }, 'invalid_request', 'Provider returned error: no such tool'],
+    ['', 'invalid_request', 'Provider returned error'],
+    [null, 'invalid_request', 'Provider returned error'],
+    [7, 'invalid_request', 'Provider returned error'],
+  ])('what the provider behind a gateway said is told: %j', (raw, kind, message) => {
+    const status = kind === 'rate_limit' ? 429 : 400
+    const error = { message: 'Provider returned error', code: status, metadata: { provider_name: 'P', raw } }
+    expect(read(status, { error })).toMatchObject({ kind, message })
+  })
+
   test('a long body is clipped', () => {
     expect(read(500, 'x'.repeat(9000)).message).toHaveLength(2048)
   })

@@ -92,6 +92,13 @@ describe('writing', () => {
     expect(write('unavailable', 503, { code: 'overloaded' }).wire).toMatchObject({ status: 529, body: { error: { type: 'overloaded_error' } } })
   })
 
+  test.each([
+    ['the counts of a message', '5000 tokens of 4096', 'prompt is too long: 5000 tokens > 4096 maximum: 5000 tokens of 4096'],
+    ['a sum that is too large', '190000 + 32000 > 200000', 'prompt is too long: 222000 tokens > 200000 maximum: 190000 + 32000 > 200000'],
+  ])('%s are told with a full context', (_, message, told) => {
+    expect(write('context_length', 400, { message }).wire.body).toMatchObject({ error: { message: told } })
+  })
+
   test('a full context is worded so that clients compact, and keeps its own words', () => {
     const { wire, notes } = write('context_length', 400, { message: 'maximum context length is 128000' })
     expect(wire.body).toMatchObject({ error: { message: 'prompt is too long: maximum context length is 128000' } })
