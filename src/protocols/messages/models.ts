@@ -42,6 +42,18 @@ export function thinksAdaptively(model: string | undefined): boolean {
   return version !== undefined && !before(version, 4, 6)
 }
 
+/** From Opus 4.1 on the temperature or `top_p`, not both. */
+export function takesOneSampling(model: string | undefined): boolean {
+  const version = model === undefined ? undefined : versionOf(model)
+  return version !== undefined && !before(version, 4, 1)
+}
+
+/** After Opus 4.6 only what holds without any. */
+export function takesNoSampling(model: string | undefined): boolean {
+  const version = model === undefined ? undefined : versionOf(model)
+  return version !== undefined && !before(version, 4, 7)
+}
+
 /** Some families always think and refuse to be told otherwise. */
 export function alwaysThinks(model: string | undefined): boolean {
   return model !== undefined && /claude-(fable|mythos)/.test(model)

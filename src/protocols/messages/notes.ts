@@ -86,6 +86,7 @@ export const notes = {
   'stop.blank': { kind: 'dropped', reason: 'a stop sequence holds more than white space', source: '2.10' },
   'sampling.temperature-clamped': { kind: 'approximated', reason: 'temperature ends at 1', source: '2.10' },
   'sampling.with-thinking': { kind: 'dropped', reason: 'sampling is refused beside thinking', source: '2.8, 2.10' },
+  'sampling.model': { kind: 'dropped', reason: 'this model refuses it, or beside the temperature', source: '0.1' },
   'sampling.version': { kind: 'dropped', reason: 'this version of the protocol has no sampling fields', source: '2.10' },
   'max_tokens.default': { kind: 'synthesized', reason: 'max_tokens is demanded and was not given', source: '2.10' },
   'cache.ttl': { kind: 'approximated', reason: 'the nearest lifetime of a cache mark is written', source: '2.11' },

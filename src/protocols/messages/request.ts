@@ -224,7 +224,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
       tools: wanted.tools,
       mcp_servers: wanted.mcpServers ?? ownForm(request)?.['servers'],
       tool_choice: choice,
-      ...encodeSampling(sampling, { native, thinks: !native && isThinking(thought) }, options, report),
+      ...encodeSampling(sampling, { native, model, thinks: !native && isThinking(thought) }, options, report),
       stop_sequences: encodeStop(stop, native, report),
       metadata: encodeUser(user, request, report),
       ...encodeTier(serviceTier, options, { native, spelled: ownForm(request)?.['tier'] }, report),

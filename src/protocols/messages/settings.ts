@@ -4,6 +4,7 @@ import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { encodeCache, settleMarks, takeMarks } from './cache.ts'
+import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
@@ -73,7 +74,7 @@ export function encodeOutputConfig(request: CanonicalRequest, effort: string | u
 
 export function encodeSampling(
   sampling: Sampling | undefined,
-  { native, thinks }: { native: boolean; thinks: boolean },
+  { native, model, thinks }: { native: boolean; model: string | undefined; thinks: boolean },
   { apiVersion, amSamplingWithThinking }: Options,
   report: MessagesReport,
 ): JsonObject {
@@ -92,9 +93,30 @@ export function encodeSampling(
     if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
     return {}
   }
-  const hot = temperature !== undefined && temperature > 1 && !native
+  const taken = native ? { temperature, topP, topK } : takenBy(model, { temperature, topP, topK }, report)
+  const hot = taken.temperature !== undefined && taken.temperature > 1 && !native
   if (hot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
-  return defined({ temperature: hot ? 1 : temperature, top_p: topP, top_k: topK })
+  return defined({ temperature: hot ? 1 : taken.temperature, top_p: taken.topP, top_k: taken.topK })
+}
+
+type Asked = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
+
+/** What a model is known to refuse is left out. */
+function takenBy(model: string | undefined, asked: Asked, report: MessagesReport): Asked {
+  const { temperature, topP } = asked
+  const lose = (key: keyof Asked) => {
+    if (asked[key] !== undefined && !isNeutral(`sampling.${key}`, asked[key])) report.add('sampling.model', undefined, `sampling.${key}`)
+  }
+  if (takesNoSampling(model)) {
+    lose('temperature')
+    if (topP !== undefined && topP < 0.99) lose('topP')
+    lose('topK')
+    return {}
+  }
+  if (temperature === undefined || topP === undefined || !takesOneSampling(model)) return asked
+  if (isNeutral('sampling.temperature', temperature)) return { ...asked, temperature: undefined }
+  lose('topP')
+  return { ...asked, topP: undefined }
 }
 
 /** The server refuses a stop sequence of nothing but white space. */

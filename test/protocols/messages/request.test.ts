@@ -682,8 +682,25 @@ describe('reasoning', () => {
     expect(codes).toEqual(expected)
   })
 
+  test.each<[string, object, object, string[]]>([
+    ['claude-sonnet-4-5', { temperature: 0.5, topP: 0.9 }, { temperature: 0.5 }, ['sampling.model /sampling/topP']],
+    ['claude-opus-4-1-20250805', { temperature: 0.5, topP: 1, topK: 3 }, { temperature: 0.5, top_k: 3 }, []],
+    ['anthropic.claude-haiku-4-5-v1:0', { temperature: 1, topP: 0.9 }, { top_p: 0.9 }, []],
+    ['claude-sonnet-4-5', { topP: 0.9 }, { top_p: 0.9 }, []],
+    ['claude-sonnet-4-20250514', { temperature: 0.5, topP: 0.9 }, { temperature: 0.5, top_p: 0.9 }, []],
+    ['some-model', { temperature: 0.5, topP: 0.9 }, { temperature: 0.5, top_p: 0.9 }, []],
+    ['claude-opus-4-7', { temperature: 0.5, topP: 0.9, topK: 3 }, {}, ['temperature', 'topP', 'topK'].map(key => `sampling.model /sampling/${key}`)],
+    ['claude-sonnet-5', { temperature: 1, topP: 0.99, topK: 0 }, {}, []],
+    ['claude-sonnet-5', { temperature: 1.7 }, {}, ['sampling.model /sampling/temperature']],
+  ])('%s is told the sampling that it takes: %j', (model, sampling, told, noted) => {
+    const { wire, notes } = messages.encodeRequest({ model, maxOutputTokens: 9, messages: [user('a')], sampling })
+    const { temperature, top_p, top_k } = wire as Record<string, unknown>
+    expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(told)
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(noted)
+  })
+
   test('sampling gives way to thinking', () => {
-    const both = { reasoning: { effort: 'low' }, sampling: { temperature: 0.2, topP: 1 } }
+    const both = { model: 'claude-opus-4-6', reasoning: { effort: 'low' }, sampling: { temperature: 0.2, topP: 1 } }
     expect(write(both).codes).toEqual(['sampling.with-thinking'])
     expect(write(both, { amSamplingWithThinking: 'keep' }).wire).toMatchObject({ temperature: 0.2 })
     expect(write({ ...both, reasoning: { effort: 'none' } }).wire).toMatchObject({ temperature: 0.2 })
@@ -717,8 +734,8 @@ describe('the rest', () => {
   })
 
   test.each<[string, Partial<CanonicalRequest>, object, string[]]>([
-    ['a high temperature ends at 1', { sampling: { temperature: 1.7 } }, { temperature: 1 }, ['sampling.temperature-clamped']],
-    ['a low one stays', { sampling: { temperature: 0.2, topK: 3 } }, { temperature: 0.2, top_k: 3 }, []],
+    ['a high temperature ends at 1', { model: 'm', sampling: { temperature: 1.7 } }, { temperature: 1 }, ['sampling.temperature-clamped']],
+    ['a low one stays', { model: 'm', sampling: { temperature: 0.2, topK: 3 } }, { temperature: 0.2, top_k: 3 }, []],
     ['penalties have no place', { sampling: { seed: 1, frequencyPenalty: 1 } }, {}, ['field.unsupported', 'field.unsupported']],
     ['several answers', { candidateCount: 3 }, {}, ['candidates.first-only']],
     ['one answer', { candidateCount: 1, logprobs: { enabled: false } }, {}, []],

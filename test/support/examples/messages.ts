@@ -128,6 +128,7 @@ export const messagesExamples: Record<string, Example> = {
   'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { amJsonMode: 'instruct' }),
   'sampling.temperature-clamped': fromChat(chat.request({ temperature: 1.5 })),
   'sampling.with-thinking': fromChat(chat.request({ temperature: 0.5, reasoning_effort: 'low' })),
+  'sampling.model': fromChat(chat.request({ model: 'claude-sonnet-5', temperature: 0.5 })),
   'sampling.version': fromChat(chat.request({ temperature: 0.5 }), { apiVersion: '2026-10-21' }),
   'max_tokens.default': fromChat({ model: 'm', messages: [user] }),
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
