@@ -37,7 +37,8 @@ describe.each(all)('$name: the stream decoder', protocol => {
   test('calls no stream clean that was cut off', () => {
     const cut = fc.tuple(cleanEvents, fc.nat(1000)).map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
-      return wires.slice(0, at % wires.length)
+      // Where a frame of its own ends the reply, all was said before it (3.8).
+      return wires.slice(0, at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1))
     })
     fc.assert(
       fc.property(cut, wires => {
