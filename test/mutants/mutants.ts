@@ -180,7 +180,7 @@ export const mutants: Mutant[] = [
   { fault: 'a long cache lifetime is shortened silently', room: messages, find: "'12h': '1h' }", replace: "'12h': '5m' }" },
   { fault: 'required becomes auto', room: messages, find: "return { type: 'any' }", replace: "return { type: 'auto' }" },
   { fault: 'parallel calls stay allowed', room: messages, find: '? { disable_parallel_tool_use: true } : {}', replace: '? {} : {}' },
-  { fault: 'temperature above one is passed on', room: messages, find: 'temperature: hot ? 1 : temperature', replace: 'temperature' },
+  { fault: 'temperature above one is passed on', room: messages, find: 'temperature: hot ? 1 : taken.temperature', replace: 'temperature: taken.temperature' },
   {
     fault: 'a hot temperature is clamped without a note',
     room: messages,
@@ -362,7 +362,7 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   { fault: 'the stream of a failed answer has no last event', room: responses, find: "write(state, 'response.failed', { response }, emit)", replace: '' },
-  { fault: 'top_k is forgotten', room: messages, find: 'top_p: topP, top_k: topK })', replace: 'top_p: topP })' },
+  { fault: 'top_k is forgotten', room: messages, find: 'top_p: taken.topP, top_k: taken.topK })', replace: 'top_p: taken.topP })' },
   {
     fault: 'top_p and temperature are swapped',
     room: messages,
