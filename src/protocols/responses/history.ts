@@ -18,8 +18,24 @@ export function encodeItems(messages: readonly Message[], w: Writing): JsonObjec
     items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, w) : message, w))
     if (answered) items.push(...missingResults(message, answered, items.length, w))
   }
-  w.report.settle(items, '/input')
-  return items
+  const led = w.own ? items : withoutLoose(items, w)
+  w.report.settle(led, '/input')
+  return led
+}
+
+/** Reasoning is refused without what it led to: a turn that ended while it thought, or in an empty text, has nothing of the kind. */
+function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
+  const led: JsonObject[] = []
+  let loose = true
+  for (const item of items.toReversed()) {
+    const thought = thoughts.get(item)
+    if (thought && loose) report.leave('reasoning.loose', thought)
+    else {
+      led.push(item)
+      loose = item['type'] === undefined || String(item['type']).endsWith('_output') || (item['type'] === 'message' && item['role'] !== 'assistant')
+    }
+  }
+  return led.reverse()
 }
 
 /** A cache mark on a whole result stands on its last part here, where that can have one. */

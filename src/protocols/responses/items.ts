@@ -117,6 +117,7 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
   switch (part.type) {
     case 'reasoning': {
       const item = encodeReasoning(part, message, w)
+      if (item && !w.own) w.thoughts.set(item, part)
       return item ? [item] : []
     }
     case 'tool-call':

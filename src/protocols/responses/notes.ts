@@ -11,6 +11,7 @@ export const responsesNotes = {
   },
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'reasoning signed by another provider is refused here', source: '2.8 rule 1' },
   'reasoning.unsigned': { kind: 'dropped', reason: 'reasoning without its encrypted form cannot be sent back here', source: '2.8 rule 4' },
+  'reasoning.loose': { kind: 'dropped', reason: 'reasoning is refused without the item that it led to', source: '2.8 rule 4' },
   'reasoning.left-out': { kind: 'dropped', reason: 'the request goes without its reasoning, as asked', source: '2.8 rule 5' },
   'reasoning.carrier-orphaned': { kind: 'dropped', reason: 'the part that a carried signature belonged to is gone', source: '2.8 rule 2' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget for reasoning is said as an effort', source: '2.8' },

@@ -1,4 +1,5 @@
 import type { Message, Part } from '../../canonical/message.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { responsesNotes } from './notes.ts'
@@ -27,6 +28,8 @@ export type Writing = {
   moved: Map<Part, string | undefined>
   /** Cache breakpoints beyond the allowed number. */
   uncached: Set<Part>
+  /** Reasoning by the item that was written for it. */
+  thoughts: Map<JsonObject, Part>
   /** The calls written so far: the name by id. */
   calls: Map<string, string>
   /** By the name written on this wire. */
@@ -41,6 +44,7 @@ export function startWriting(target: Writing['target'], own: boolean, options: O
     own,
     moved: new Map(),
     uncached: new Set(),
+    thoughts: new Map(),
     calls: new Map(),
     tools: {},
   }

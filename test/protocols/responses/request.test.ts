@@ -336,12 +336,34 @@ describe('writing what another protocol said', () => {
       ...(id && { id }),
     })
     const { wire, codes } = write(
-      foreign([say('assistant', thought({ value: 'S', issuer: 'messages' }), thought(), thought({ value: 'OWN', issuer: 'responses' }, 'rs_1'))]),
+      foreign([say('assistant', thought({ value: 'S', issuer: 'messages' }), thought(), thought({ value: 'OWN', issuer: 'responses' }, 'rs_1'), text('yes'))]),
     )
-    expect(wire['input']).toEqual([{ type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 's' }], encrypted_content: 'OWN' }])
+    expect(wire['input']).toEqual([
+      { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 's' }], encrypted_content: 'OWN' },
+      { type: 'message', role: 'assistant', content: 'yes' },
+    ])
     expect(codes).toEqual(['reasoning.foreign-signature', 'reasoning.unsigned'])
-    const omitted = write(foreign([say('assistant', thought({ value: 'OWN', issuer: 'responses' }, 'rs_1'))]), { rsReasoningId: 'omit' }).wire['input']
+    const omitted = write(foreign([say('assistant', thought({ value: 'OWN', issuer: 'responses' }, 'rs_1'), text('yes'))]), { rsReasoningId: 'omit' }).wire[
+      'input'
+    ]
+    expect(omitted).toHaveProperty('0.type', 'reasoning')
     expect(omitted).not.toHaveProperty('0.id')
+  })
+
+  test.each([
+    ['a turn that the length limit ended while the model thought', []],
+    ['a turn that ended in an empty text', [{ type: 'text', text: '' }]],
+  ] satisfies [string, Part[]][])('reasoning is not sent without what it led to: %s', (_, ended) => {
+    const thought: Part = { type: 'reasoning', segments: [], signature: { value: 'OWN', issuer: 'responses' } }
+    const history = [
+      say('user', text('yes')),
+      say('assistant', thought, { ...thought }, ...ended),
+      say('user', text('yes')),
+      say('assistant', { ...thought }, text('yes')),
+    ]
+    const { wire, codes } = write(foreign(history))
+    expect((wire['input'] as { type: string }[]).map(({ type }) => type)).toEqual(['message', 'message', 'reasoning', 'message'])
+    expect(codes).toEqual(['reasoning.loose', 'reasoning.loose'])
   })
 
   test('a picture that the model made is the result of an image generation call, with the same id in every request', () => {
@@ -548,14 +570,15 @@ test('a body with messages and no input is refused, for it would be an empty con
 })
 
 test.each([
-  { store: false, native: false, count: 0 },
-  { store: true, native: false, count: 1 },
+  { store: false, native: false, count: 1 },
+  { store: true, native: false, count: 2 },
   // What this protocol's own client asks for is its own affair.
-  { store: false, native: true, count: 1 },
+  { store: false, native: true, count: 2 },
 ])('reasoning that is an id alone is looked up in the store (store: $store, of this protocol: $native)', ({ store, native, count }) => {
-  const { value } = read({ model: 'm', store, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }] })
+  const said = { type: 'message', role: 'assistant', content: 'yes' }
+  const { value } = read({ model: 'm', store, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said] })
   const { ext: _, ...foreign } = value
   const { wire, codes } = write(native ? value : foreign)
   expect(wire['input']).toHaveLength(count)
-  expect(codes).toEqual(count === 0 ? ['reasoning.unsigned', 'reasoning.include-encrypted'] : [])
+  expect(codes).toEqual(count === 1 ? ['reasoning.unsigned', 'reasoning.include-encrypted'] : [])
 })

@@ -14,6 +14,7 @@ const stateless = ['store.default', 'reasoning.include-encrypted']
 /** Replies of messages tell no time. */
 const timeless = ['response.created']
 const text = { type: 'text', text: 'yes' }
+const encrypted = { type: 'reasoning.encrypted', data: wrapSignature({ signature: { value: seal, issuer: 'responses' } }), format: 'xs1', index: 0 }
 const thought = { type: 'thinking', thinking: 'hm', signature: seal }
 const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
 const answers = (...parts: object[]) => ({ role: 'user', content: parts })
@@ -37,6 +38,7 @@ export const responsesExamples: Record<string, Example> = {
   ]),
   'reasoning.include-encrypted': fromChat(chatAsks({ store: false })),
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, text)), {}, stateless),
+  'reasoning.loose': fromChat(chatSays(user, { role: 'assistant', content: '', reasoning_details: [encrypted] }, user)),
   'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), { retryWithoutReasoning: true }),
   'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
   'reasoning.carrier-orphaned': elsewhere.request('responses')(
