@@ -54,9 +54,7 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, 
   ({ client, upstream }) => {
     const thinker = thinkerOf(upstream)
     const wanted = (content: unknown) => (Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content)
-    // Where one text ends and the next begins is lost on frames that each hold a piece (2.8 rule 5).
-    const shapes = thinker.shapes.filter(({ name }) => !(client === 'generate-content' && name === 'two texts after thinking'))
-    describe.each(shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
+    describe.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
       test('comes back to the upstream as it was, for three turns', async () => {
         const { asked } = await converse({ client, upstream, shape, streamed, options: keepAll })
         for (const [turns, request] of asked.entries()) {

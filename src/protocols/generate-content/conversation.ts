@@ -39,11 +39,13 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
     const inside = content.role === 'model' ? ofModel : ofUser
     const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
     if (run && plain) {
-      const goesOn = content.parts?.length === 1 && run.counts.at(-1) === 1
-      const before = run.message.parts.length
-      decodeParts(content.parts ?? [], `${at}/parts`, inside, run.message.parts)
-      run.counts.push(content.parts?.length ?? 0)
-      if (goesOn) join(run.message.parts, before)
+      const { parts } = run.message
+      const before = parts.length
+      const count = content.parts?.length ?? 0
+      const isNext = run.counts.at(-1) !== 0
+      decodeParts(content.parts ?? [], `${at}/parts`, inside, parts)
+      run.counts.push(count)
+      if (isNext && parts.length === before + count) join(parts, before)
     } else {
       const message = decodeContent(content, at, inside)
       messages.push(message)
@@ -63,10 +65,10 @@ function idFrom(place: string): string {
   return `call_${content}_${part}`
 }
 
-/** Pieces of one text or thought, as frames of a stream bring them, are one. A signature ends what it stands on. Changes the list. */
+/** A text or thought goes on with the first part of the next frame; an empty one there ends it. A signature ends what it stands on. Changes the list. */
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
-  if (parts.length !== from + 1 || !before || !part || !isPiece(before) || !isPiece(part)) return
+  if (!before || !part || !isPiece(before) || !isPiece(part)) return
   const ext = { [name]: { form: { pieces: [...piecesOf(before), ...piecesOf(part)] } } }
   if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text, ext })
   else if (before.type === 'reasoning' && part.type === 'reasoning') {

@@ -110,13 +110,26 @@ describe('what is read', () => {
     expect(answer?.parts.map(part => part.type === 'tool-result' && part.isError === true)).toEqual([isError])
   })
 
-  test('pieces of one text are one text', () => {
-    const { messages } = read({ contents: [user({ text: 'x' }), model({ text: 'He' }), model({ text: 'llo' }), user({ text: 'y' })] })
-    expect(messages.map(({ role, parts }) => [role, parts.map(part => (part.type === 'text' ? part.text : ''))])).toEqual([
-      ['user', ['x']],
-      ['assistant', ['Hello']],
-      ['user', ['y']],
-    ])
+  test.each<[what: string, frames: Body[][], said: string[]]>([
+    ['one piece each', [[{ text: 'He' }], [{ text: 'llo' }]], ['text Hello']],
+    ['a text that ends before another begins', [[{ text: 'He' }], [{ text: '' }, { text: 'llo' }], [{ text: ' you' }]], ['text He', 'text llo you']],
+    ['two texts at once, of which the last goes on', [[{ text: 'He' }, { text: 'llo' }], [{ text: ' you' }]], ['text He', 'text llo you']],
+    [
+      'the end of a thought and the beginning of a text',
+      [[{ text: 'h', thought: true }], [{ text: 'm', thought: true }, { text: 'He' }], [{ text: 'llo' }]],
+      ['reasoning hm', 'text Hello'],
+    ],
+    ['a proof, after which nothing goes on', [[{ text: 'He', thoughtSignature: 'c2ln' }], [{ text: 'llo' }]], ['text He', 'text llo']],
+    ['nothing, after which nothing goes on', [[{ text: 'He' }], [], [{ text: 'llo' }]], ['text He', 'text llo']],
+  ])('the frames of a stream in the history are the parts that they were cut of: %s', (_, frames, said) => {
+    const body = { contents: [user({ text: 'x' }), ...frames.map(parts => model(...parts)), user({ text: 'y' })] }
+    const { messages } = read(body)
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    const told = messages[1]?.parts.map(part =>
+      part.type === 'text' ? `text ${part.text}` : part.type === 'reasoning' ? `reasoning ${part.segments.map(({ text }) => text).join('')}` : part.type,
+    )
+    expect(told).toEqual(said)
+    expect(again(body).wire).toMatchObject(body)
   })
 
   test.each<[what: string, schema: Body, wanted: Body]>([
