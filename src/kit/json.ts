@@ -31,6 +31,38 @@ export function parseObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined
 }
 
+/** Does every number of this JSON text stay what it is as a number of ours? Those with many digits, such as long ids, do not. */
+export function keepsNumbers(text: string): boolean {
+  if (!/\d[\d.]{15}|\d[eE]/.test(text)) return true
+  return numbersIn(text).every(number => digitsOf(number) === digitsOf(String(Number(number))))
+}
+
+/** The numbers of a JSON text as they are written. One pattern for whole strings as well would have no room for long ones. */
+function numbersIn(text: string): string[] {
+  const found: string[] = []
+  const token = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+  const mark = /["\\]/g
+  for (let next = token.exec(text); next; next = token.exec(text)) {
+    if (next[0] !== '"') {
+      found.push(next[0])
+      continue
+    }
+    mark.lastIndex = token.lastIndex
+    for (let inside = mark.exec(text); inside?.[0] === '\\'; inside = mark.exec(text)) mark.lastIndex++
+    if (mark.lastIndex === 0) break
+    token.lastIndex = mark.lastIndex
+  }
+  return found
+}
+
+/** Its digits, without zeros at the ends, and the place of the first one. */
+function digitsOf(number: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  if (digits === '') return /^-?\d/.test(number) ? '0' : number
+  return `${sign}${digits.replace(/0+$/, '')}e${Number(exponent) - fraction.length + digits.length}`
+}
+
 /**
  * Follows JSON text as it arrives and tells when one whole object, array or string has come. Plain data; numbers and
  * literals never count as whole, because more digits may follow.

@@ -2,7 +2,7 @@ import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonic
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { wrapInput } from '../../kit/freeform.ts'
-import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, keepsNumbers, parseObject } from '../../kit/json.ts'
 import { decodeMedia } from './media.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
@@ -122,7 +122,10 @@ export function encodeInput({ input, at }: ToolCallPart, kind: ToolCallPart['kin
   }
   if (!input.trim()) return {}
   const object = parseObject(input)
-  if (object) return object
+  if (object) {
+    if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
+    return object
+  }
   report.add('tool-call.input', at, 'input')
   // Some models say `null` for no arguments.
   return input.trim() === 'null' ? {} : { __raw: input }
@@ -172,7 +175,7 @@ function encodeResponse(
   if (structured && readText(structured) === text) return structured
   const said = texts.length > 1 ? texts : text
   if (isError) return { error: said }
-  return (parseJson && parseObject(text)) || { output: said }
+  return (parseJson && keepsNumbers(text) && parseObject(text)) || { output: said }
 }
 
 const readText = (response: JsonObject) =>

@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { wrapInput } from '../../kit/freeform.ts'
-import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, keepsNumbers, parseObject } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
@@ -108,7 +108,10 @@ function encodeInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], re
   }
   if (!input.trim()) return {}
   const object = parseObject(input)
-  if (object) return object
+  if (object) {
+    if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
+    return object
+  }
   report.add('tool-call.input', at, 'input')
   return isNull(input) ? {} : { __raw: input }
 }

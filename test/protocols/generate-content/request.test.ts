@@ -311,6 +311,23 @@ describe('what is written for another protocol', () => {
     expect(notes).toEqual([])
   })
 
+  test.each<[said: string, response: Body]>([
+    ['{"a":1}', { a: 1 }],
+    ['[1]', { output: '[1]' }],
+    ['{"id":1234567890123456789}', { output: '{"id":1234567890123456789}' }],
+  ])('the result %s is an object where that is asked for and says the same', (said, response) => {
+    const body = {
+      model: 'm',
+      messages: [
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"id":1234567890123456789}' } }] },
+        { role: 'tool', tool_call_id: 'c', content: said },
+      ],
+    }
+    const { body: wire, notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', gcParseJson: 'object' })
+    expect(wire).toMatchObject({ contents: [{}, { parts: [{ functionResponse: { response } }] }] })
+    expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.number', path: '/messages/0/tool_calls/0/function/arguments' }))
+  })
+
   test('ids are left out where a server refuses them', () => {
     const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] }, { gcIds: 'never' })
     expect(JSON.stringify(wire)).not.toContain('"id"')

@@ -410,6 +410,7 @@ describe('content', () => {
       [],
     ],
     ['arguments that are no object', call('c', '[1]'), [{ type: 'tool_use', input: { __raw: '[1]' } }], ['tool-call.input']],
+    ['an id too long for a number', call('c', '{"id":1234567890123456789}'), [{ type: 'tool_use' }], ['tool-call.number']],
     ['arguments that are cut', call('c', '{"a'), [{ type: 'tool_use', input: { __raw: '{"a' } }], ['tool-call.input']],
     ['no arguments', call('c', ''), [{ type: 'tool_use', input: {} }], []],
     ['text for a tool that takes text', call('c', 'free', { kind: 'freeform' }), [{ type: 'tool_use', input: { input: 'free' } }], ['freeform.wrapped']],

@@ -10,6 +10,7 @@ const blocksReply = reply('messages')
 
 const assistant = { role: 'assistant', content: 'yes' }
 const called = (...ids: string[]) => ({ role: 'assistant', tool_calls: ids.map(id => chat.call(id, '{}')) })
+const long = '{"id":1234567890123456789}'
 const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done' })
 const cited = { type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }
 const file = (media: object) => ({ role: 'user', content: [{ type: 'text', text: 'see' }, media] })
@@ -82,6 +83,7 @@ export const generateContentExamples: Record<string, Example> = {
   ),
   'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
+  'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
   'tool-call.id': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
   'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
   'tool-result.name': fromChat(chat.says(user, result('c1'))),

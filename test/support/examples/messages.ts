@@ -14,6 +14,7 @@ const think = { model: 'claude-sonnet-4-5', messages: [], maxOutputTokens: 5000 
 
 const assistant = { role: 'assistant', content: 'yes' }
 const called = (...ids: string[]) => ({ role: 'assistant', tool_calls: ids.map(id => chat.call(id, '{}')) })
+const long = '{"id":1234567890123456789}'
 const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done' })
 const older = { model: 'claude-sonnet-4-5', max_completion_tokens: 2000 }
 const cited = { type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }
@@ -85,6 +86,7 @@ export const messagesExamples: Record<string, Example> = {
   'reasoning.no-room': fromChat(chat.request({ ...older, max_completion_tokens: 500, reasoning_effort: 'low' })),
   'reasoning.always-on': fromChat(chat.request({ model: 'claude-mythos-5', reasoning_effort: 'none' })),
   'reasoning.summary': fromItems(items.request({ reasoning: { effort: 'low', summary: 'detailed' } })),
+  'tool-call.number': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1'))),
   'tool-call.id': fromChat(chat.says(user, called('a b'), result('a b'))),
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
   'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
