@@ -46,7 +46,13 @@ function spellingsOf(secret: string): string[] {
 
 /** An upstream's words about its failure, with all secrets of the channel covered. */
 export function blotted(text: string, channel: Channel): string {
-  return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(secret, instead) : shown), text)
+  return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(sightOf(secret), instead) : shown), text)
+}
+
+/** Where it counts as said: a short one could be a piece of any word, and of the codes that clients go by. */
+function sightOf(secret: string): string | RegExp {
+  if (secret.length >= shortestSecret) return secret
+  return new RegExp(`(?<![\\w-])${secret.replace(/[^\w\s]/g, '\\$&')}(?![\\w-])`, 'g')
 }
 
 /** Some upstreams repeat the key that they were called with: in an error, in the middle of a stream, in a header. Here it is covered. */

@@ -96,6 +96,18 @@ describe('an answer', () => {
     expect(blottedError(text, { headers })).toBe('*** *** short a-qwerty-layout')
   })
 
+  test.each([
+    [
+      'x',
+      '{"code":"context_length_exceeded","message":"the max; you sent x, as \\"x\\""}',
+      '{"code":"context_length_exceeded","message":"the max; you sent ***, as \\"***\\""}',
+    ],
+    ['key', '{"code":"invalid_api_key","message":"key-word, monkey: key"}', '{"code":"invalid_api_key","message":"key-word, monkey: ***"}'],
+    ['a.c+(', 'abc a.c+( a.c+(', 'abc *** ***'],
+  ])('says the short key %s as a word of its own alone, in errors', (apiKey, text, shown) => {
+    expect(blottedError(text, { apiKey, headers: {} })).toBe(shown)
+  })
+
   test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is left as it is when the key is %j, as for servers on the same machine', apiKey => {
     const original = answer([])
     expect(withoutSecrets(original, { apiKey, headers: {} })).toBe(original)
