@@ -1,10 +1,11 @@
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
+import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { ownUnder } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
-import { name } from './vocabulary.ts'
+import { name, nearestServerTool } from './vocabulary.ts'
 import type { Options, RequestWriting } from './writing.ts'
 
 /** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
@@ -82,9 +83,12 @@ function callingOf(
   { report, nameTool }: RequestWriting,
   options: Options,
 ): JsonObject | undefined {
-  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform')
+  const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
+  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || mapped.some(asFunction)
   if (!native && !hasFunctions) {
-    if (choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
+    // Without tools none is called anyway.
+    const isLost = choice.mode === 'none' ? mapped.some(({ tool }) => nearestServerTool[tool]) : choice.mode !== 'auto'
+    if (isLost) report.add('tool_choice.without-tools', undefined, 'toolChoice')
     return undefined
   }
   const refuse = (): undefined => {

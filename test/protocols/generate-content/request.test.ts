@@ -328,6 +328,29 @@ describe('what is written for another protocol', () => {
     expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.number', path: '/messages/0/tool_calls/0/function/arguments' }))
   })
 
+  test.each<[choice: Body, config: Body]>([
+    [{ type: 'any' }, { mode: 'ANY' }],
+    [
+      { type: 'tool', name: 'bash' },
+      { mode: 'ANY', allowedFunctionNames: ['bash'] },
+    ],
+    [{ type: 'none' }, { mode: 'NONE' }],
+  ])('the choice %j holds for a tool that the client runs, where that is a function here', (choice, functionCallingConfig) => {
+    const body = { model: 'm', max_tokens: 9, messages: [], tools: [{ type: 'bash_20250124', name: 'bash' }], tool_choice: choice }
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map' })
+    expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }], toolConfig: { functionCallingConfig } })
+    expect(notes.map(({ code }) => code)).toEqual(['tool.server-mapped'])
+  })
+
+  test('that no tool is to be called cannot be said of tools that the provider runs', () => {
+    const told = (tools: Body[]) => {
+      const body = { model: 'm', max_tokens: 9, messages: [], tools, tool_choice: { type: 'none' } }
+      return translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map', onUnresolvable: 'note' }).notes.map(({ code }) => code)
+    }
+    expect(told([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool_choice.without-tools')
+    expect(told([{ type: 'computer_toolset_20260801' }])).not.toContain('tool_choice.without-tools')
+  })
+
   test('ids are left out where a server refuses them', () => {
     const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] }, { gcIds: 'never' })
     expect(JSON.stringify(wire)).not.toContain('"id"')
