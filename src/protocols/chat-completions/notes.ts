@@ -18,7 +18,7 @@ export const notes = {
   'tool.added-late': { kind: 'approximated', reason: 'a tool added in mid-conversation stands in the list of all tools', source: '2.1' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text is told as a function with one string', source: '2.4' },
   'tools.two-lists': { kind: 'approximated', reason: 'tools stand in two lists, an older and a newer one; they are read as one', source: '13.12' },
-  'tool.server': { kind: 'dropped', reason: 'a tool that runs at its own provider cannot run here', source: '2.5' },
+  'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.expanded': { kind: 'approximated', reason: 'a tool that the client runs is told as a function with its documented input', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'the provider searches the web its own way', source: '2.5' },
   'tool_choice.unsupported': { kind: 'dropped', reason: 'the target protocol cannot force this tool', source: '2.6' },

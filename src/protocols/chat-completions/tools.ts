@@ -125,7 +125,7 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
 
 /**
  * The tools of a request, as the request's fields.
- * @throws TranslationError `inexpressible` when all that was declared runs at another provider
+ * @throws TranslationError `inexpressible` when only another provider knows what was declared
  */
 export function encodeTools(
   tools: readonly Tool[] | undefined,
@@ -191,7 +191,7 @@ function refuseOnlyServerTools(lost: readonly ServerTool[], tools: readonly Tool
   if (lost.length === 0 || lost.length < tools.length || options.onUnresolvable === 'note') return
   throw new TranslationError(
     { code: 'inexpressible', protocol: protocolName, path: lost[0]?.at ?? '/tools' },
-    'every tool of the request runs at another provider',
+    'only another provider knows the tools of the request',
   )
 }
 
@@ -328,7 +328,7 @@ function decodeAllowed(wire: unknown, at: string): AllowedTool | undefined {
 
 /**
  * `came`: the wire value that was read, written again while it means the same.
- * @throws TranslationError `inexpressible` when a tool is forced that runs at another provider
+ * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
 export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unknown, writing: Writing): unknown {
   if (!choice) return undefined
@@ -342,7 +342,7 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
     case 'tool': {
       if (choice.kind === 'server' || writing.isLost?.(choice.name)) {
         if (writing.options.onUnresolvable !== 'note')
-          throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'the forced tool runs at another provider')
+          throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
         report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }

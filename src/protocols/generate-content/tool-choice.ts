@@ -54,7 +54,7 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
 
 /**
  * `toolConfig`: what is asked of the choice, beside what is kept of it.
- * @throws TranslationError `inexpressible` when a tool is forced that runs at another provider
+ * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
 export function encodeChoice(
   choice: ToolChoice | undefined,
@@ -107,7 +107,7 @@ function callingOf(
     case 'tool':
       // What stands for such a tool may be here all the same.
       if (choice.kind === 'server' && options.serverTools !== 'map' && options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol: name, path: '/tool_choice' }, 'the forced tool runs at another provider')
+        throw new TranslationError({ code: 'inexpressible', protocol: name, path: '/tool_choice' }, 'only another provider knows the forced tool')
       return choice.kind === 'server' ? refuse() : { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')

@@ -138,7 +138,7 @@ export function encodeTools(tools: readonly Tool[], native: boolean, writing: Re
   if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server') && options.onUnresolvable !== 'note')
     throw new TranslationError(
       { code: 'inexpressible', protocol: name, path: tools[0]?.at ?? '/tools', notes: writing.report.notes },
-      'the only tools are ones that another provider runs',
+      'only another provider knows the tools of the request',
     )
   return written.length > 0 || native ? written : undefined
 }

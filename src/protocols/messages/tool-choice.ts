@@ -95,7 +95,7 @@ export function encodeTools(
 
 /** Without such a tool the model would answer something else. */
 function onlyElsewhere(path: string, { report }: RequestWriting): TranslationError {
-  return new TranslationError({ code: 'inexpressible', protocol: name, path, notes: report.notes }, 'the only tools are ones that another provider runs')
+  return new TranslationError({ code: 'inexpressible', protocol: name, path, notes: report.notes }, 'only another provider knows the tools of the request')
 }
 
 const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'

@@ -236,10 +236,7 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && w.target === 'input' && w.options.onUnresolvable !== 'note')
-    throw new TranslationError(
-      { code: 'inexpressible', protocol, path: '/tools', notes: report.notes },
-      'every tool of the request is one that another provider runs',
-    )
+    throw new TranslationError({ code: 'inexpressible', protocol, path: '/tools', notes: report.notes }, 'only another provider knows the tools of the request')
   w.storeless = !w.own && state?.store !== true
   const [first] = messages
   const instructions = plainInstructions(messages, w)

@@ -358,7 +358,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       // The choice knows the tool by its older name alone.
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
       if (w.target === 'input')
-        throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'the forced tool is one that another provider runs')
+        throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'only another provider knows the forced tool')
       return undefined
     }
     case 'allowed': {
