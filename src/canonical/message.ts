@@ -178,6 +178,8 @@ export type ServerToolPart = PartBase & {
   awaitsClient?: boolean
   /** What a search for tools has found, as of a `tool-addition`. */
   tools?: Tool[]
+  /** What it drew, for wires in which a picture is content. */
+  picture?: MediaPart
 }
 
 export type SearchResultPart = PartBase & {

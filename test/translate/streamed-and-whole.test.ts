@@ -37,10 +37,10 @@ describe('a note of a whole reply is one of its stream', () => {
     ['a blocked prompt beside a failure', responses, reply([], { finishReason: 'MALFORMED_FUNCTION_CALL' }, blocked), 'finish.approximated /promptFeedback'],
     ['the proof of a text', chat, reply([signed]), 'reasoning.dialect-field /candidates/0/content'],
     [
-      'the proof of a picture',
+      'a picture with a proof',
       responses,
       reply([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]),
-      'field.unsupported /candidates/0/content/parts/0/thoughtSignature',
+      'media.as-image-call /candidates/0/content/parts/0',
     ],
     [
       'two calls of one id',
@@ -81,6 +81,7 @@ describe('a stream gathered is the whole reply', () => {
 
   test.each([
     ['behind a text', [signed]],
+    ['behind a picture', [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]],
     ['before a call', [{ functionCall: { id: 'a', name: 'look', args: { q: 1 } }, thoughtSignature: 'QUJD' }]],
   ])('the item that carries a proof keeps its id: %s', (_, parts) => {
     const { whole, collected } = both(reply(parts), responses)

@@ -107,7 +107,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'search-result':
       return encodeSearchResult(part, writing, write)
     case 'server-tool':
-      return encodeServerTool(part, writing)
+      return encodeServerTool(part, writing, write)
     case 'control':
       if (part.protocol === name && isObject(part.raw)) return [part.raw]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
@@ -171,8 +171,13 @@ function encodeSearchResult(
     : [{ text: head }, ...inside]
 }
 
-function encodeServerTool(part: ServerToolPart, { report, serverToolHistory }: Writing): GeminiPart[] {
+function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts: readonly Part[]) => GeminiPart[]): GeminiPart[] {
+  const { report, serverToolHistory } = writing
   if (part.protocol === name && isObject(part.raw)) return [part.raw]
+  if (part.picture) {
+    report.add('server-tool.picture', part.at)
+    return write([{ ...part.picture, ...defined({ signature: part.signature }) }])
+  }
   if (serverToolHistory !== 'text') {
     report.add('server-tool.dropped', part.at)
     return []

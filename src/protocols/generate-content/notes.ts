@@ -34,6 +34,7 @@ export const notes = {
     reason: 'what became of a tool that only another provider knows; the text after it may hold its outcome',
     source: '2.5',
   },
+  'server-tool.picture': { kind: 'approximated', reason: 'of a tool that drew a picture there is only the picture', source: '2.3' },
   'server-tool.as-text': { kind: 'approximated', reason: 'what became of a tool that only another provider knows is told in one line of text', source: '2.5' },
   'reasoning.effort': { kind: 'approximated', reason: 'the nearest level of thinking is written', source: '2.8' },
   'reasoning.effort-as-budget': { kind: 'approximated', reason: 'the effort is written as a budget of thinking tokens', source: '2.8' },

@@ -63,9 +63,10 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
   const own = ownForm(message)?.['item'] === 'message'
   for (const part of message.parts) {
     if (part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') && isPicture(part)) {
-      if (part.signature) w.report.add('field.unsupported', part.at, 'signature')
       flush()
       items.push(imageItem(part, w))
+      if (part.signature && w.target === 'output') items.push(carrierItem(part.signature, 'prev', w, { owner: part }))
+      else if (part.signature) w.report.add('field.unsupported', part.at, 'signature')
       continue
     }
     if (isContent(part)) {
@@ -126,7 +127,13 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
         : [encodeCall(part, message, w)]
     case 'tool-result':
       return [encodeResult(part, message, w)]
-    case 'server-tool':
+    case 'server-tool': {
+      const items = encodeRaw(part, w)
+      if (!part.signature || items.length === 0) return items
+      if (w.target === 'output') return [...items, carrierItem(part.signature, 'prev', w, { owner: part })]
+      w.report.add('reasoning.foreign-signature', part.at, 'signature')
+      return items
+    }
     case 'control':
     case 'opaque':
       return encodeRaw(part, w)

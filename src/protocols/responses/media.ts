@@ -20,3 +20,10 @@ export function imageItem({ source, at }: Picture, w: Writing): JsonObject {
     ...format,
   }
 }
+
+/** The picture that an image generation call resulted in, if it did. */
+export function pictureOf({ result, output_format: format }: JsonObject, at: string): { picture?: MediaPart } {
+  if (typeof result !== 'string' || result === '') return {}
+  const mime = `image/${typeof format === 'string' && format !== '' ? format : 'png'}`
+  return { picture: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }
+}

@@ -2,6 +2,7 @@ import type { ControlPart, Message, Part, Role, ServerToolPart } from '../../can
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
+import { pictureOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
 import { keep, protocol } from './own.ts'
 import { decodeTools, encodeTools } from './tools.ts'
@@ -40,6 +41,7 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
     raw: wire,
     ...(awaitsClient(wire, type) && { awaitsClient: true }),
     ...(tools && { tools }),
+    ...(type === 'image_generation_call' && pictureOf(wire, at)),
     at,
   }
   return rawMessage(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, type)

@@ -3,11 +3,12 @@ import type { Part } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { itemIdOf } from './envelope.ts'
 import { encodeMessage } from './items.ts'
-import { imageItem, isPicture } from './media.ts'
+import { isPicture } from './media.ts'
 import { encodeContent, encodeContentPart, isContent } from './message-item.ts'
-import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem } from './open-items.ts'
+import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
 import { ownForm, protocol } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
+import { carrierItem } from './reasoning.ts'
 import { belongsTo, forwardable } from './status-events.ts'
 import { envelopeOf, type OpenPart, type Out, open, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 
@@ -83,6 +84,8 @@ export function endRaw(state: State, part: OpenPart, final: Part | undefined, em
     item.wire = { ...raw, id, ...(call !== undefined && { call_id: call }) }
   }
   hold(state, part.item, emit)
+  const signature = (final ?? part.value).signature
+  if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writing(state), { owner: final ?? part.value }), emit)
 }
 
 function endContent(state: State, part: OpenPart, item: number, emit: Out): void {
@@ -98,13 +101,13 @@ export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): 
     return
   }
   const w = writing(state)
-  const image = whole.type === 'media' && isPicture(whole) ? imageItem(whole, w) : undefined
-  if (whole.type === 'media' && whole.signature) w.report.add('field.unsupported', whole.at, 'signature')
-  if (!image && isContent(whole)) {
+  const isDrawn = whole.type === 'media' && isPicture(whole)
+  if (!isDrawn && whole.type === 'media' && whole.signature) w.report.add('field.unsupported', whole.at, 'signature')
+  if (!isDrawn && isContent(whole)) {
     for (const wire of encodeContent(whole, 'assistant', w)) tellContent(state, part, wire, emit)
     return
   }
-  const items = image ? [image] : encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
+  const items = encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
   w.report.settle(items, `/output/${state.items.length}`)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
   for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)

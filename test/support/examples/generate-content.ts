@@ -95,6 +95,7 @@ export const generateContentExamples: Record<string, Example> = {
   'server-tool.dropped': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
   ),
+  'server-tool.picture': fromItems(items.says(user, { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: png })),
   'server-tool.as-text': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
     { serverToolHistory: 'text' },

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest'
+import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
+import { wrapSignature } from '../../src/kit/envelope.ts'
+import { responses } from '../../src/protocols/responses/index.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { clientOf } from '../support/clients/index.ts'
+
+const forms = [
+  { form: 'whole', streamed: false },
+  { form: 'streamed', streamed: true },
+]
+
+describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
+  const through = (body: unknown, settings: { from: 'generate-content' | 'responses'; to: 'generate-content' | 'responses' }) => {
+    if (!streamed) return { body: translateResponse(body, settings).body }
+    const translator = createStreamTranslator(settings)
+    return { text: translator.push(explodeResponse(body, { protocol: settings.from })) + translator.end() }
+  }
+
+  test('comes back from a client of responses where it stood, with its proof', async () => {
+    const parts = [{ text: 'Look: ' }, { inlineData: { mimeType: 'image/webp', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }, { text: 'Nice?' }]
+    const reply = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
+    const { open, receive, goOn } = clientOf('responses')
+    const received = await receive(through(reply, { from: 'generate-content', to: 'responses' }))
+    const next = goOn(open({ model: 'm', ask: 'Draw it.' }), received, { runTool: () => '', ask: 'Redder.' })
+    const { body } = translateRequest(next, { from: 'responses', to: 'generate-content' })
+    expect(strictOf('generate-content').checkRequest(body)).toEqual([])
+    expect(body).toMatchObject({ contents: [{}, { role: 'model', parts }, { role: 'user', parts: [{ text: 'Redder.' }] }] })
+  })
+
+  test('keeps its proof in a reply that is read and written again', async () => {
+    const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }]
+    const reply = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
+    const told = through(reply, { from: 'generate-content', to: 'responses' })
+    const first = 'text' in told ? (await collectStream([told.text ?? ''], { protocol: 'responses' })).body : told.body
+    const { value } = responses.decodeResponse(first)
+    const again = responses.encodeResponse(value).wire as { output: Record<string, unknown>[] }
+    const streamed = (await collectStream([explodeResponse(first, { protocol: 'responses' })], { protocol: 'responses' })).body as typeof again
+    for (const { output } of [first as typeof again, again, streamed])
+      expect(output).toMatchObject([{ type: 'image_generation_call' }, { type: 'reasoning', encrypted_content: expect.stringMatching(/^xs1\./) }])
+    expect(again).toEqual(first)
+  })
+
+  test('keeps its proof from another server of responses, with a note', async () => {
+    const drawn = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'iVBORw0KGgo=' }
+    const sealed = wrapSignature({ signature: { value: 'c2lnbmVk', issuer: 'generate-content' }, attach: 'prev' })
+    const input = [drawn, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed }, { role: 'user', content: 'Redder.' }]
+    const { body, notes } = translateRequest({ model: 'm', input, store: false }, { from: 'responses', to: 'responses' })
+    expect(body).toMatchObject({ input: [drawn, { role: 'user' }] })
+    expect(notes).toContainEqual(expect.objectContaining({ code: 'reasoning.foreign-signature' }))
+  })
+
+  test.each([
+    [{ output_format: 'jpeg' }, 'image/jpeg'],
+    [{}, 'image/png'],
+  ])('by a tool of responses (%j) is content of a client of generate-content', async (format, mimeType) => {
+    const drawn = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'iVBORw0KGgo=', ...format }
+    const reply = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output: [drawn] }
+    const told = JSON.stringify(through(reply, { from: 'responses', to: 'generate-content' }))
+    expect(told).toContain('iVBORw0KGgo=')
+    expect(told).toContain(mimeType)
+  })
+})
+
+test('an image generation that failed is no picture', () => {
+  const input = [{ id: 'ig_1', type: 'image_generation_call', status: 'failed', result: null }]
+  const { body, notes } = translateRequest({ model: 'm', input }, { from: 'responses', to: 'generate-content' })
+  expect(body).toMatchObject({ contents: [] })
+  expect(notes).toContainEqual(expect.objectContaining({ code: 'server-tool.dropped', path: '/input/0' }))
+})
