@@ -12,7 +12,7 @@ export const commonNotes = {
   'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
   'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
   'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
-  'event.unknown': { kind: 'dropped', reason: 'a stream event of a type this library does not know', source: '3.2' },
+  'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
 } as const satisfies NoteTable
 
 export function createReport<Table extends NoteTable>(
