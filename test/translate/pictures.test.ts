@@ -62,8 +62,11 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
   })
 })
 
-test('an image generation that failed is no picture', () => {
-  const input = [{ id: 'ig_1', type: 'image_generation_call', status: 'failed', result: null }]
+test.each([
+  ['that failed', { status: 'failed', result: null }],
+  ['whose result was shortened', { status: 'completed', result: 'iVBORw0K...gg==' }],
+])('an image generation %s is no picture', (_, more) => {
+  const input = [{ id: 'ig_1', type: 'image_generation_call', ...more }]
   const { body, notes } = translateRequest({ model: 'm', input }, { from: 'responses', to: 'generate-content' })
   expect(body).toMatchObject({ contents: [] })
   expect(notes).toContainEqual(expect.objectContaining({ code: 'server-tool.dropped', path: '/input/0' }))

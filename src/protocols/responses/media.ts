@@ -21,9 +21,9 @@ export function imageItem({ source, at }: Picture, w: Writing): JsonObject {
   }
 }
 
-/** The picture that an image generation call resulted in, if it did. */
+/** The picture that an image generation call resulted in, if it did and is here in full: logs and stores shorten such data. */
 export function pictureOf({ result, output_format: format }: JsonObject, at: string): { picture?: MediaPart } {
-  if (typeof result !== 'string' || result === '') return {}
+  if (typeof result !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(result)) return {}
   const mime = `image/${typeof format === 'string' && format !== '' ? format : 'png'}`
   return { picture: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }
 }
