@@ -98,96 +98,104 @@ export type AssistantToWrite = {
 
 /** An assistant message on the wire. Undefined: none of its parts could be written. */
 export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
-  const { parts, name, ext, at } = from
-  const { report } = writing
+  const { parts, name, ext, at, towards } = from
   const kept = own(ext)
   const form = kept?.form ?? {}
-  report.ext(ext, at)
+  writing.report.ext(ext, at)
 
-  const single = from.towards === 'client' && takesOneCall(writing.options.context)
-  const calls: JsonObject[] = []
-  const images: JsonObject[] = []
+  const single = towards === 'client' && takesOneCall(writing.options.context)
   const known: JsonObject = { role: 'assistant', content: undefined, name }
-  const body: Part[] = []
-  const texts: TextPart[] = []
-  const reasoning: ReasoningPart[] = []
-  for (const part of parts) {
-    const { place, block } = formOf(part.ext)
-    switch (part.type) {
-      case 'text':
-        texts.push(part)
-        body.push(part)
-        break
-      case 'reasoning':
-        if (block !== undefined && form['content'] === 'array') body.push(part)
-        else reasoning.push(part)
-        break
-      case 'refusal':
-        if (place === 'content' && form['content'] === 'array') body.push(part)
-        else {
-          report.ext(part.ext, part.at)
-          known['refusal'] = joined(known['refusal'], part.text)
-        }
-        break
-      case 'tool-call':
-        if (formOf(part.ext)['legacy'] === true || (single && known['function_call'] === undefined)) known['function_call'] = encodeLegacyCall(part, writing)
-        else if (single) report.add('tool-call.single', part.at)
-        else calls.push(encodeCall(part, from.towards, writing))
-        break
-      case 'media':
-        // A message has one slot for sound.
-        if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
-        else if (place === 'audio' || (isAudible(part) && from.towards === 'client' && !kept)) known['audio'] = encodeAudioAnswer(part, writing)
-        else if (place === 'images' || (from.towards === 'client' && !kept)) images.push(...encodeImage(part, writing))
-        else if (kept) body.push(part)
-        else report.add('part.unsupported', part.at)
-        break
-      case 'opaque':
-        if (part.protocol === protocolName && place === 'tool_calls' && isObject(part.raw)) calls.push(part.raw)
-        else if (part.protocol === protocolName) body.push(part)
-        else report.add('part.unknown', part.at)
-        break
-      case 'server-tool':
-        if (from.towards === 'server' && writing.options.serverToolHistory === 'text') {
-          report.add('server-tool.as-text', part.at)
-          const line: TextPart = { type: 'text', text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n` }
-          texts.push(line)
-          body.push(line)
-        } else report.add('part.unsupported', part.at)
-        break
-      case 'search-result':
-      case 'tool-result':
-      case 'control':
-        report.add('part.unsupported', part.at)
-        break
-      default:
-        part satisfies never
-    }
-  }
+  const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
+  const filling: Filling = { towards, single, isOwn: kept !== undefined, listsContent: form['content'] === 'array', writing }
+  for (const part of parts) fill(slots, part, filling)
+  const { calls, images } = slots
   if (known['refusal'] === undefined && form['refusal'] === '') known['refusal'] = ''
   if (images.length > 0) known['images'] = images
   if (calls.length > 0) known['tool_calls'] = calls
   else if (Array.isArray(form['tool_calls'])) known['tool_calls'] = []
 
-  Object.assign(known, encodeBody({ body, texts }, form, { writing, towards: from.towards }))
-  const carried = encodeCarriers(reasoning, from, { form, writing })
+  Object.assign(known, encodeBody(slots, form, { writing, towards }))
+  const carried = encodeCarriers(slots.reasoning, from, { form, writing })
   Object.assign(known, carried)
   const empty = known['content'] === undefined && Object.keys(defined(known)).length === 1
   if (!kept) {
-    if (empty && from.towards === 'server') return undefined
+    if (empty && towards === 'server') return undefined
     const silent =
       calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined || images.length > 0
-    known['content'] ??= silent || from.towards === 'client' ? null : ''
-    if (from.towards === 'client') known['refusal'] ??= null
+    known['content'] ??= silent || towards === 'client' ? null : ''
+    if (towards === 'client') known['refusal'] ??= null
   }
   return withoutRemains(spell(known, ext), form['carriers'], carried)
+}
+
+/** The slots of a message. `known`: those that hold one value, as they are written; `texts`: those of `body`. */
+type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
+
+/** `isOwn`: the message was read from this protocol; `listsContent`: its content was a list; `single`: the client takes one call. */
+type Filling = { towards: 'client' | 'server'; single: boolean; isOwn: boolean; listsContent: boolean; writing: Writing }
+
+/** Puts a part into its slot. One that has none is noted. */
+function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, writing }: Filling): void {
+  const { known, calls, images, body, texts, reasoning } = slots
+  const { report } = writing
+  const { place, block } = formOf(part.ext)
+  switch (part.type) {
+    case 'text':
+      texts.push(part)
+      body.push(part)
+      break
+    case 'reasoning':
+      if (block !== undefined && listsContent) body.push(part)
+      else reasoning.push(part)
+      break
+    case 'refusal':
+      if (place === 'content' && listsContent) body.push(part)
+      else {
+        report.ext(part.ext, part.at)
+        known['refusal'] = joined(known['refusal'], part.text)
+      }
+      break
+    case 'tool-call':
+      if (formOf(part.ext)['legacy'] === true || (single && known['function_call'] === undefined)) known['function_call'] = encodeLegacyCall(part, writing)
+      else if (single) report.add('tool-call.single', part.at)
+      else calls.push(encodeCall(part, towards, writing))
+      break
+    case 'media':
+      // A message has one slot for sound.
+      if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
+      else if (place === 'audio' || (isAudible(part) && towards === 'client' && !isOwn)) known['audio'] = encodeAudioAnswer(part, writing)
+      else if (place === 'images' || (towards === 'client' && !isOwn)) images.push(...encodeImage(part, writing))
+      else if (isOwn) body.push(part)
+      else report.add('part.unsupported', part.at)
+      break
+    case 'opaque':
+      if (part.protocol === protocolName && place === 'tool_calls' && isObject(part.raw)) calls.push(part.raw)
+      else if (part.protocol === protocolName) body.push(part)
+      else report.add('part.unknown', part.at)
+      break
+    case 'server-tool':
+      if (towards === 'server' && writing.options.serverToolHistory === 'text') {
+        report.add('server-tool.as-text', part.at)
+        const line: TextPart = { type: 'text', text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n` }
+        texts.push(line)
+        body.push(line)
+      } else report.add('part.unsupported', part.at)
+      break
+    case 'search-result':
+    case 'tool-result':
+    case 'control':
+      report.add('part.unsupported', part.at)
+      break
+    default:
+      part satisfies never
+  }
 }
 
 const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)
 
 /** `content`, and `annotations` where the reader is a client. */
 function encodeBody(
-  { body, texts }: { body: readonly Part[]; texts: readonly TextPart[] },
+  { body, texts }: Pick<Slots, 'body' | 'texts'>,
   form: JsonObject,
   { writing, towards }: { writing: Writing; towards: 'client' | 'server' },
 ): JsonObject {
