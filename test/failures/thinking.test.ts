@@ -306,19 +306,20 @@ describe('thinking in a stream', () => {
     expect(await reply()).toMatchObject({ content: [{ type: 'thinking', thinking: 'First.\n\nSecond.', signature: expect.stringMatching(/^xs1\./) }] })
     // Where they are joined travels along, so that nothing is lost and nothing is noted.
     expect(notes.map(({ code }) => code)).not.toContain('reasoning.joined')
-    const { content } = await reply()
+    const { content } = (await reply()) as { content: Body[] }
     const back = translateRequest(
       {
         model: 'm-7',
         max_tokens: 9,
         messages: [
           { role: 'user', content: 'x' },
-          { role: 'assistant', content },
+          // Reasoning is sent with what it led to alone.
+          { role: 'assistant', content: [...content, { type: 'text', text: 'yes' }] },
         ],
       },
       { from: 'messages', to: 'responses' },
     )
-    expect(back.body).toMatchObject({ input: [{}, { ...item }] })
+    expect(back.body).toMatchObject({ input: [{}, { ...item }, {}] })
   })
 })
 
