@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
+import { explode } from '../../src/canonical/explode.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
+import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { cross, type Kind } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
 import { lossOf } from '../support/loss.ts'
@@ -252,6 +255,13 @@ describe('nothing is lost in silence', () => {
       },
     },
     {
+      what: 'the function that the older field chooses where there is none',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'responses',
+      wire: { messages: [], function_call: { name: 'look' } },
+    },
+    {
       what: 'a schema beside the format of plain text',
       kind: 'request',
       from: 'chat-completions',
@@ -274,6 +284,48 @@ describe('nothing is lost in silence', () => {
     },
   ])('$what', row => {
     for (let pick = 0; pick < 12; pick++) expect(lossOf(row.kind, row.wire, pick, pairOf(row))).toBeUndefined()
+  })
+})
+
+describe('a reply that is streamed and collected is the one that is written whole', () => {
+  test.each<Row>([
+    {
+      what: 'the proof of a picture that is none',
+      kind: 'response',
+      from: 'generate-content',
+      to: 'responses',
+      wire: {
+        candidates: [
+          { content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'no base64' }, thoughtSignature: 'c2lnbmF0dXJl' }] }, finishReason: 'STOP' },
+        ],
+      },
+    },
+    {
+      what: 'a search result without a word before a picture',
+      kind: 'response',
+      from: 'messages',
+      to: 'generate-content',
+      wire: {
+        content: [
+          {
+            type: 'document',
+            source: {
+              type: 'content',
+              content: [
+                { type: 'search_result', source: '', title: '', content: [] },
+                { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' } },
+              ],
+            },
+          },
+        ],
+        stop_reason: 'end_turn',
+      },
+    },
+  ])('$what', row => {
+    const { from, to } = pairOf(row)
+    const { value } = from.decodeResponse(row.wire)
+    const { response } = collect(decodeStream(to, encodeStream(to, explode(value), { fieldNames: from.fieldNames }).wires))
+    expect(canonicalJson(to.encodeResponse(response).wire)).toBe(canonicalJson(to.encodeResponse(value, { fieldNames: from.fieldNames }).wire))
   })
 })
 

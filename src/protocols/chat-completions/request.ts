@@ -143,7 +143,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     ...placesOf(given.messages, given.tools),
     ...(typeof stop === 'string' && { 'stop.0': 'stop' }),
     ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
-    ...(form.toolChoiceKey && { toolChoice: form.toolChoiceKey, 'toolChoice.raw': form.toolChoiceKey }),
+    ...(form.toolChoiceKey && Object.fromEntries(['', '.raw', '.mode', '.name'].map(of => [`toolChoice${of}`, form.toolChoiceKey]))),
   }
   return { value: Object.assign(given, kept(fields, form)), notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }

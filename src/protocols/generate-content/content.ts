@@ -165,6 +165,7 @@ function encodeSearchResult(
   report.add('search-result.as-text', at)
   const inside = write(parts.filter(part => !isInner(part, report)))
   const head = title === source || !title ? source : `${title} (${source})`
+  if (head === '') return inside
   const [first, ...others] = inside
   return typeof first?.['text'] === 'string' && first.thoughtSignature === undefined && !first.thought
     ? [{ ...first, text: `${head}\n${first['text']}` }, ...others]

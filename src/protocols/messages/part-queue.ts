@@ -29,7 +29,10 @@ export function startPart(state: EncoderState, key: string, head: Part, emit: Em
   }
   if (head.type === 'tool-call') state.seen.calls = true
   const first = firstDeltas(head)
-  if (state.open && isCall(state.open) && isComplete(state.open)) closeOpen(state, emit)
+  if (state.open && isCall(state.open) && isComplete(state.open)) {
+    closeOpen(state, emit)
+    promote(state, emit)
+  }
   if (isDone(state)) return
   if (state.open || state.queue.length > 0) {
     state.queue.push({ block, deltas: first })

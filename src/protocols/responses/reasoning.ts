@@ -198,6 +198,6 @@ export function ordinalOf(attach: Attachment): number | undefined {
 
 /** The part, where it may have a signature that stands beside it. */
 export function accepts(part: Part | undefined): Part | undefined {
-  if (part?.type === 'server-tool') return part.picture && part
+  if (part?.type === 'server-tool') return part.tool === 'image_generation' ? part : undefined
   return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined
 }

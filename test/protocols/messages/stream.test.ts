@@ -251,6 +251,30 @@ describe('writing a stream', () => {
     }
   })
 
+  test('a text that begins when a signature waits behind a whole call is not lost', () => {
+    const { wires } = encodeStream([
+      ...start,
+      begin(0, { type: 'reasoning', segments: [] }),
+      thought(0, 'why'),
+      ended(0),
+      begin(1, call('c')),
+      input(1, '{}'),
+      signed(0, 'QUJD', 'elsewhere'),
+      begin(2, text),
+      ended(1),
+      said(2, 'so'),
+      ended(2),
+      ...finish('tool_calls'),
+      clean,
+    ])
+    expect(checkWire(wires)).toEqual([])
+    expect(collect(decodeStream(wires)).response.candidates[0]?.messages[0]?.parts).toMatchObject([
+      { segments: [{ text: 'why' }], signature: { value: 'QUJD', issuer: 'elsewhere' } },
+      { type: 'tool-call' },
+      { type: 'text', text: 'so' },
+    ])
+  })
+
   test('a signature of a text without a word is a block of its own, and a text again', () => {
     const { wires } = encodeStream([
       ...start,
