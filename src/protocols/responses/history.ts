@@ -18,7 +18,7 @@ export function encodeItems(messages: readonly Message[], w: Writing): JsonObjec
     items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, w) : message, w))
     if (answered) items.push(...missingResults(message, answered, items.length, w))
   }
-  const led = w.own ? items : withoutLoose(items, w)
+  const led = w.own || w.thoughts.size === 0 ? items : withoutLoose(items, w)
   w.report.settle(led, '/input')
   return led
 }
