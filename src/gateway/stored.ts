@@ -1,8 +1,8 @@
 import type { Protocol } from '../protocol.ts'
-import { named, parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
+import { renamedFrame } from '../translate/renamed-frame.ts'
 import type { Service, Trace } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
 import { addressed, linked } from './call.ts'
@@ -92,19 +92,18 @@ async function forward(
 }
 
 /** Only frames that name a model are written anew: it may begin in the middle of a reply, so nobody could follow what it says. */
-async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, { frames, withModel }: Protocol, model: string | undefined) {
+async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, model: string | undefined) {
   if (model === undefined) return yield* body
   const bytes = createTextReader()
   const rewriter = createFrameRewriter(frame => {
     if (!frame.includes('"model"')) return frame
-    let written = frame
-    const parser = createFrameParser(({ data, event }) => {
-      const wire = parseData(data)
-      if (wire !== undefined) written = frames.write(withModel(named(wire, event), model))
+    let written = ''
+    const parser = createFrameParser(one => {
+      written = renamedFrame(protocol, one, model)
     })
     parser.push(frame)
     parser.end()
-    return written
+    return written || frame
   })
   for await (const chunk of body) yield rewriter.push(bytes.read(chunk))
   yield rewriter.push(bytes.end()) + rewriter.end()

@@ -3,10 +3,11 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
-import { named, parseData } from '../sse/data.ts'
+import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
+import { renamedFrame } from './renamed-frame.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
 import { createJsonWriter } from './retold.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
@@ -149,11 +150,10 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const renamer =
     model === undefined
       ? undefined
-      : createFrameParser(({ data, event }) => {
+      : createFrameParser(frame => {
           // What broke the stream off goes no further, nor does what came behind it.
           if (count++ >= reader.frames() && isBroken()) return
-          const wire = parseData(data)
-          if (wire !== undefined) renamed += frames.write(protocol.withModel(frames.named ? named(wire, event) : wire, model))
+          renamed += renamedFrame(protocol, frame, model)
         })
   const rename = (act: () => void): string => {
     renamed = ''

@@ -1,8 +1,8 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { wrapInput } from '../../kit/freeform.ts'
 import { isObject, type JsonObject, keepsNumbers, parseObject } from '../../kit/json.ts'
+import { objectInput } from '../../kit/object-input.ts'
 import { decodeMedia } from './media.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
@@ -100,7 +100,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const form = ownForm(part)
-  const args = form?.['args'] !== undefined && !input ? (form['args'] === 'null' ? { args: null } : {}) : { args: encodeInput(part, kind, report) }
+  const args = form?.['args'] !== undefined && !input ? (form['args'] === 'null' ? { args: null } : {}) : { args: objectInput(part, kind, report) }
   const kept = splitBeside(ownKeys(part))
   return {
     ...kept.beside,
@@ -112,23 +112,6 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
     },
     ...sign(part, writing),
   }
-}
-
-/** Arguments as the object that this wire demands. */
-export function encodeInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], report: Writing['report']): JsonObject {
-  if (kind === 'freeform') {
-    report.add('freeform.wrapped', at)
-    return parseObject(wrapInput(input)) ?? {}
-  }
-  if (!input.trim()) return {}
-  const object = parseObject(input)
-  if (object) {
-    if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
-    return object
-  }
-  report.add('tool-call.input', at, 'input')
-  // Some models say `null` for no arguments.
-  return input.trim() === 'null' ? {} : { __raw: input }
 }
 
 type WriteParts = (parts: readonly Part[]) => GeminiPart[]

@@ -109,11 +109,13 @@ function decodeContent({ role, parts, ...fields }: GeminiContent, at: string, re
 /** Results find their calls by id where both have one, else by name and order. */
 class OpenCalls {
   readonly #asked = new Set<ToolCallPart>()
+  readonly #ids = new Set<string>()
   #open: ToolCallPart[] = []
 
   ask(call: ToolCallPart): void {
     if (this.#asked.has(call)) return
     this.#asked.add(call)
+    this.#ids.add(call.id)
     this.#open.push(call)
   }
 
@@ -127,7 +129,10 @@ class OpenCalls {
     if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
     this.#open = open.filter(one => one !== call)
     // Whoever left it out of the call may say it with the result.
-    if (id !== undefined && call.idOrigin === 'synthesized' && ![...this.#asked].some(one => one.id === id)) call.id = id
+    if (id !== undefined && call.idOrigin === 'synthesized' && !this.#ids.has(id)) {
+      call.id = id
+      this.#ids.add(id)
+    }
     return call.id
   }
 

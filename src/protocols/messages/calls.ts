@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { wrapInput } from '../../kit/freeform.ts'
-import { isObject, type JsonObject, keepsNumbers, parseObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { objectInput } from '../../kit/object-input.ts'
 import { decodeCache } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
@@ -85,7 +85,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     name: writing.toolName(called, namespace, at),
     ...(own === 'absent' && !input
       ? {}
-      : { input: own === 'null' && !input ? null : own === 'string' ? input : own === 'value' ? parseValue(input) : encodeInput(part, kind, report) }),
+      : { input: own === 'null' && !input ? null : own === 'string' ? input : own === 'value' ? parseValue(input) : objectInput(part, kind, report) }),
     ...(caller !== undefined ? !foreignCaller && { caller } : defined({ caller: ownUnder(part, 'caller') })),
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...mark(cache, part, writing),
@@ -98,27 +98,6 @@ function parseValue(text: string): unknown {
   } catch {
     return text
   }
-}
-
-/** Arguments as the object that this wire demands. */
-function encodeInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], report: MessagesReport): JsonObject {
-  if (kind === 'freeform') {
-    report.add('freeform.wrapped', at)
-    return parseObject(wrapInput(input)) ?? {}
-  }
-  if (!input.trim()) return {}
-  const object = parseObject(input)
-  if (object) {
-    if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
-    return object
-  }
-  report.add('tool-call.input', at, 'input')
-  return isNull(input) ? {} : { __raw: input }
-}
-
-/** Some models say `null` for no arguments. */
-export function isNull(input: string): boolean {
-  return input.trim() === 'null'
 }
 
 /** `blocks`: its content, written. */

@@ -2,8 +2,8 @@ import type { Delta } from '../../canonical/event.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { advanceJson, isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { isNullInput } from '../../kit/object-input.ts'
 import { beginsWith } from '../../kit/text.ts'
-import { isNull } from './calls.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
 import { ownKeys } from './own.ts'
@@ -285,7 +285,7 @@ function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
   const text = block.text.trim()
   if (text && !text.startsWith('{')) {
     report(state).add('tool-call.input', head.at, 'input')
-    if (!isNull(text)) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify({ __raw: block.text }) }, emit)
+    if (!isNullInput(text)) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify({ __raw: block.text }) }, emit)
   } else if (text && !parseObject(text)) {
     fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not JSON' }, emit)
     return

@@ -1,6 +1,7 @@
 import type { Message, Signature } from '../../canonical/message.ts'
 import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
+import { noteOff } from '../../kit/effort.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
@@ -57,9 +58,8 @@ export function encodeReasoningSpec(
   const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
   if (off) {
     hide()
-    if (budgetTokens) report.add('reasoning.off', undefined, 'reasoning.budgetTokens')
     // An effort is about all of the answer; models that take budgets have none.
-    if (manual && effort !== undefined && effort !== 'none') report.add('reasoning.off', undefined, 'reasoning.effort')
+    noteOff({ budgetTokens, effort: manual ? effort : undefined }, undefined, report)
     const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
     if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
     report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')

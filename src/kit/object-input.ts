@@ -1,0 +1,29 @@
+import type { ToolCallPart } from '../canonical/message.ts'
+import { wrapInput } from './freeform.ts'
+import { type JsonObject, keepsNumbers, parseObject } from './json.ts'
+
+type Reporting = {
+  add(code: 'freeform.wrapped', at: string | undefined): void
+  add(code: 'tool-call.number' | 'tool-call.input', at: string | undefined, field: string): void
+}
+
+/** The arguments of a call, for wires that demand an object; what is none is kept in it. `kind`: what the tool is where it was declared. */
+export function objectInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], report: Reporting): JsonObject {
+  if (kind === 'freeform') {
+    report.add('freeform.wrapped', at)
+    return parseObject(wrapInput(input)) ?? {}
+  }
+  if (!input.trim()) return {}
+  const object = parseObject(input)
+  if (object) {
+    if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
+    return object
+  }
+  report.add('tool-call.input', at, 'input')
+  return isNullInput(input) ? {} : { __raw: input }
+}
+
+/** Some models say `null` for no arguments. */
+export function isNullInput(input: string): boolean {
+  return input.trim() === 'null'
+}
