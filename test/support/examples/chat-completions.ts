@@ -27,7 +27,7 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 const layout = { signature: { value: '["x4","r0"]', issuer: 'chat-completions', form: 'layout' as Signature['form'] & string } }
 
 /** One for each note that the codecs of chat-completions make. */
-export const chatCompletionsExamples: Record<string, Example> = {
+export const examples: Record<string, Example> = {
   'usage.merged': makers('chat-completions').reply('generate-content')(
     gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
     {},

@@ -4,7 +4,7 @@ import { blocks, chat } from './wires.ts'
 const asks = makers('messages')
 
 /** One for each note that all codecs may make. */
-export const commonExamples: Record<string, Example> = {
+export const examples: Record<string, Example> = {
   'field.unsupported': asks.request('chat-completions')(chat.request({ seed: 7 })),
   'field.unknown': asks.request('chat-completions')(chat.request({ novelty: 1 })),
   'part.unsupported': makers('chat-completions').request('messages')(

@@ -33,7 +33,7 @@ const read = makers('messages')
 const older = 'gemini-2.5-pro'
 
 /** One for each note that the codecs of generate-content make. */
-export const generateContentExamples: Record<string, Example> = {
+export const examples: Record<string, Example> = {
   'system.mid-conversation-as-user': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
   'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
   'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/systemInstruction' } }),

@@ -23,7 +23,7 @@ const speaks = { ...chat.request({ messages: [user, { role: 'user', content: [{ 
 const done = chat.chunk({}, { finish_reason: 'stop' }, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } })
 
 /** One for each note that the codecs of messages make. */
-export const messagesExamples: Record<string, Example> = {
+export const examples: Record<string, Example> = {
   'usage.merged': makers('messages').reply('generate-content')(
     gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
     {},

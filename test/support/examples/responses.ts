@@ -26,7 +26,7 @@ const timed = (message: object, choice: object = {}, body: object = {}) => chat.
 const location = { type: 'char_location', cited_text: 'a', document_index: 0, document_title: null, start_char_index: 0, end_char_index: 1 }
 
 /** One for each note that the codecs of responses make. */
-export const responsesExamples: Record<string, Example> = {
+export const examples: Record<string, Example> = {
   'usage.merged': makers('responses').reply('generate-content')(
     gemini.reply([{ text: 'yes' }], { usageMetadata: { promptTokenCount: 5, toolUsePromptTokenCount: 2, candidatesTokenCount: 2, totalTokenCount: 9 } }),
     {},

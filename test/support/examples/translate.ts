@@ -5,7 +5,7 @@ const { reply, stream } = makers('chat-completions')
 const itemsReply = makers('responses').reply
 
 /** One for each note that is made between two protocols. */
-export const translateExamples: Record<string, Example> = {
+export const examples: Record<string, Example> = {
   'stream.unreadable-frame': stream('messages')(blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
   'freeform.unwrap-failed': reply('messages')(
     blocks.reply([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
