@@ -14,7 +14,7 @@ import type { CanonicalResponse } from './canonical/response.ts'
 export type Protocol<Options extends object = object> = {
   name: string
   address: Address
-  /** Every note its codecs may make, by code. */
+  /** Every note its codecs may make beside the common ones of `kit/report.ts`, by code. */
   notes: NoteTable
   /** Its mapping options, for configurations and command lines. */
   options: Record<string, OptionWords>

@@ -82,7 +82,6 @@ const notInAll: Record<string, string> = {
   'field-names.ts': 'the other tables of field names stand with the fields; this one is longer than a screen',
   'proxy-places.ts': 'only around chat-completions have proxies found places of their own for marks and proofs',
   'stream-failure.ts': 'only servers of chat-completions tell failures of a stream in words that no client hears',
-  'state.ts': 'only chat-completions has nothing that refers to earlier answers',
   'stream-content.ts': 'only streams of chat-completions say all kinds of parts in one delta',
   'think-tags.ts': 'only servers of chat-completions leave reasoning between tags in the text',
   'signatures.ts': 'only chat-completions has no place for the signature of a call or a text',

@@ -1,7 +1,8 @@
 import type { ExtMap } from '../canonical/message.ts'
 import { isNeutral } from '../canonical/neutral.ts'
 import type { Note } from '../canonical/note.ts'
-import type { FieldNames, NoteTable } from '../protocol.ts'
+import { TranslationError } from '../errors.ts'
+import type { CodecOptions, FieldNames, NoteTable } from '../protocol.ts'
 import { isObject } from './json.ts'
 import { containerOf, pointer, step } from './path.ts'
 
@@ -12,6 +13,7 @@ export const commonNotes = {
   'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
   'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
   'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
+  'state.unresolvable': { kind: 'dropped', reason: 'refers to something that only its own provider can look up', source: '2.14' },
   'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
 } as const satisfies NoteTable
 
@@ -76,6 +78,18 @@ export class Report<Table extends NoteTable> {
   /** As `once`, for each key that is there. */
   onceEach(code: keyof Table & string, at: string | undefined, fields: object): void {
     for (const key in fields) if (fields[key as never] !== undefined) this.once(code, at, key)
+  }
+
+  /**
+   * What only the provider of the source can look up: without it the model would answer another question. So it is noted only where
+   * that is asked for.
+   * @throws TranslationError `inexpressible` otherwise
+   */
+  unresolvable(at: string | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
+    const code = 'state.unresolvable'
+    if (onUnresolvable !== 'note')
+      throw new TranslationError({ code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field) }, commonNotes[code].reason)
+    this.add(code, at, field)
   }
 
   /** A note on something made up. Where `made` stands in the target is known only when all is written: `settle` has to follow. */

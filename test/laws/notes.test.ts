@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
+import { commonNotes } from '../../src/kit/report.ts'
 import { all, pairs, wiresOf } from '../../src/testing/bodies.ts'
 import { cross, kinds } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
@@ -31,9 +32,8 @@ describe.each(all)('$name: notes', protocol => {
         for (const { code, kind: told, reason, path, target } of notes) {
           expect(path === '' || path.startsWith('/')).toBe(true)
           expect(target).toBe(protocol.name)
-          const entry = Object.hasOwn(protocol.notes, code) ? protocol.notes[code] : undefined
-          if (entry) expect({ told, reason }).toEqual({ told: entry.kind, reason: entry.reason })
-          else expect(code).toMatch(/^(field|part|tool|event)\.(unsupported|unknown)$/)
+          const entry = new Map(Object.entries({ ...commonNotes, ...protocol.notes })).get(code)
+          expect({ told, reason }).toEqual({ told: entry?.kind, reason: entry?.reason })
           expect(reason).not.toMatch(/\d{6}/)
         }
       }),

@@ -199,7 +199,12 @@ export const mutants: Mutant[] = [
     find: "if (store) report.add('field.unsupported', undefined, 'state.store')",
     replace: '',
   },
-  { fault: 'a stored history is left out instead of refused', room: messages, find: "refer('state.previousId', previousId)", replace: '' },
+  {
+    fault: 'a stored history is left out instead of refused',
+    room: 'kit',
+    find: 'const references = { previousId, conversation,',
+    replace: 'const references = { conversation,',
+  },
   { fault: 'long user ids are cut', room: messages, find: 'hashHex(id, 64)', replace: 'id.slice(0, 64)' },
   { fault: 'blocks of a stream share an index', room: messages, find: 'block.index = state.nextIndex++', replace: 'block.index = state.nextIndex' },
   {
@@ -307,14 +312,14 @@ export const mutants: Mutant[] = [
   {
     fault: 'a thread of another provider is left out instead of refused',
     room: responses,
-    find: "if (thread !== undefined) unresolvable('state.thread', w)",
+    find: "if (thread !== undefined) unresolvable(undefined, 'state.thread', w)",
     replace: '',
   },
   {
     fault: 'the refusal of a reference points at the body',
-    room: responses,
-    find: "path: `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}` },\n      'only another provider can resolve this reference'",
-    replace: "path: '' },\n      'only another provider can resolve this reference'",
+    room: 'kit',
+    find: 'path: this.#pathOf(at, field) }, commonNotes',
+    replace: "path: '' }, commonNotes",
   },
   {
     fault: 'what the client stores is stored by the provider',
@@ -383,11 +388,16 @@ export const mutants: Mutant[] = [
   },
   {
     fault: 'a truncation is left out in silence',
-    room: messages,
+    room: 'kit',
     find: "if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')",
     replace: '',
   },
-  { fault: 'a prompt of another provider is left out instead of refused', room: messages, find: "refer('state.prompt', prompt)", replace: '' },
+  {
+    fault: 'a prompt of another provider is left out instead of refused',
+    room: 'kit',
+    find: 'conversation, prompt, thread, continuationToken, background:',
+    replace: 'conversation, thread, continuationToken, background:',
+  },
   {
     fault: 'more answers than one are left out in silence here',
     room: messages,

@@ -1,5 +1,4 @@
 import type { ControlPart, MediaPart, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -10,7 +9,7 @@ import { encodeCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { formOf, kept, own, protocolName, spell, told } from './own.ts'
+import { formOf, kept, own, spell, told } from './own.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
 
@@ -283,13 +282,8 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
 function noteControl({ control, at, tools }: ControlPart, { report, options }: Writing): void {
   // Its tools stand in the list of all tools.
   if (control === 'tool-addition' && tools) return
-  if (control === 'item-reference' || control === 'compaction') {
-    if (options.onUnresolvable !== 'note')
-      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'it stands for content that only its own provider has')
-    report.add('state.unresolvable', at)
-    return
-  }
-  report.add('part.unsupported', at)
+  if (control === 'item-reference' || control === 'compaction') report.unresolvable(at, undefined, options)
+  else report.add('part.unsupported', at)
 }
 
 const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)

@@ -84,7 +84,6 @@ export const notes = {
   'tier.speed': { kind: 'approximated', reason: 'a faster mode of another provider became the fast tier', source: '2.12' },
   'tier.nearest': { kind: 'approximated', reason: 'a tier that has no word here is told as the default', source: '2.12' },
   'tier.unsupported': { kind: 'dropped', reason: 'the target protocol has no such service tier', source: '2.12' },
-  'state.unresolvable': { kind: 'dropped', reason: 'it refers to memory of another provider; the caller asked for a note instead of an error', source: '2.14' },
   'file.foreign-id': {
     kind: 'dropped',
     reason: 'a file id means something only to its issuer; the caller asked for a note instead of an error',

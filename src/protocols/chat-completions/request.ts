@@ -5,6 +5,7 @@ import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { decodeContent, type Writing } from './content.ts'
@@ -17,7 +18,6 @@ import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
-import { refuseState } from './state.ts'
 import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isLost, unknownOfToolChoice } from './tools.ts'
 
 /** @throws TranslationError `malformed` when the body is not a chat request */
@@ -200,7 +200,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   } = value
   report.rest(rest, '')
   report.ext(ext, '')
-  refuseState(value, writing)
+  const { store: _store, ...memory } = value.state ?? {}
+  leaveState(memory, options, report)
   const conversation = verbatim || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
   const definitions = encodeTools(given, writing)

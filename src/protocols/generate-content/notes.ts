@@ -19,7 +19,6 @@ export const notes = {
   'media.flattened': { kind: 'approximated', reason: 'a document made of parts is written as these parts', source: '2.3' },
   'media.detail': { kind: 'approximated', reason: 'the nearest resolution is written', source: '2.3' },
   'search-result.as-text': { kind: 'approximated', reason: 'a search result is written as text', source: '2.3' },
-  'state.unresolvable': { kind: 'dropped', reason: 'refers to something that only its own provider can look up', source: '2.14' },
   'citation.foreign': { kind: 'dropped', reason: 'parts of a conversation have no citations', source: '2.15' },
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'a signature is valid only with the provider that made it', source: '2.8 rule 1' },
   'reasoning.placeholder-signature': {

@@ -2,12 +2,13 @@ import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { leaveState } from '../../kit/state.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
 import { ownForm, ownUnder, under } from './own.ts'
 import type { GeminiGenerationConfig } from './schema.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
-import { type Options, refuse } from './writing.ts'
+import type { Options } from './writing.ts'
 
 // ---- the format of an answer
 
@@ -169,12 +170,9 @@ export function encodeCaching(cache: CacheSpec | undefined, native: boolean, opt
   report.rest(rest, undefined, 'cache.')
   // Prefixes are cached without being asked for.
   if (mode !== 'implicit') report.rest({ mode }, undefined, 'cache.')
-  if (contentRef !== undefined && !native) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
+  if (contentRef !== undefined && !native) report.unresolvable(undefined, 'cache.contentRef', options)
   return native ? contentRef : undefined
 }
-
-/** Features that this protocol gives without being asked, or that are noted by their own fields. */
-const consumed = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 export function encodeState(
   state: StateSpec | undefined,
@@ -183,21 +181,8 @@ export function encodeState(
   report: GeminiReport,
 ): { store?: boolean; continuationToken?: string } {
   if (!state) return {}
-  const { store, previousId, conversation, background, prompt, include, truncation, thread, continuationToken, ...rest } = state
-  const refer = (field: string, value: unknown) => {
-    if (value !== undefined && value !== null) refuse(`/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`, options, report)
-  }
-  refer('state.previousId', previousId)
-  refer('state.conversation', conversation)
-  refer('state.prompt', prompt)
-  refer('state.thread', thread)
-  if (background) refer('state.background', background)
-  if (!native) refer('state.continuationToken', continuationToken)
-  report.rest(rest, undefined, 'state.')
-  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
-  include?.forEach((feature, index) => {
-    if (!consumed.has(feature)) report.add('field.unsupported', undefined, `state.include.${index}`)
-  })
+  const { store, continuationToken, ...memory } = state
+  leaveState(native ? memory : { ...memory, ...defined({ continuationToken }) }, options, report)
   return defined({ store, continuationToken: native ? continuationToken : undefined })
 }
 

@@ -1,14 +1,12 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import { TranslationError } from '../../errors.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { createToolNames, toolKey } from '../../kit/tool-names.ts'
 import type { CodecOptions, EncodingContext, FieldNames } from '../../protocol.ts'
-import { type GeminiReport, notes } from './notes.ts'
+import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 import type { GeminiPart } from './schema.ts'
-import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & GeminiOptions
 
@@ -97,7 +95,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     model,
     parseJson: options.gcParseJson === 'object',
     serverToolHistory: options.serverToolHistory ?? 'drop',
-    unresolvable: part => refuse(part.at ?? '', options, report),
+    unresolvable: part => report.unresolvable(part.at, undefined, options),
   }
 }
 
@@ -108,10 +106,4 @@ function asName(called: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(called)) return called
   const mapped = mapName(called, nameLimit)
   return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
-}
-
-/** Refuses what only another provider can resolve, for the model would answer another question without it; with `onUnresolvable: 'note'` it is noted. */
-export function refuse(path: string, { onUnresolvable }: Options, report: GeminiReport): void {
-  if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['state.unresolvable'].reason)
-  report.add('state.unresolvable', path)
 }

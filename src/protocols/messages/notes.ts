@@ -21,7 +21,6 @@ export const notes = {
   'media.file-as-document': { kind: 'approximated', reason: 'a text file is written as a plain text document', source: '2.3' },
   'media.detail': { kind: 'dropped', reason: 'images have no detail level', source: '2.3' },
   'media.filename-as-title': { kind: 'approximated', reason: 'a file name is written as the title of the document', source: '2.3' },
-  'state.unresolvable': { kind: 'dropped', reason: 'refers to something that only its own provider can look up', source: '2.14' },
   'citation.foreign': { kind: 'dropped', reason: 'a citation cannot be proven to a provider that did not make it', source: '2.15' },
   'citation.span': { kind: 'approximated', reason: 'a citation covers a whole text block here', source: '2.15' },
   'citation.no-proof': { kind: 'synthesized', reason: 'a web citation demands an encrypted index, which is empty here', source: '2.15' },

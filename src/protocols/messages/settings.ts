@@ -3,6 +3,7 @@ import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, S
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { leaveState } from '../../kit/state.ts'
 import { encodeCache, settleMarks, takeMarks } from './cache.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
@@ -10,7 +11,7 @@ import { defaultMaxTokens, type MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { name, requestTier } from './vocabulary.ts'
-import { type Options, type RequestWriting, refuse } from './writing.ts'
+import type { Options, RequestWriting } from './writing.ts'
 
 /** A format, and what is unknown of it: all of it, when its kind is. */
 export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject } {
@@ -182,7 +183,7 @@ export function encodeCaching(
   // Marks are all there is here, and without any nothing is cached.
   if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
   if (!native) report.rest({ diagnostics }, undefined, 'cache.')
-  if (contentRef !== undefined) refuse(`/${options.fieldNames?.['cache.contentRef'] ?? 'cache/contentRef'}`, options, report)
+  if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {
     return { ...own, cache_control: encodeCache(auto, ownUnder(request, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
@@ -196,44 +197,14 @@ export function encodeCaching(
 
 export function encodeState(state: StateSpec | undefined, native: boolean, options: Options, report: MessagesReport, limited: boolean): JsonObject {
   if (!state) return {}
-  const {
-    store,
-    previousId,
-    conversation,
-    background,
-    prompt,
-    include,
-    truncation,
-    contextManagement,
-    maxToolCalls,
-    container,
-    thread,
-    continuationToken,
-    ...rest
-  } = state
-  const refer = (field: string, value: unknown) => {
-    if (value !== undefined && value !== null) refuse(`/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}`, options, report)
-  }
-  refer('state.previousId', previousId)
-  refer('state.conversation', conversation)
-  refer('state.prompt', prompt)
-  refer('state.continuationToken', continuationToken)
-  if (background) refer('state.background', background)
-  report.rest(rest, undefined, 'state.')
+  const { store, contextManagement, maxToolCalls, container, thread, ...memory } = state
+  leaveState(native ? memory : { ...memory, ...defined({ thread }) }, options, report)
   if (store) report.add('field.unsupported', undefined, 'state.store')
-  if (truncation !== undefined && truncation !== 'disabled') report.add('field.unsupported', undefined, 'state.truncation')
-  include?.forEach((feature, index) => {
-    if (!consumed.has(feature)) report.add('field.unsupported', undefined, `state.include.${index}`)
-  })
   if (native) return defined({ container, context_management: contextManagement, thread })
-  refer('state.thread', thread)
   report.rest(defined({ container, contextManagement }), undefined, 'state.')
   if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
   return {}
 }
-
-/** Features that this protocol gives without being asked, or that are noted by their own fields. */
-const consumed = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 export function settle(
   { marks }: RequestWriting,

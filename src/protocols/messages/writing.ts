@@ -9,7 +9,7 @@ import { createToolNames, toolKey } from '../../kit/tool-names.ts'
 import { callIds } from '../../kit/turns.ts'
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { encodeCache, type Mark } from './cache.ts'
-import { type MessagesReport, notes } from './notes.ts'
+import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { ownUnder } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
@@ -79,7 +79,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     serverToolHistory: options.serverToolHistory ?? 'drop',
     newest: options.apiVersion === '2026-10-21',
     convertMedia: options.convertMedia,
-    unresolvable: part => refuse(part.at ?? '', options, report),
+    unresolvable: part => report.unresolvable(part.at, undefined, options),
     marks: [],
     place: 'messages',
   }
@@ -89,12 +89,6 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
 
 const nameLimit = 128
-
-/** Refuses what only another provider can resolve, for the model would answer another question without it; with `onUnresolvable: 'note'` it is noted. */
-export function refuse(path: string, { onUnresolvable }: Options, report: MessagesReport): void {
-  if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', protocol: name, path }, notes['state.unresolvable'].reason)
-  report.add('state.unresolvable', path)
-}
 
 export function malformed(path: string, message: string): TranslationError {
   return new TranslationError({ code: 'malformed', protocol: name, path }, message)

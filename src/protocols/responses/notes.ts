@@ -51,7 +51,6 @@ export const responsesNotes = {
   'tool-pair.dropped': { kind: 'dropped', reason: 'a call without result, or a result without call', source: '2.2' },
   'server-tool.dropped': { kind: 'dropped', reason: 'the record of a tool that only another provider knows', source: '2.5' },
   'server-tool.as-text': { kind: 'approximated', reason: 'the record of a tool that only another provider knows is told as text', source: '2.5' },
-  'state.unresolvable': { kind: 'dropped', reason: 'only another provider can resolve this reference', source: '2.14' },
   'file.foreign-id': { kind: 'dropped', reason: 'a file id is valid only where it was issued', source: '2.3' },
   'media.unsupported': { kind: 'dropped', reason: 'media of this kind have no place here', source: '2.3' },
   'media.mime': { kind: 'synthesized', reason: 'the kind of media must be named', source: '2.3' },

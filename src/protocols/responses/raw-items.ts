@@ -1,5 +1,4 @@
 import type { ControlPart, Message, Part, Role, ServerToolPart } from '../../canonical/message.ts'
-import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { pictureOf } from './media.ts'
@@ -7,7 +6,7 @@ import { encodeContainer } from './message-item.ts'
 import { keep, protocol } from './own.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
-import type { ResponsesReport, Writing } from './writing.ts'
+import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
 
 const controls = new Map<string, { control: ControlPart['control']; role: Role }>([
   ['item_reference', { control: 'item-reference', role: 'user' }],
@@ -102,9 +101,7 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
     return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, w) }]
   }
   if (part.control === 'configuration' && part.effort !== undefined) return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
-  const replaces = part.control === 'compaction' || part.control === 'item-reference'
-  if (replaces && options.onUnresolvable !== 'note' && w.target === 'input')
-    throw new TranslationError({ code: 'inexpressible', protocol, path: part.at ?? '' }, 'this stands for history that only another provider can read')
-  report.add(replaces ? 'state.unresolvable' : 'part.unsupported', part.at)
+  if (part.control === 'compaction' || part.control === 'item-reference') unresolvable(part.at, undefined, w)
+  else report.add('part.unsupported', part.at)
   return []
 }

@@ -1,6 +1,5 @@
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
-import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { encodeEffort } from '../../kit/effort.ts'
 import { hashHex } from '../../kit/ids.ts'
@@ -8,7 +7,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { type OwnForm, ownForm, protocol, spelling, wireOf, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
 import { tiers } from './vocabulary.ts'
-import type { ResponsesReport, Writing } from './writing.ts'
+import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
 
 export const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
@@ -142,7 +141,7 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
   report.rest(cacheRest, '', 'cache.')
   if (!own) report.rest({ diagnostics }, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
-  if (contentRef !== undefined) unresolvable('cache.contentRef', w)
+  if (contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', w)
   const cacheTtl = !own && (ttl === '5m' || ttl === '1h') ? undefined : ttl
   if (cacheTtl !== ttl) report.add('cache.ttl', '', 'cache.ttl')
   const { moderation, ...safetyRest } = safety ?? {}
@@ -193,8 +192,8 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
   const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } =
     state ?? {}
   report.rest(rest, '', 'state.')
-  if (thread !== undefined) unresolvable('state.thread', w)
-  if (continuationToken !== undefined) unresolvable('state.continuationToken', w)
+  if (thread !== undefined) unresolvable(undefined, 'state.thread', w)
+  if (continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', w)
   const readable = own || contextManagement === undefined || Array.isArray(contextManagement)
   if (!readable) report.rest({ contextManagement }, '', 'state.')
   if (store === undefined && !own) report.add('store.default', '/store')
@@ -232,13 +231,4 @@ function encodeInclude(
     w.report.add('reasoning.include-encrypted', '/include')
   }
   return wanted.size > 0 ? [...wanted] : undefined
-}
-
-function unresolvable(field: string, { report, options, target }: Writing): void {
-  if (options.onUnresolvable !== 'note' && target === 'input')
-    throw new TranslationError(
-      { code: 'inexpressible', protocol, path: `/${options.fieldNames?.[field] ?? field.replaceAll('.', '/')}` },
-      'only another provider can resolve this reference',
-    )
-  report.add('state.unresolvable', '', field)
 }

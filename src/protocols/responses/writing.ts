@@ -49,3 +49,8 @@ export function startWriting(target: Writing['target'], own: boolean, options: O
     tools: {},
   }
 }
+
+/** Notes or refuses what only another provider can look up; within an answer nothing is refused. */
+export function unresolvable(at: string | undefined, field: string | undefined, { report, options, target }: Writing): void {
+  report.unresolvable(at, field, target === 'input' ? options : { onUnresolvable: 'note' })
+}

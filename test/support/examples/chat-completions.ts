@@ -162,7 +162,6 @@ export const examples: Record<string, Example> = {
   'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), { fastIsSpeed: true }),
   'tier.nearest': blocksReply(blocks.reply([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
   'tier.unsupported': fromBlocks(blocks.request({ service_tier: 'fancy' })),
-  'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
   'message.ids': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'message.role': itemsReply(items.reply([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),

@@ -68,7 +68,6 @@ export const examples: Record<string, Example> = {
   'search-result.as-text': fromBlocks(
     blocks.says({ role: 'user', content: [{ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'a' }] }] }),
   ),
-  'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.placeholder-signature': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: 'gemini-3-pro' }),

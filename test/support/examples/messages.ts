@@ -51,7 +51,6 @@ export const examples: Record<string, Example> = {
   'media.filename-as-title': fromChat(
     chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }] }),
   ),
-  'state.unresolvable': fromItems(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
   'citation.span': chatReply(chat.reply({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
     'citation.no-proof',

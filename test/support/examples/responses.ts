@@ -131,7 +131,6 @@ export const examples: Record<string, Example> = {
     { serverToolHistory: 'text' },
     stateless,
   ),
-  'state.unresolvable': fromBlocks(blocks.request({ thread: { id: 't1' } }), { onUnresolvable: 'note' }, stateless),
   'file.foreign-id': fromBlocks(says(text, { type: 'image', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }, stateless),
   'media.unsupported': fromChat(chatSays(user, { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }] })),
   'media.mime': fromBlocks(says({ type: 'document', source: { type: 'base64', data: 'JVBERi0=' } }), {}, stateless),
