@@ -1,3 +1,5 @@
+import type { CanonicalError } from '../canonical/error.ts'
+
 /** The value of a header, whatever the case of its name. `name` is in lower case. */
 export function headerOf(headers: Record<string, string> | undefined, name: string): string | undefined {
   for (const [key, value] of Object.entries(headers ?? {})) if (key === name || key.toLowerCase() === name) return String(value)
@@ -15,4 +17,15 @@ export function retryHint(headers: Record<string, string> | undefined, now: numb
   if (amount.test(rough)) return Math.round(Number(rough) * 1000)
   const date = Date.parse(rough)
   return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
+}
+
+/** The headers that go with the body of an error; `requestId`: under which name its id stands there. */
+export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = {}
+  if (error.requestId !== undefined) headers[requestId] = error.requestId
+  const ms = error.retryAfterMs
+  if (ms === undefined) return headers
+  headers['retry-after'] = String(Math.ceil(ms / 1000))
+  if (ms % 1000 !== 0) headers['retry-after-ms'] = String(ms)
+  return headers
 }

@@ -476,7 +476,7 @@ export const mutants: Mutant[] = [
     find: "if (kind === 'overloaded') return 529",
     replace: "if (kind === 'overloaded') return 503",
   },
-  { fault: 'the time to wait is not told', room: messages, find: "headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))", replace: '' },
+  { fault: 'the time to wait is not told', room: 'kit', find: "headers['retry-after'] = String(Math.ceil(ms / 1000))", replace: '' },
   {
     fault: 'a full context is an unnamed bad request',
     room: messages,
@@ -556,9 +556,9 @@ export const mutants: Mutant[] = [
   },
   {
     fault: 'half a second to wait is none',
-    room: chat,
-    find: "headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))",
-    replace: "headers['retry-after'] = String(Math.floor(retryAfterMs / 1000))",
+    room: 'kit',
+    find: "headers['retry-after'] = String(Math.ceil(ms / 1000))",
+    replace: "headers['retry-after'] = String(Math.floor(ms / 1000))",
   },
   { fault: 'an overloaded server keeps a status that no client knows', room: chat, find: 'if (status === 529) return 503', replace: '' },
   {

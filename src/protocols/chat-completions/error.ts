@@ -3,8 +3,8 @@ import { defined } from '../../kit/defined.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { headerOf, retryHint } from '../../kit/retry-hint.ts'
-import type { Decoded, Encoded, Headers, WireError } from '../../protocol.ts'
+import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
+import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { protocolName, same } from './own.ts'
@@ -136,19 +136,13 @@ export function isErrorBody(body: unknown): body is JsonObject {
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
 export function encodeError(value: CanonicalError, options: Options = {}): Encoded<WireError> {
   const report = createChatReport(options.fieldNames)
-  const { status: told, requestId, retryAfterMs } = value
-  const status = encodeStatus(value, report)
-  const headers: Headers = { 'content-type': 'application/json' }
-  if (requestId !== undefined) headers['x-request-id'] = requestId
-  if (retryAfterMs !== undefined) {
-    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
-    if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
-  }
-  if (told !== status && told >= 400) report.add('error.status', '', 'status')
+  const status = statusOf(value)
+  const headers = { 'content-type': 'application/json', ...errorHeaders(value, 'x-request-id') }
+  if (value.status !== status && value.status >= 400) report.add('error.status', '', 'status')
   return { wire: { status, headers, body: encodeErrorBody(value, report, options) }, notes: report.notes }
 }
 
-function encodeStatus({ status, kind }: CanonicalError, _report: ChatReport): number {
+function statusOf({ status, kind }: CanonicalError): number {
   // Says «overloaded» in one protocol only; clients of others may not know that it can be tried again.
   if (status === 529) return 503
   return status >= 400 && status <= 599 ? status : errorWords[kind].status

@@ -4,7 +4,7 @@ import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
-import { headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -189,19 +189,12 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
 export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
   const report = createReport(protocol, responsesNotes, options.fieldNames)
-  const { requestId, retryAfterMs, raw } = value
   const own = value.protocol === protocol
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
   noteError(value, report)
-  const headers: Record<string, string> = {}
-  if (requestId !== undefined) headers['x-request-id'] = requestId
-  if (retryAfterMs !== undefined) {
-    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
-    headers['retry-after-ms'] = String(Math.ceil(retryAfterMs))
-  }
-  const body = own && raw !== undefined ? raw : { error: errorObject(value) }
-  return { wire: { status, headers, body }, notes: report.notes }
+  const body = own && value.raw !== undefined ? value.raw : { error: errorObject(value) }
+  return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
 }
 
 /** What `{message, type, param, code}` does not hold of an error. */
