@@ -40,46 +40,52 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
 
 /** A part → its head and the deltas that make it whole again. */
 export function takeApart(part: Part): { head: Part; deltas: Delta[] } {
-  const deltas: Delta[] = []
   switch (part.type) {
     case 'text': {
-      const { text, citations, logprobs, signature, ...rest } = part
-      for (const citation of citations ?? []) deltas.push({ kind: 'citation', citation })
-      if (text) deltas.push({ kind: 'text', text })
-      if (logprobs) deltas.push({ kind: 'logprobs', logprobs })
-      if (signature) deltas.push({ kind: 'signature', signature })
-      return { head: { ...rest, text: '' }, deltas }
+      const { citations: _c, logprobs: _l, signature: _s, ...rest } = part
+      return { head: { ...rest, text: '' }, deltas: deltasOf(part) }
     }
     case 'refusal': {
-      const { text, logprobs, signature, ...rest } = part
-      if (text) deltas.push({ kind: 'text', text })
-      if (logprobs) deltas.push({ kind: 'logprobs', logprobs })
-      if (signature) deltas.push({ kind: 'signature', signature })
-      return { head: { ...rest, text: '' }, deltas }
+      const { logprobs: _l, signature: _s, ...rest } = part
+      return { head: { ...rest, text: '' }, deltas: deltasOf(part) }
     }
     case 'reasoning': {
-      const { segments, signature, ...rest } = part
-      segments.forEach(({ kind, text }, segment) => {
-        deltas.push({ kind: 'reasoning', segment, of: kind, text })
-      })
-      if (signature) deltas.push({ kind: 'signature', signature })
-      return { head: { ...rest, segments: [] }, deltas }
+      const { signature: _, ...rest } = part
+      return { head: { ...rest, segments: [] }, deltas: deltasOf(part) }
     }
-    case 'tool-call': {
-      const { input, ...rest } = part
-      if (input) deltas.push({ kind: 'input', text: input })
-      return { head: { ...rest, input: '' }, deltas }
-    }
+    case 'tool-call':
+      return { head: { ...part, input: '' }, deltas: deltasOf(part) }
     case 'media':
     case 'tool-result':
     case 'server-tool':
     case 'search-result':
     case 'control':
     case 'opaque':
-      return { head: part, deltas }
+      return { head: part, deltas: [] }
     default:
       return part satisfies never
   }
+}
+
+/** What a part holds, as the deltas that would have told it: heads may hold some of it already. The proof of a call is no delta. */
+export function deltasOf(part: Part): Delta[] {
+  const deltas: Delta[] = []
+  if (part.type === 'text') for (const citation of part.citations ?? []) deltas.push({ kind: 'citation', citation })
+  if (part.type === 'text' || part.type === 'refusal') {
+    if (part.text) deltas.push({ kind: 'text', text: part.text })
+    if (part.logprobs) deltas.push({ kind: 'logprobs', logprobs: part.logprobs })
+  } else if (part.type === 'reasoning')
+    part.segments.forEach(({ kind, text }, segment) => {
+      deltas.push({ kind: 'reasoning', segment, of: kind, text })
+    })
+  else if (part.type === 'tool-call') {
+    if (part.input) deltas.push({ kind: 'input', text: part.input })
+  } else if (part.type === 'media') {
+    if (part.source.type === 'base64' && part.source.data) deltas.push({ kind: 'media', base64: part.source.data })
+    if (part.transcript) deltas.push({ kind: 'text', text: part.transcript })
+  }
+  if (part.signature && part.type !== 'tool-call') deltas.push({ kind: 'signature', signature: part.signature })
+  return deltas
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { CanonicalEvent, Delta, PartEnd, PartStart } from '../../canonical/event.ts'
+import type { CanonicalEvent, PartEnd, PartStart } from '../../canonical/event.ts'
+import { deltasOf } from '../../canonical/explode.ts'
 import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
@@ -169,29 +170,7 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
     settle(state, choice, { kind: out.kind, emit })
   }
   // What the head holds already is the first of its deltas.
-  const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
-  switch (head.type) {
-    case 'text':
-    case 'refusal':
-      if (head.text) event({ kind: 'text', text: head.text })
-      if (head.type === 'text') for (const citation of head.citations ?? []) event({ kind: 'citation', citation })
-      if (head.logprobs) event({ kind: 'logprobs', logprobs: head.logprobs })
-      break
-    case 'reasoning':
-      head.segments.forEach(({ kind, text }, segment) => {
-        event({ kind: 'reasoning', segment, of: kind, text })
-      })
-      break
-    case 'tool-call':
-      if (head.input) event({ kind: 'input', text: head.input })
-      break
-    case 'media':
-      if (head.source.type === 'base64' && head.source.data) event({ kind: 'media', base64: head.source.data })
-      if (head.transcript) event({ kind: 'text', text: head.transcript })
-      break
-    default:
-  }
-  if (head.signature && head.type !== 'tool-call') event({ kind: 'signature', signature: head.signature })
+  for (const delta of deltasOf(head)) addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
 }
 
 /** What is remembered of a part; `none`, with a note: it has no place here. */

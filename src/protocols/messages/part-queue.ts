@@ -1,4 +1,5 @@
 import type { Delta, Proof } from '../../canonical/event.ts'
+import { deltasOf } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
 import { startJson } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
@@ -26,9 +27,10 @@ export function startPart(state: EncoderState, key: string, head: Part, emit: Em
     progress: startJson(),
     ended: false,
     closed: false,
+    ...(head.signature && { signature: head.signature }),
   }
   if (head.type === 'tool-call') state.seen.calls = true
-  const first = firstDeltas(head)
+  const first = deltasOf(head)
   if (state.open && isCall(state.open) && isComplete(state.open)) {
     closeOpen(state, emit)
     promote(state, emit)
@@ -56,18 +58,6 @@ function kindOf(head: Part): BlockKind {
     default:
       return 'whole'
   }
-}
-
-/** What a head already holds, as if it had been streamed. */
-function firstDeltas(head: Part): Delta[] {
-  const deltas: Delta[] = []
-  if (head.signature) deltas.push({ kind: 'signature', signature: head.signature })
-  if (head.type === 'text') for (const citation of head.citations ?? []) deltas.push({ kind: 'citation', citation })
-  if ((head.type === 'text' || head.type === 'refusal') && head.text) deltas.push({ kind: 'text', text: head.text })
-  if (head.type === 'media' && head.transcript) deltas.push({ kind: 'text', text: head.transcript })
-  if (head.type === 'reasoning') for (const [segment, { kind, text }] of head.segments.entries()) deltas.push({ kind: 'reasoning', segment, of: kind, text })
-  if (head.type === 'tool-call' && head.input) deltas.push({ kind: 'input', text: head.input })
-  return deltas
 }
 
 export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: Emitting): void {
