@@ -28,6 +28,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
+  const request = check(name, GeminiRequest, spelling.wire, path => place(at + path))
   // The usual keys stand last, where V8 begins to look for them.
   const {
     model,
@@ -43,7 +44,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     systemInstruction,
     contents,
     ...unknown
-  } = check(name, GeminiRequest, spelling.wire, path => place(at + path))
+  } = request
   const names: FieldNames = at ? { '': at } : {}
   const reading: Reading = { report, root: at, place, names, callId: place => `call_${place}`, speaks: undefined, answered: undefined }
   const called = options.path === undefined ? undefined : match(options.path)
@@ -74,19 +75,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
         ...under('toolConfig', chosen?.fields),
       },
       {
-        ...nulls({
-          model,
-          systemInstruction,
-          tools,
-          toolConfig,
-          safetySettings,
-          generationConfig,
-          cachedContent,
-          serviceTier,
-          store,
-          labels,
-          continuationToken,
-        }),
+        ...asInside(nulls(request)),
         ...emptied({ cachedContent, serviceTier, continuationToken, model }),
         ...(safetySettings?.length === 0 && { safetySettings }),
         ...(config && { generationConfig: config.nothing }),
@@ -169,26 +158,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
       ...(responseLogprobs == null && logprobs != null && { logprobs }),
     },
     nothing: {
-      ...nulls({
-        temperature,
-        topP,
-        topK,
-        candidateCount,
-        maxOutputTokens,
-        stopSequences,
-        presencePenalty,
-        frequencyPenalty,
-        seed,
-        responseLogprobs,
-        logprobs,
-        responseMimeType,
-        responseSchema,
-        responseJsonSchema,
-        _responseJsonSchema,
-        responseFormat,
-        responseModalities,
-        thinkingConfig,
-      }),
+      ...nulls(config),
       ...(stopSequences?.length === 0 && { stopSequences }),
       ...(responseModalities?.length === 0 && { responseModalities }),
       ...(thinking && { thinkingConfig: thinking.nothing }),

@@ -35,6 +35,7 @@ import { malformed, type Options, startWriting } from './writing.ts'
 /** @throws TranslationError `malformed` when the body is no messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createReport(name, notes)
+  const body = check(name, MessagesRequest, wire)
   // The usual keys stand last, where V8 begins to look for them.
   const {
     top_p,
@@ -60,30 +61,10 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     messages,
     model,
     ...unknown
-  } = check(name, MessagesRequest, wire)
+  } = body
   if (options.requireMaxTokens && max_tokens == null) throw malformed('/max_tokens', 'a request says how many tokens it wants')
   const fields: JsonObject = { ...unknown }
-  const nothing: JsonObject = nulls({
-    max_tokens,
-    system,
-    temperature,
-    top_p,
-    top_k,
-    stop_sequences,
-    stream,
-    thinking,
-    output_config,
-    output_format,
-    tools,
-    tool_choice,
-    metadata,
-    service_tier,
-    speed,
-    container,
-    diagnostics,
-    context_management,
-    thread,
-  })
+  const nothing = nulls(body)
   const under = (key: string, rest: JsonObject, spelled: JsonObject) => {
     nothing[key] = spelled
     if (Object.keys(rest).length > 0) fields[key] = rest
