@@ -122,10 +122,10 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const inside = content.filter(({ type }) => type === 'media' || type === 'opaque')
-  const told = content.filter(part => part.type !== 'media' && part.type !== 'opaque' && !isInner(part, report))
+  const inside = content.filter(part => !hasText(part))
+  const told = content.filter(part => hasText(part) && !isInner(part, report))
   const written = write(told)
-  // What a search result holds may be media, too.
+  // What a search result or a document of parts holds may be media, too.
   const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
   const form = ownForm(part)
   const kept = splitBeside(ownKeys(part))
@@ -146,6 +146,11 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
   return { ...kept.beside, functionResponse, ...sign(part, writing) }
+}
+
+/** What stands beside the text of a result holds data alone. */
+function hasText(part: Part): boolean {
+  return part.type === 'media' ? part.source.type === 'parts' || part.source.type === 'reference' : part.type !== 'opaque'
 }
 
 /** The object that a result is here: as it came while it still says the same, else its text under one key. */

@@ -17,6 +17,7 @@ const user = (...parts: Body[]) => ({ role: 'user', parts })
 const model = (...parts: Body[]) => ({ role: 'model', parts })
 const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
 const result = (name: string, said: string, id?: string) => ({ functionResponse: { name, response: { output: said }, ...(id && { id }) } })
+const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QQ==' } }
 
 describe('the same body is written back', () => {
   test.each<[what: string, body: Body]>([
@@ -227,7 +228,6 @@ describe('what is written for another protocol', () => {
   })
 
   test('what a result holds stands under its word: the answer or the error, and its pictures beside it', () => {
-    const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QQ==' } }
     const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
     const body = {
       model: 'gemini-2.5-pro',
@@ -285,6 +285,23 @@ describe('what is written for another protocol', () => {
     const parts = [{ inlineData: { mimeType: 'application/pdf', data: 'QQ==' } }]
     expect(body).toMatchObject({ contents: [{}, user({ functionResponse: { response: { output: 't (s)' }, parts } })] })
     expect(notes.map(({ path }) => path)).toContain('/contents/1/parts/0/functionResponse/parts/0/inlineData/mimeType')
+  })
+
+  test('a document of parts that a tool found gives its words to the text of the result, and its pictures beside it', () => {
+    const source = { type: 'content', content: [{ type: 'text', text: 'two' }, picture] }
+    const found = [
+      { type: 'text', text: 'one' },
+      { type: 'document', source },
+      { type: 'text', text: 'three' },
+    ]
+    const messages = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: found }] },
+    ]
+    const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
+    const parts = [{ inlineData: { mimeType: 'image/png', data: 'QQ==' } }]
+    expect(body).toMatchObject({ contents: [{}, user({ functionResponse: { response: { output: ['one', 'two', 'three'] }, parts } })] })
+    expect(notes.map(({ path, code }) => `${path} ${code}`)).toEqual(['/messages/1/content/0/content/1 media.flattened'])
   })
 
   test.each([
