@@ -227,6 +227,8 @@ export type Citation = {
   end?: number
   fileId?: string
   filename?: string
+  /** Where a file stands that a tool of the provider made. */
+  container?: string
   index?: number
   /** A place inside the cited source. */
   source?: { unit: 'char' | 'page' | 'block'; document: number; start: number; end: number }

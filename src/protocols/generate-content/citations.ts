@@ -190,7 +190,7 @@ export function encodeGrounding(
   return supports.length > 0 ? { ...(chunks.length > 0 && { groundingChunks: chunks }), groundingSupports: supports } : undefined
 }
 
-function encodeSource({ kind, url, title, fileId, filename, citedText, encrypted, index, source, protocol, raw }: Citation): {
+function encodeSource({ kind, url, title, fileId, filename, container, citedText, encrypted, index, source, protocol, raw }: Citation): {
   source?: JsonObject
   loss: Loss
 } {
@@ -200,7 +200,7 @@ function encodeSource({ kind, url, title, fileId, filename, citedText, encrypted
   if (kind === 'file' && (fileId ?? filename) !== undefined)
     return {
       source: { retrievedContext: defined({ uri: fileId, title: filename ?? title, text: citedText }) },
-      loss: index !== undefined || source !== undefined ? 'some' : 'none',
+      loss: index !== undefined || container !== undefined || source !== undefined ? 'some' : 'none',
     }
   return { loss: 'all' }
 }

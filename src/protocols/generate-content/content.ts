@@ -111,7 +111,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'control':
       if (part.protocol === name && isObject(part.raw)) return [part.raw]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
-      else if (!(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       return []
     case 'opaque':
       return encodeOpaque(part, writing)

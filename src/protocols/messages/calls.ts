@@ -21,6 +21,8 @@ export function decodeCall(
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeCache(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
+  // Code that the provider runs; that it is of this provider, the form tells.
+  const other = direct ? undefined : (caller ?? undefined)
   const spelled = input === undefined ? 'absent' : input === null ? 'null' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {
     type: 'tool-call',
@@ -29,13 +31,13 @@ export function decodeCall(
     name: called,
     kind: 'function',
     input: input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
-    ...defined({ caller: direct ? undefined : (caller ?? undefined), toolset: toolset_name ?? undefined }),
+    ...defined({ caller: other, toolset: toolset_name ?? undefined }),
     ...cache.known,
     at,
     ...keep(
       { ...fields, ...unknownOf(direct), ...cache.fields },
       { ...nulls({ caller, toolset_name }), ...(direct && { caller: { type: 'direct' } }), ...cache.nothing },
-      { ...(spelled && { input: spelled }) },
+      { ...(spelled && { input: spelled }), ...(other !== undefined && { caller: 'own' }) },
     ),
   }
 }

@@ -188,7 +188,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'control':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
-      else if (!(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':

@@ -115,8 +115,8 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   if (named === undefined && !native) report.add('response.model', '/model')
   const hasUsage = usage !== undefined || !native
   const wire: JsonObject = {
-    ...ownKeys(response),
     ...(!native && { container: null, diagnostics: null }),
+    ...ownKeys(response),
     ...defined({
       id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
       type: spelled(form?.['type'], 'message'),

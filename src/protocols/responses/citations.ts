@@ -1,10 +1,29 @@
 import type { Citation, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, leastLogprob } from '../../kit/logprobs.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { keep, ownFields, protocol } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
+
+/** What is read of an annotation, by its type. */
+const modelled = new Map<unknown, ReadonlySet<string>>([
+  ['url_citation', new Set(['type', 'url', 'title', 'start_index', 'end_index'])],
+  ['file_citation', new Set(['type', 'file_id', 'filename', 'index'])],
+  ['container_file_citation', new Set(['type', 'container_id', 'file_id', 'filename', 'start_index', 'end_index'])],
+  ['file_path', new Set(['type', 'file_id', 'index'])],
+])
+
+/** What of annotations has no canonical place, as the field that they stand in. */
+export function unreadOf(annotations: readonly JsonObject[] | null | undefined): { annotations?: JsonObject[] } {
+  const unread = flatMap(annotations ?? [], wire => {
+    const known = modelled.get(wire['type'])
+    const left = known ? Object.entries(wire).filter(([key]) => !known.has(key)) : []
+    return left.length > 0 ? [Object.fromEntries(left)] : []
+  })
+  return unread.length > 0 ? { annotations: unread } : {}
+}
 
 /** An annotation of a text; offsets count characters of the text it stands on. */
 export function decodeCitation(raw: unknown): Citation {
@@ -12,7 +31,7 @@ export function decodeCitation(raw: unknown): Citation {
   const asText = (key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
   const asNumber = (key: string) => (typeof wire[key] === 'number' ? wire[key] : undefined)
   const span = { start: asNumber('start_index'), end: asNumber('end_index') }
-  const file = { fileId: asText('file_id'), filename: asText('filename'), index: asNumber('index') }
+  const file = { fileId: asText('file_id'), filename: asText('filename'), container: asText('container_id'), index: asNumber('index') }
   switch (wire['type']) {
     case 'url_citation':
       return { kind: 'url', ...defined({ url: asText('url'), title: asText('title'), ...span }), protocol, raw }

@@ -5,7 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
-import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob } from './citations.ts'
+import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
 import { keep, keepSpelling, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -52,7 +52,7 @@ function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['
     ...(annotations?.length && { citations: annotations.map(decodeCitation) }),
     ...(logprobs?.length && { logprobs: decodeLogprobs(logprobs, `${at}/logprobs`) }),
     at,
-    ...keep(rest, form),
+    ...keep({ ...rest, ...unreadOf(annotations) }, form),
   }
 }
 

@@ -8,6 +8,7 @@ import type { Part } from '../../../src/canonical/message.ts'
 import { TranslationError } from '../../../src/errors.ts'
 import { unwrapSignature, wrapSignature } from '../../../src/kit/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { collectStream, explodeResponse } from '../../../src/translate/whole.ts'
 import { checkWire, decodeStream, encodeStream } from './run.ts'
 
 /** What the vendor's own client makes of these frames. */
@@ -687,4 +688,35 @@ test('a whole reply, streamed and read again, is the same reply', () => {
   const bare = (parts: Part[] | undefined) => parts?.map(({ at: _, ext: __, ...part }) => part)
   expect(bare(response.candidates[0]?.messages[0]?.parts)).toEqual(bare(value.candidates[0]?.messages[0]?.parts))
   expect(response.usage).toMatchObject({ input: 1, output: 2 })
+})
+
+describe('a stream and a whole reply say the same of what this protocol alone has', () => {
+  const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
+  const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' }
+  const diagnostics = { cache_miss_reason: { type: 'model_changed', cache_missed_input_tokens: 4 } }
+  const use = { type: 'tool_use', id: 't', name: 'find', input: { a: 1 }, caller }
+  const usage = { input_tokens: 5, output_tokens: 6 }
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_sequence: null, stop_details: null, diagnostics, usage }
+  const whole = { ...message, container, content: [use], stop_reason: 'tool_use' }
+  const told = { diagnostics, container, content: [use] }
+
+  test('where the stream is folded', async () => {
+    const stream = [
+      { type: 'message_start', message: { ...message, container: null, content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: { ...use, input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null, stop_details: null, container }, usage },
+      { type: 'message_stop' },
+    ]
+    const { body, notes } = await collectStream(stream.map(messages.frames.write), messages, {})
+    expect(body).toMatchObject(told)
+    expect(notes).toEqual([])
+  })
+
+  test('where the reply is told as a stream', async () => {
+    const { body, notes } = await collectStream([explodeResponse(whole, messages, { strict: true })], messages, {})
+    expect(body).toMatchObject(told)
+    expect(notes).toEqual([])
+  })
 })

@@ -99,6 +99,7 @@ describe('what a request loses on its way is told where it stood', () => {
 
 describe('what an answer loses on its way is told where it stood', () => {
   const call = { type: 'function_call', call_id: 'c', name: 'find', arguments: '{}' }
+  const cited = (annotation: object) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', annotations: [annotation] }] })
   test.each<Case>([
     ['the id of reasoning that says nothing', 'messages', { output: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'message.envelope /output/0/id'],
     [
@@ -154,6 +155,26 @@ describe('what an answer loses on its way is told where it stood', () => {
       'chat-completions',
       { output: [{ type: 'message', role: 'assistant', content: [{ type: 'input_audio', input_audio: { data: 'QQ==', format: 'odd' } }] }] },
       'audio.type /output/0/content/0/input_audio/format',
+    ],
+    ...(['chat-completions', 'messages', 'generate-content'] as const).flatMap<Case>(to => [
+      [
+        `tools that are there from here on, toward ${to}`,
+        to,
+        { output: [{ type: 'additional_tools', id: 'at_1', role: 'developer', tools: [tool] }] },
+        'part.unsupported /output/0',
+      ],
+      [
+        `what nobody knows of an annotation, toward ${to}`,
+        to,
+        { output: [cited({ type: 'url_citation', url: 'https://example.org', title: 't', start_index: 0, end_index: 1, odd: 1 })] },
+        'field.unknown /output/0/content/0/annotations',
+      ],
+    ]),
+    [
+      'the container of a cited file',
+      'generate-content',
+      { output: [cited({ type: 'container_file_citation', container_id: 'cntr_1', file_id: 'f', filename: 'a.txt', start_index: 0, end_index: 1 })] },
+      'citation.approximated /output/0/content/0/annotations',
     ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateResponse({ id: 'resp_1', model: 'm', status: 'completed', output: [], ...body }, options(to))
