@@ -234,7 +234,6 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const contents = messages.map(message => encodeMessage(message, writing))
   const parts = flatMap(contents, content => content.parts)
   const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
-  const odds = [...(logprobs ?? []), ...flatMap(texts, part => part.logprobs ?? [])]
   const hasCalls = messages.some(message => message.parts.some(isCalled))
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
   if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
@@ -249,7 +248,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
       : { content: { ...content?.around, role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] } }),
     ...ending,
     ...defined({
-      logprobsResult: writeLogprobs(odds, form?.['logprobs'], at, report),
+      logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], form?.['logprobs'], report),
       groundingMetadata: writeGrounding(texts, form?.['grounding'], report),
     }),
   }
@@ -311,12 +310,16 @@ function replyToolName(called: string, namespace: string | undefined, at: string
   return `${namespace}__${called}`
 }
 
+/** Tokens, and the node that they are of. */
+type Odds = { logprobs?: TokenLogprob[] | undefined; at?: string | undefined }
+
 /** As it came, where it came from this protocol and still says the same. */
-export function writeLogprobs(tokens: readonly TokenLogprob[], came: unknown, at: string | undefined, report: GeminiReport): JsonObject | undefined {
+export function writeLogprobs(odds: readonly Odds[], came: unknown, report: GeminiReport): JsonObject | undefined {
+  const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
   if (isObject(came) && same(decodeLogprobs(came).tokens, tokens)) return came
   if (tokens.length === 0) return undefined
   noteTokens(tokens, name, report)
-  if (hasOwnBytes(tokens)) report.add('logprobs.bytes', at, 'logprobs')
+  for (const { logprobs, at } of odds) if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
   return encodeLogprobs(tokens)
 }
 

@@ -154,13 +154,13 @@ function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, g
   const node = ext ? { ext } : {}
   const { grounding: came, logprobs } = ownForm(node) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
-  const tokens = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts.flatMap(text => text.logprobs ?? []) : []
+  const odds = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts : []
   return {
     ...withoutLeft(ownKeys(node)),
     index: candidate,
     content: { role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,
-    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(tokens, logprobs, at, log) }),
+    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(odds, logprobs, log) }),
     ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, log),
   }
 }

@@ -171,6 +171,12 @@ describe('what an answer loses on its way is told where it stood', () => {
       ],
     ]),
     [
+      'bytes of a token that its text has not',
+      'generate-content',
+      { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1, bytes: [1] }] }] }] },
+      'logprobs.bytes /output/0/content/0/logprobs',
+    ],
+    [
       'the container of a cited file',
       'generate-content',
       { output: [cited({ type: 'container_file_citation', container_id: 'cntr_1', file_id: 'f', filename: 'a.txt', start_index: 0, end_index: 1 })] },
