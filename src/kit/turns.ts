@@ -1,6 +1,11 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../canonical/message.ts'
 import { flatMap } from './flat-map.ts'
 
+/** Instructions are text: what else stands there nobody but its own server can follow. */
+export function isInstruction({ type }: Part): boolean {
+  return type === 'text' || type === 'control' || type === 'opaque'
+}
+
 /** The ids of all calls in a conversation. */
 export function callIds(messages: readonly Message[]): Set<string> {
   const ids = new Set<string>()

@@ -4,6 +4,7 @@ import { splitId } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
+import { isInstruction } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
 import { encodeCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
@@ -132,11 +133,18 @@ function encodeHistory({ parts, name, at, ext }: Message, inLoop: boolean, writi
 function encodePlain(message: Message, writing: Writing): JsonObject | undefined {
   const { role, parts, name, ext, origin } = message
   noteEnvelope(message, writing.report)
-  const blocks = encodeParts(parts, writing)
+  const told = role === 'user' ? parts : parts.filter(part => isTold(part, writing))
+  const blocks = encodeParts(told, writing)
   // Everything in it was left out, with notes: an empty message would be refused.
   if (blocks.length === 0 && !own(ext)) return undefined
   const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role
   return spell({ role: shown, content: spellContent(blocks, formOf(ext)['content']), name }, ext)
+}
+
+function isTold(part: Part, { report }: Writing): boolean {
+  if (own(part.ext) || isInstruction(part)) return true
+  report.leave('system.not-text', part)
+  return false
 }
 
 /** Text alone is a string, unless it came as an array. */

@@ -15,6 +15,7 @@ export const notes = {
     reason: 'tools have no namespace here; it became part of the name, and answers get it back',
     source: '2.4',
   },
+  'system.not-text': { kind: 'dropped', reason: 'instructions hold text only', source: '2.1' },
   'tool.added-late': { kind: 'approximated', reason: 'a tool added in mid-conversation stands in the list of all tools', source: '2.1' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text is told as a function with one string', source: '2.4' },
   'tools.two-lists': { kind: 'approximated', reason: 'tools stand in two lists, an older and a newer one; they are read as one', source: '13.12' },

@@ -1,6 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isInstruction } from '../../kit/turns.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
@@ -235,11 +236,10 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
   return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
 }
 
-/** Instructions are text: what else stands there nobody but its own server can follow. */
 function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiPart[] {
   const told = flatMap(messages, ({ parts }) =>
     parts.filter(part => {
-      if (part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
+      if (isInstruction(part)) return true
       writing.report.leave('system.not-text', part)
       return false
     }),

@@ -1,6 +1,7 @@
 import type { ControlPart, Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isInstruction } from '../../kit/turns.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
@@ -120,15 +121,15 @@ function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string
 function encodeSystem(leading: readonly Message[], native: boolean, writing: RequestWriting): MessagesRawBlock[] {
   return flatMap(leading, message =>
     encodeParts(
-      message.parts.filter(part => isInstruction(part, native, writing.report)),
+      message.parts.filter(part => isTold(part, native, writing.report)),
       { ...writing, place: 'system' },
       'system',
     ),
   )
 }
 
-function isInstruction(part: Part, native: boolean, report: MessagesReport): boolean {
-  if (native || part.type === 'text' || part.type === 'control' || part.type === 'opaque') return true
+function isTold(part: Part, native: boolean, report: MessagesReport): boolean {
+  if (native || isInstruction(part)) return true
   report.leave('system.not-text', part)
   return false
 }
@@ -229,7 +230,7 @@ function asTagged(block: MessagesRawBlock): MessagesRawBlock {
 }
 
 function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing, invented: ReadonlySet<Part>): MessagesRawBlock[] {
-  const known = role === 'system' ? parts.filter(part => isInstruction(part, false, writing.report)) : parts
+  const known = role === 'system' ? parts.filter(part => isTold(part, false, writing.report)) : parts
   const encode = (part: Part) => {
     const blocks = encodeWithCarrier(part, writing, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)

@@ -45,6 +45,22 @@ describe('what a request loses on its way is told where it stood', () => {
       { tools: [tool], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'find', odd: 1 }] } },
       'field.unknown /tool_choice/tools',
     ]),
+    ...(['system', 'developer'] as const).map<Case>(role => [
+      `a picture in what a ${role} says`,
+      'chat-completions',
+      {
+        input: [
+          {
+            role,
+            content: [
+              { type: 'input_text', text: 'a' },
+              { type: 'input_image', image_url: 'https://example.org/a.png' },
+            ],
+          },
+        ],
+      },
+      'system.not-text /input/0/content/1',
+    ]),
     ['what a function gives', 'messages', { tools: [{ ...tool, output_schema: {} }] }, 'field.unsupported /tools/0/output_schema'],
     ['the older name of a summary', 'messages', { reasoning: { generate_summary: 'auto' } }, 'reasoning.older-summary /reasoning/generate_summary'],
     [

@@ -35,6 +35,7 @@ export const examples: Record<string, Example> = {
   ),
   'tool.renamed': fromItems(items.request({ tools: [items.tool('my.tool')] })),
   'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
+  'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
   'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'freeform.wrapped': fromItems(items.request({ tools: [{ type: 'custom', name: 'sh' }] }), { ccCustomTools: 'wrap' }),
   'tools.two-lists': elsewhere.request('chat-completions')(chat.request({ tools: [chat.tool('look')], functions: [{ name: 'find', parameters }] })),
