@@ -16,12 +16,14 @@ export function check<S extends AnySchema>(protocol: string, schema: S, wire: un
 
 /**
  * What is wrong with a value. `rank`: the fault with the highest rank is told, and of equals the first. It grows with the depth;
- * above all stand a shape that says it is not for this value (`notMine`), and a key that no shape takes (`forbidden`).
+ * above all stand a shape that says it is not for this value (`notMine`), and a key that no shape takes (`forbidden`). Another
+ * word and a key that is missing may only say that another shape was meant (`elsewhere`).
  */
 type Fault = { path: readonly PropertyKey[]; message: string; rank: number }
 
 type DefOf<Type> = Extract<Def, { type: Type }>
 
+const elsewhere = -0.5
 const notMine = 1_000_000
 const forbidden = 2_000_000
 
@@ -46,11 +48,12 @@ function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
     case 'string':
     case 'boolean':
     case 'number':
+      return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`)
     case 'null':
     case 'undefined':
-      return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`)
+      return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`, elsewhere)
     case 'literal':
-      return schema.guard(value) ? undefined : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`)
+      return schema.guard(value) ? undefined : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`, elsewhere)
     case 'optional':
       return value === undefined ? undefined : faultIn(def.innerType, value)
     case 'nullable':
@@ -78,7 +81,15 @@ function faultInFields(def: DefOf<'record' | 'object'>, value: unknown): Fault |
   const fields = def.type === 'object' ? Object.entries(def.shape) : Object.keys(value).map(key => [key, def.valueType] as const)
   return fields
     .filter(([key, field]) => Object.hasOwn(value, key) || isDemanded(field))
-    .reduce<Fault | undefined>((worst, [key, field]) => higher(worst, at(key, faultIn(field, value[key]))), undefined)
+    .reduce<Fault | undefined>(
+      (worst, [key, field]) => higher(worst, at(key, Object.hasOwn(value, key) ? faultIn(field, value[key]) : missing(field))),
+      undefined,
+    )
+}
+
+function missing(field: AnySchema): Fault | undefined {
+  const inner = faultIn(field, undefined)
+  return inner && { ...inner, rank: elsewhere }
 }
 
 function faultInUnion({ options, discriminator }: DefOf<'union'>, value: unknown): Fault | undefined {

@@ -120,9 +120,9 @@ export class Report<Table extends NoteTable> {
     }
   }
 
-  /** Where the source has a field of its top level. */
-  placeOf(field: string): string {
-    return this.#pathOf(undefined, field)
+  /** Where the source has a field of a node; without `at`, of its top level. */
+  placeOf(field: string, at?: string): string {
+    return this.#pathOf(at, field)
   }
 
   /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */

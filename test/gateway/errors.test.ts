@@ -291,12 +291,30 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.text()).toContain('/messages/0/content')
   })
 
-  test('strict refuses what would be lost, with notes', async () => {
-    const seen = await upstream(sendJson(200, {}))
-    const ask = await start(one(seen.url, 'messages', { defaults: { strict: true } }))
-    const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 7 }))
+  test.each([
+    ['messages', { type: 'function', function: { name: 'f', parameters: { type: 'string' } } }, 'tools[0].function.parameters'],
+    ['responses', { type: 'custom', custom: 7 }, 'tools[0].custom'],
+  ] as const)('toward %s the place of a fault is still written as the client wrote it', async (served, tool, param) => {
+    const ask = await start(one('http://127.0.0.1:9', served))
+    const response = await ask(...asking('chat-completions', { tools: [tool] }))
     expect(response.status).toBe(400)
-    expect(response.headers.get('wireglot-notes')).toContain('/seed')
-    expect(seen.calls).toEqual([])
+    expect(await response.json()).toMatchObject({ error: { param } })
   })
+
+  test.each<[Protocol, Protocol, lost: object, path: string]>([
+    ['chat-completions', 'messages', { seed: 7 }, '/seed'],
+    ['responses', 'messages', { prompt_cache_key: 'k' }, '/prompt_cache_key'],
+    ['messages', 'responses', { top_k: 7 }, '/top_k'],
+    ['generate-content', 'messages', { generationConfig: { seed: 7 } }, '/generationConfig/seed'],
+  ])(
+    'strict refuses what would be lost of a request of %s toward %s, with notes and with a status that nobody tries again',
+    async (client, served, lost, path) => {
+      const seen = await upstream(sendJson(200, {}))
+      const ask = await start(one(seen.url, served, { defaults: { strict: true } }))
+      const response = await ask(...asking(client, { ...lost }))
+      expect(response.status).toBe(400)
+      expect(response.headers.get('wireglot-notes')).toContain(path)
+      expect(seen.calls).toEqual([])
+    },
+  )
 })

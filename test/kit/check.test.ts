@@ -38,6 +38,12 @@ describe('a wire value against its schema', () => {
     ['a body of another shape', 5, 'malformed '],
   ])('%s', (_, wire, expected) => expect(faultOf(wire)).toBe(expected))
 
+  test('of shapes that keys tell apart, the fault is told of the key that is there', () => {
+    const Part = s.object({ part: s.union([s.object({ text: s.string() }), s.object({ image: s.object({ url: s.string() }) })]) })
+    expect(() => check('p', Part, { part: { image: 7 } })).toThrow(expect.objectContaining({ path: '/part/image' }))
+    expect(() => check('p', Part, { part: {} })).toThrow(expect.objectContaining({ path: '/part/text' }))
+  })
+
   test('keys that every object inherits are plain keys', () => {
     const wire: unknown = JSON.parse('{"content":"a","constructor":1,"toString":2}')
     expect(check('p', Body, wire)).toEqual(wire)

@@ -33,6 +33,9 @@ const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[
   ['content_policy', 400, 'INVALID_ARGUMENT'],
 ]
 
+/** Kinds whose status stays what it is. Elsewhere what is not supported is a 400, which no client tries again; a 501 some do. */
+const ofManyStatuses: ReadonlySet<ErrorKind> = new Set(['invalid_request', 'internal', 'unsupported'])
+
 /** Words that are read and never written. */
 const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
   ['FAILED_PRECONDITION', 'invalid_request'],
@@ -161,7 +164,7 @@ function retryAfter(details: readonly JsonObject[]): number | undefined {
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === name) return status
   const row = byKind.get(kind)
-  const known = row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
+  const known = row && !ofManyStatuses.has(kind) ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
   return known > 599 ? 500 : known
 }
 

@@ -177,7 +177,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
     name: toolName(called, namespace, at, wrapped),
     ...defined({
       description,
-      input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, at),
+      input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, () => report.placeOf('parameters', at)),
       strict: strict === true || (own && strict === false) ? strict : undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: callers?.length === 0 && !own ? undefined : callers,
@@ -194,9 +194,9 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
 }
 
 /** @throws TranslationError `inexpressible` for arguments that are no object */
-function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, at: string | undefined): JsonObject {
+function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, place: () => string): JsonObject {
   if (!parameters) return { type: 'object', properties: {} }
   if (own || parameters['type'] === 'object') return parameters
   if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError({ code: 'inexpressible', protocol: name, path: `${at ?? ''}/parameters` }, 'arguments of a function are an object here')
+  throw new TranslationError({ code: 'inexpressible', protocol: name, path: place() }, 'arguments of a function are an object here')
 }
