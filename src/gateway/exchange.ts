@@ -20,7 +20,7 @@ import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
 import type { Candidate } from './upstream.ts'
-import { bounded, readWhole } from './upstream-body.ts'
+import { bounded, isBottomless, readWhole } from './upstream-body.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
 export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {
@@ -163,6 +163,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const bytes = await readWhole(opened)
   const seen = passes && bytes.length > brief ? seenOf(bytes, from, settings) : undefined
   if (seen) return seen
+  if (isBottomless(bytes)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
   const text = textOf(bytes)
   const value = parseJson(text)
   // Some providers put their errors into a list.

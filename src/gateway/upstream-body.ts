@@ -2,6 +2,7 @@ import type { Stopper } from '../transports/stopper.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import { join, textOf } from './bytes.ts'
 import { Refusal, refuse } from './error.ts'
+import { nesting } from './outline.ts'
 
 const maxErrorBytes = 64 * 1024
 const maxReplyBytes = 256 * 1024 * 1024
@@ -59,6 +60,12 @@ export function bounded(length: number): number {
   if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
   return length
 }
+
+/** In levels. No reply has as many, and far more of them are too many for whatever calls itself. */
+const deepest = 1_000
+
+/** Can nobody read what these bytes say, for it is nested without end? */
+export const isBottomless = (bytes: Uint8Array): boolean => bytes.length > deepest && nesting(bytes) > deepest
 
 /** The beginning of an error body, which is all that matters of it. */
 export async function readSome(body: TransportAnswer['body']): Promise<string> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, requests, sendJson, until, upstream } from './support.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, replies, requests, sendJson, until, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -203,6 +204,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(paths.responses, post(requests.responses))).status).toBe(status)
     expect((await ask('/v1/responses/resp_1')).status).toBe(status)
     await until(() => seen.aborted === 2)
+  })
+
+  test.each(pairs)('what is nested without end is no reply, and an error has its status all the same: %s client, %s upstream', async (client, served) => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000)
+    const reply = JSON.stringify(replies[served]).replace('{', `{"candidates":${deep},"error":${deep},"x":${deep},`)
+    const seen = await upstream(sendJson(429, deep, { 'retry-after': '7' }), sendJson(200, reply))
+    const ask = await start(one(seen.url, served))
+    const limited = await ask(...asking(client))
+    expect(limited.status).toBe(429)
+    expect(limited.headers.get('retry-after')).toBe('7')
+    const broken = await ask(...asking(client))
+    expect(broken.status).toBe(502)
+    expect(strictOf(client).checkError(await broken.json())).toEqual([])
   })
 
   test('a reply in the wrong shape is 502', async () => {
