@@ -1,6 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject, type JsonObject, without as outOf } from '../kit/json.ts'
 import { pointer } from '../kit/path.ts'
 import type { Protocol } from '../protocol.ts'
 
@@ -26,24 +26,55 @@ export function withoutStreamOptions(body: unknown, { fieldNames }: Protocol): u
   return left
 }
 
+type Less = { body: unknown; notes: Note[] }
+
 /**
  * The same request without what its model does not take, and a note for each field that was there. `fields`: names as the
  * caller's protocol spells them, or canonical ones, with dots between levels.
  */
-export function without(body: unknown, protocol: Protocol, fields: readonly string[]): { body: unknown; notes: Note[] } {
+export function without(body: unknown, protocol: Protocol, fields: readonly string[]): Less {
+  if (fields.length === 0) return { body, notes: [] }
+  const spelled = lacking(body, fields, keys => pointer(keys))
   const notes: Note[] = []
-  if (fields.length === 0) return { body, notes }
-  const rewritten = rewrite(body, protocol, request => {
+  const rewritten = rewrite(spelled.body, protocol, request => {
     const left = structuredClone(request)
     for (const field of fields) {
       const path = canonicalPath(field, protocol)
-      if (!remove(left, path)) continue
-      notes.push({ ...adjustNotes['model.unsupported'], path: wirePath(path, protocol), code: 'model.unsupported' })
+      if (remove(left, path)) notes.push(noteAt(wirePath(path, protocol)))
     }
     return left
   })
-  return { body: notes.length > 0 ? rewritten : body, notes }
+  return { body: notes.length > 0 ? rewritten : spelled.body, notes: [...spelled.notes, ...notes] }
 }
+
+/** The same for a request that was written for an upstream of another protocol, which has its own names for what its model does not take. */
+export function withoutWritten(wire: unknown, to: Protocol, caller: Protocol, fields: readonly string[]): Less {
+  return lacking(wire, fields, keys => wirePath(canonicalPath(keys.join('.'), to), caller))
+}
+
+/** Takes out what stands under these very names. `placeOf`: where the note says that it was. */
+function lacking(body: unknown, fields: readonly string[], placeOf: (keys: string[]) => string): Less {
+  const notes: Note[] = []
+  let left = body
+  for (const field of fields) {
+    const keys = field.split('.')
+    const less = lackingAt(left, keys)
+    if (!less) continue
+    left = less
+    notes.push(noteAt(placeOf(keys)))
+  }
+  return { body: left, notes }
+}
+
+/** Undefined: there is nothing at these keys. */
+function lackingAt(value: unknown, [key, ...rest]: readonly string[]): JsonObject | undefined {
+  if (key === undefined || !isObject(value) || !Object.hasOwn(value, key)) return undefined
+  if (rest.length === 0) return outOf(value, [key])
+  const inner = lackingAt(value[key], rest)
+  return inner && { ...value, [key]: inner }
+}
+
+const noteAt = (path: string): Note => ({ ...adjustNotes['model.unsupported'], path, code: 'model.unsupported' })
 
 function rewrite(body: unknown, protocol: Protocol, change: (request: CanonicalRequest) => CanonicalRequest): unknown {
   return protocol.encodeRequest(change(protocol.decodeRequest(body).value)).wire

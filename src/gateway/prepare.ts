@@ -4,7 +4,7 @@ import type { Protocol, StreamUsage, TranslationContext } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
 import type { Settings } from '../translate/settings.ts'
-import { without, withoutStreamOptions, withStreaming } from './adjust.ts'
+import { without, withoutStreamOptions, withoutWritten, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
 import { long } from './body.ts'
 import { freshIds } from './ids.ts'
@@ -75,7 +75,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const { protocol: to, entry, channel } = candidate
   const adjusted = without(body.value, protocol, entry.unsupported)
   const {
-    body: wire,
+    body: encoded,
     notes,
     context,
   } = translateRequest(adjusted.body, protocol, to, all, {
@@ -91,6 +91,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...(keepsHere(ask, candidate) && { keepsReply: true }),
     ...(memory?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   })
+  const { body: wire, notes: left } = to === protocol ? { body: encoded, notes: [] } : withoutWritten(encoded, to, protocol, entry.unsupported)
   const { counting } = to.address
   const isCounted = operation === 'count-tokens' && to !== protocol
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
@@ -107,7 +108,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...(channel.embedded && { body: whole }),
     bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
-    notes: [...adjusted.notes, ...notes],
+    notes: [...adjusted.notes, ...notes, ...left],
     settings: settingsOf(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
   }
 }

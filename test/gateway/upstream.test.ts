@@ -177,6 +177,39 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', path: '/temperature', code: 'model.unsupported' }])
   })
 
+  test.each<[client: Protocol, served: Protocol, field: string, said: object, path: string]>([
+    ['chat-completions', 'chat-completions', 'prediction', { prediction: { type: 'content', content: 'x' } }, '/prediction'],
+    ['chat-completions', 'chat-completions', 'web_search_options', { web_search_options: {} }, '/web_search_options'],
+    ['chat-completions', 'chat-completions', 'x_custom', { x_custom: 1 }, '/x_custom'],
+    ['responses', 'responses', 'include', { include: ['reasoning.encrypted_content'] }, '/include'],
+    ['responses', 'responses', 'reasoning', { reasoning: { effort: 'low', summary: 'auto' } }, '/reasoning'],
+    ['responses', 'responses', 'reasoning.summary', { reasoning: { effort: 'low', summary: 'auto' } }, '/reasoning/summary'],
+    ['messages', 'messages', 'thinking', { thinking: { type: 'adaptive' } }, '/thinking'],
+    ['messages', 'messages', 'tool_choice', { tool_choice: { type: 'auto', disable_parallel_tool_use: true }, tools: [] }, '/tool_choice'],
+    [
+      'generate-content',
+      'generate-content',
+      'generationConfig.thinkingConfig',
+      { generationConfig: { thinkingConfig: {} } },
+      '/generationConfig/thinkingConfig',
+    ],
+    ['generate-content', 'chat-completions', 'top_p', { generationConfig: { topP: 0.5 } }, '/generationConfig/topP'],
+    ['messages', 'chat-completions', 'reasoning_effort', { thinking: { type: 'enabled', budget_tokens: 1024 } }, '/output_config/effort'],
+    ['chat-completions', 'responses', 'text.verbosity', { verbosity: 'low' }, '/verbosity'],
+    ['responses', 'messages', 'stop_sequences', {}, ''],
+  ])('a client of %s at a model of %s that does not take %s', async (client, served, field, said, path) => {
+    const seen = await upstream(sendJson(200, replies[served]))
+    const ask = await start(one(seen.url, served, {}, { unsupported: [field] }))
+    const response = await ask(...asking(client, { ...said }))
+    expect(response.status).toBe(200)
+    const inBody = (body: unknown) => field.split('.').reduce((at, key) => (at as Record<string, unknown> | undefined)?.[key], body)
+    expect(inBody(seen.calls[0]?.json)).toBeUndefined()
+    const notes = (JSON.parse(response.headers.get('wireglot-notes') ?? '[]') as { code: string; path: string }[]).filter(
+      ({ code }) => code === 'model.unsupported',
+    )
+    expect(notes.map(note => note.path)).toEqual(path ? [path] : [])
+  })
+
   test('headers for the upstream are chosen, not copied', async () => {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages', {}, {}, { headers: { 'X-Org': 'ours' } }))
