@@ -5,6 +5,7 @@ import { usualKeyEnv } from '../clients/index.ts'
 import type { GatewayConfig } from '../gateway/gateway.ts'
 import { demo } from '../gateway/options.ts'
 import { gateway } from '../hosts/connect.ts'
+import { isObject } from '../kit/json.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import { readJsonFile } from './json-file.ts'
 
@@ -32,7 +33,8 @@ export type Served = { host: string; port: number; url: string; close(): Promise
 export async function serve(options: ServeOptions, out: (line: string) => void = line => process.stdout.write(`${line}\n`)): Promise<Served> {
   const { host, port, grace = 10 } = options
   const config = await configOf(options)
-  const handler = gateway({ page: true, ...(config ?? demo) })
+  const wanted: unknown = config === undefined ? demo : config
+  const handler = gateway(isObject(wanted) ? ({ page: true, ...wanted } as GatewayConfig) : (wanted as GatewayConfig))
   if (handler.localOnly && !isLoopback(host))
     throw new Error(
       `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,

@@ -1,6 +1,6 @@
 import type { Protocol } from '../protocol.ts'
 import type { Service } from './ask.ts'
-import { credentialsOf } from './credential.ts'
+import { credentialsOf, longestCredential } from './credential.ts'
 import { Refusal, refuse } from './error.ts'
 import type { Identity } from './hooks.ts'
 import { createKeyRing } from './keys.ts'
@@ -15,9 +15,6 @@ export type Admission = {
   /** Counts one call. @throws Refusal 429 */
   count(identity: Identity): Promise<void>
 }
-
-/** In UTF-16 units; a longer one is refused before anything is done with it. */
-const longestCredential = 4096
 
 export function createAdmission({ config, hooks, limits }: Pick<Service, 'config' | 'hooks' | 'limits'>): Admission {
   const keys = createKeyRing(config.keys)

@@ -3,6 +3,9 @@ import { protocols } from '../protocols/index.ts'
 
 const addresses: readonly Address[] = Object.values(protocols).map(({ address }) => address)
 
+/** In UTF-16 units; a longer one is refused before anything is done with it. */
+export const longestCredential = 4096
+
 /** Headers and parameters in which clients of any protocol show keys. */
 const headers: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.headers))
 const parameters: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.query))

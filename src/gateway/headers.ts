@@ -45,6 +45,9 @@ function isOneOf(name: string, patterns: readonly string[]): boolean {
 const own =
   /^(authorization|proxy-.+|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.+|accept-encoding|expect|forwarded|x-forwarded-.+)$/
 
+/** Do HTTP clients write this header themselves, and refuse calls that bring their own? */
+export const isOfConnection = (name: string): boolean => /^(content-length|transfer-encoding|keep-alive|upgrade|expect)$/i.test(name)
+
 /** Belongs to this connection or to this client's account: never sent on, whatever the configuration says. */
 export function isPrivate(name: string): boolean {
   const lower = name.toLowerCase()

@@ -9,13 +9,19 @@ const longest = 256
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 
+/** What is wrong with a model's id, in words. */
+export function faultOfName(name: string): string | undefined {
+  if (name.length > longest) return `the model id is longer than ${longest} characters`
+  return isPath.test(name) ? 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters' : undefined
+}
+
 /** The model that a request asks for. `told`: by its path. @throws Refusal 400 */
 export function namedIn({ outline, bytes, members }: ReadBody, told: string | undefined): string {
   if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
   const named = told ?? outline['model']
   if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
-  if (named.length > longest) throw wrong(`the model id is longer than ${longest} characters`)
-  if (isPath.test(named)) throw wrong('the model id must hold neither `.` nor `..` as a step of a path, nor control characters')
+  const fault = faultOfName(named)
+  if (fault) throw wrong(fault)
   // The first name would decide who may use the model, and the upstream might take the second. Some do not even tell `Model` from `model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
   if (names.length > 1 || (bytes && namesTwoModels(bytes, members))) throw wrong('the model is named more than once')

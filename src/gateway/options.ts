@@ -1,8 +1,11 @@
 import { z } from 'zod'
+import { isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { OptionWords } from '../protocol.ts'
-import { mappingOptionWords, protocolNames, protocols, type WrittenOptions } from '../protocols/index.ts'
-import { isPrivate, isSafe } from './headers.ts'
+import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
+import { longestCredential } from './credential.ts'
+import { isOfConnection, isPrivate, isSafe } from './headers.ts'
+import { faultOfName } from './model-name.ts'
 
 /** In milliseconds. A timer that is set for longer fires at once. */
 export const longestMs = 2 ** 31 - 1
@@ -10,16 +13,23 @@ const milliseconds = z.int().min(0).max(longestMs)
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
 const perMinute = z.int().min(0)
 const name = z.string().min(1)
+/** A star anywhere else would fit nothing. */
+const isPattern = (text: string) => !text.slice(0, -1).includes('*')
+const patternFault = 'expected a star at its end alone'
+const modelId = name.superRefine((id, context) => {
+  const fault = isPattern(id) ? faultOfName(id) : patternFault
+  if (fault) context.addIssue({ code: 'custom', message: fault })
+})
 
 const Key = z.strictObject({
   name,
-  key: z.string().regex(/^\S+$/, 'expected a key without spaces and line breaks'),
+  key: z.string().max(longestCredential).regex(/^\S+$/, 'expected a key without spaces and line breaks'),
   group: name.optional(),
   requestsPerMinute: perMinute.default(0),
   disabled: z.boolean().default(false),
 })
 
-const Group = z.strictObject({ models: z.array(z.string()).default(['*']), requestsPerMinute: perMinute.default(0) })
+const Group = z.strictObject({ models: z.array(z.string().refine(isPattern, patternFault)).default(['*']), requestsPerMinute: perMinute.default(0) })
 
 /** How translations to and from a channel or model are done, where there is a choice. */
 const Mapping = z
@@ -53,12 +63,21 @@ function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** Refuses headers that HTTP does not allow: they would silently be left out of every call. */
+/** Refuses headers that would silently be left out of every call, or make each fail. */
 function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
-  for (const [name, value] of Object.entries(headers))
-    if (!isSafe(name, value))
-      context.addIssue({ code: 'custom', path: [name], message: 'expected a name and a value that a header can hold, without line breaks' })
+  const known = new Set<string>()
+  for (const [name, value] of Object.entries(headers)) {
+    const refuse = (message: string) => context.addIssue({ code: 'custom', path: [name], message })
+    if (!isSafe(name, value)) refuse('expected a name and a value that a header can hold, without line breaks')
+    if (isOfConnection(name)) refuse('expected a header that is not of the connection')
+    if (known.has(name.toLowerCase())) refuse('expected each header only once, whatever its case')
+    known.add(name.toLowerCase())
+  }
 }
+
+const headerPattern = name
+  .refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')
+  .refine(isPattern, patternFault)
 
 const Channel = z
   .strictObject({
@@ -68,10 +87,11 @@ const Channel = z
     apiKey: z
       .string()
       .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
+      .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
       .optional(),
     headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
-    forwardHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
-    returnHeaders: z.array(name.refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')).default([]),
+    forwardHeaders: z.array(headerPattern).default([]),
+    returnHeaders: z.array(headerPattern).default([]),
     requestsPerMinute: perMinute.default(0),
     timeouts: Timeouts.prefault({}),
     breaker: Breaker.prefault({}),
@@ -91,8 +111,8 @@ const Channel = z
 const ModelChannel = z.strictObject({ name, model: name.optional(), weight: z.number().positive().default(1), priority: z.number().default(0) })
 
 const Model = z.strictObject({
-  id: name,
-  aliases: z.array(name).default([]),
+  id: modelId,
+  aliases: z.array(modelId).default([]),
   channels: z.array(ModelChannel).min(1),
   displayName: z.string().optional(),
   contextTokens: z.int().positive().optional(),
@@ -254,14 +274,18 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
 /** What is wrong with a `baseUrl`, in words. With the endpoint in it, which we add, every call would fail. */
 function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
-  const { pathname, search, hash, username, password } = new URL(base)
+  const { pathname, username, password } = new URL(base)
   // Some HTTP clients do not send them, others repeat the whole address in their errors.
   if (username || password) return 'expected a URL without user and password: say them in "headers", as "authorization"'
-  if (search || hash) return 'expected a URL without query and fragment'
-  const trimmed = pathname.replace(/\/+$/, '')
-  for (const { address } of Object.values(protocols)) {
-    const endpoint = address.path.slice(address.path.indexOf('/', 1))
-    if (trimmed.endsWith(endpoint)) return `expected the base address, without ${endpoint}`
+  if (/[?#]/.test(base)) return 'expected a URL without query and fragment'
+  const steps = pathname.split('/').filter(Boolean)
+  const [last = '', before = ''] = steps.toReversed()
+  if (isVersion(last) && isVersion(before)) return `expected one version at its end, not /${before}/${last}`
+  for (const at of steps.keys()) {
+    const rest = `/${steps.slice(at).join('/')}`
+    const isListing = last === 'models' && matchListing(rest) !== undefined
+    if (isListing || matchOf(rest) || matchOf(`/v1${rest}`))
+      return `expected the base address, without /${steps.slice(isVersion(steps[at] ?? '') ? at + 1 : at).join('/')}`
   }
   return undefined
 }

@@ -21,6 +21,31 @@ describe('a configuration that is wrong names the place and what was expected', 
       'channels[0].baseUrl',
       /^configuration at channels\[0\].baseUrl: expected a URL without user and password: say them in "headers", as "authorization"$/,
     ],
+    ['an empty query behind the base address', { channels: [{ ...channel, baseUrl: 'https://a.test?' }] }, 'channels[0].baseUrl', /without query and fragment/],
+    ['an empty fragment behind it', { channels: [{ ...channel, baseUrl: 'https://a.test/#' }] }, 'channels[0].baseUrl', /without query and fragment/],
+    [
+      'an endpoint with a model in it',
+      { channels: [{ ...channel, baseUrl: 'https://a.test/v1beta/models/gemini:generateContent' }] },
+      'channels[0].baseUrl',
+      /without \/models\/gemini:generateContent/,
+    ],
+    ['the listing as base address', { channels: [{ ...channel, baseUrl: 'https://a.test/v1/models' }] }, 'channels[0].baseUrl', /without \/models/],
+    ['two versions in a base address', { channels: [{ ...channel, baseUrl: 'https://a.test/v1/v1' }] }, 'channels[0].baseUrl', /one version/],
+    ['an upstream’s key with its scheme', { channels: [{ ...channel, apiKey: 'Bearer secret' }] }, 'channels[0].apiKey', /without "Bearer"/],
+    [
+      'a header of the connection',
+      { channels: [{ ...channel, headers: { 'Content-Length': '5' } }] },
+      'channels[0].headers.Content-Length',
+      /not of the connection/,
+    ],
+    ['a header twice', { channels: [{ ...channel, headers: { 'X-A': '1', 'x-a': '2' } }] }, 'channels[0].headers.x-a', /only once/],
+    ['a star in the middle of an id', { channels: [channel], models: [{ ...model, id: 'a*b' }] }, 'models[0].id', /at its end/],
+    ['a star in the middle of an alias', { channels: [channel], models: [{ ...model, aliases: ['*b'] }] }, 'models[0].aliases[0]', /at its end/],
+    ['a star in the middle of what a group sees', { channels: [channel], groups: { g: { models: ['a', '*-b'] } } }, 'groups.g.models[1]', /at its end/],
+    ['a star in the middle of a header', { channels: [{ ...channel, forwardHeaders: ['x-*-id'] }] }, 'channels[0].forwardHeaders[0]', /at its end/],
+    ['an id that no request may have', { channels: [channel], models: [{ ...model, id: 'a/../b' }] }, 'models[0].id', /as a step of a path/],
+    ['an id that is longer than any that is taken', { channels: [channel], models: [{ ...model, id: 'x'.repeat(257) }] }, 'models[0].id', /longer than 256/],
+    ['a key that is longer than any that is looked at', { channels: [channel], keys: [{ name: 'k', key: 's'.repeat(4097) }] }, 'keys[0].key', /<=4096/],
     ['an option that there is not', { channels: [{ ...channel, options: { amAutocache: true } }] }, 'channels[0].options.amAutocache', /there is no option/],
     [
       'a word that an option does not take',
@@ -73,6 +98,20 @@ describe('a configuration that is wrong names the place and what was expected', 
 test('strings that begin with env: are read from the environment, wherever they stand', () => {
   const settled = settle({ channels: [{ ...channel, apiKey: 'env:KEY', headers: { 'x-org': 'env:ORG' } }] }, { KEY: 'secret', ORG: 'org' })
   expect(settled.channels[0]).toMatchObject({ apiKey: 'secret', headers: { 'x-org': 'org' } })
+})
+
+test('base addresses with a version, a path or nothing are taken, and patterns with a star at their end', () => {
+  const bases = [
+    'https://a.test',
+    'https://a.test/',
+    'https://a.test/v1',
+    'https://a.test/api/v4/',
+    'https://a.test/v1/accounts/messages/v1',
+    'https://a.test/models/x',
+  ]
+  for (const baseUrl of bases) expect(settle({ channels: [{ ...channel, baseUrl, forwardHeaders: ['x-*', '*'] }] }, {}).channels[0]?.baseUrl).toBe(baseUrl)
+  const { models } = settle({ channels: [channel], groups: { g: { models: ['a*', '*'] } }, models: [{ ...model, id: 'a*', aliases: ['org/b:c@d*'] }] }, {})
+  expect(models[0]?.id).toBe('a*')
 })
 
 test('without models every id goes to all channels', () => {

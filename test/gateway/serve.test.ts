@@ -69,3 +69,9 @@ test('a port that is taken is an error', async () => {
   const { port } = await started()
   await expect(started({ port })).rejects.toThrow(/EADDRINUSE.*--port/)
 })
+
+test.each(['null', '[]', '"demo"', '7'])('a configuration that is %s is refused, and not taken for none', async text => {
+  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+  await writeFile(file, text)
+  await expect(started({ config: file })).rejects.toThrow(/^configuration: expected object/)
+})
