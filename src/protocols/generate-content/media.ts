@@ -1,7 +1,7 @@
 import type { MediaPart, Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { keep, nulls, ownKeys, ownUnder, under } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder, under } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import { kindOfMime, name, resolution } from './vocabulary.ts'
@@ -13,7 +13,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: string, { names }: Pick<Reading, 'names'>): MediaPart {
   const { thoughtSignature, videoMetadata, mediaResolution, ...others } = part
-  const { source, unknown, nothing, fields } = decodeSource(fieldsOf(others))
+  const { source, unknown, nothing, fields, form } = decodeSource(fieldsOf(others))
   const { startOffset, endOffset, fps, ...ofVideo } = videoMetadata ?? {}
   const video = defined({ startOffset: startOffset ?? undefined, endOffset: endOffset ?? undefined, fps: fps ?? undefined })
   const { level, ...ofResolution } = mediaResolution ?? {}
@@ -42,6 +42,7 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
         ...under('videoMetadata', nulls({ startOffset, endOffset, fps })),
         ...(mediaResolution && { mediaResolution: nulls({ level }) }),
       },
+      form,
     ),
   }
 }
@@ -53,13 +54,19 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
   unknown: JsonObject
   nothing: JsonObject
   fields: JsonObject
+  form?: JsonObject
 } {
   if (part.inlineData) {
     const { inlineData, ...fields } = part
     const { mimeType, data, displayName, ...rest } = inlineData
     const mime = mimeType || undefined
+    const isOther = isUrlSafe(data)
     return {
-      source: { source: { type: 'base64', data, ...defined({ mime }) }, ...defined({ mime, filename: displayName ?? undefined }) },
+      source: {
+        source: { type: 'base64', data: isOther ? inStandardAlphabet(data) : data, ...defined({ mime }) },
+        ...defined({ mime, filename: displayName ?? undefined }),
+      },
+      ...(isOther && { form: { alphabet: 'url-safe' } }),
       unknown: under('inlineData', rest),
       nothing: under('inlineData', { ...nulls({ mimeType, displayName }), ...(mimeType === '' && { mimeType }) }),
       fields,
@@ -78,6 +85,11 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
     fields,
   }
 }
+
+/** Servers read both alphabets of base64, and the official Python SDK writes this one; other wires know the standard one only. */
+const isUrlSafe = (data: string) => (data.includes('-') || data.includes('_')) && !data.includes('+') && !data.includes('/')
+const inStandardAlphabet = (data: string) => data.replaceAll('-', '+').replaceAll('_', '/')
+const inUrlSafeAlphabet = (data: string) => data.replaceAll('+', '-').replaceAll('/', '_')
 
 /** Anyone can fetch it; the address of a stored file means something to its provider alone. */
 function isPublic(uri: string): boolean {
@@ -169,7 +181,8 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
   switch (source.type) {
     case 'base64': {
       const extra = ownUnder(part, 'inlineData')
-      const { mime, data } = source
+      const { mime } = source
+      const data = ownForm(part)?.['alphabet'] === 'url-safe' ? inUrlSafeAlphabet(source.data) : source.data
       const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : usualMime[part.kind]) }), data, ...displayName }
       if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }

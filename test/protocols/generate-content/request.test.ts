@@ -275,6 +275,19 @@ describe('what is written for another protocol', () => {
     expect(notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)).toEqual(noted)
   })
 
+  // Servers of this protocol read both alphabets, and the official Python SDK writes the url-safe one.
+  test('media in url-safe base64 is standard base64 elsewhere, and here as it came', () => {
+    const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgr__vs-' } }]
+    const called = { role: 'model', parts: [{ functionCall: { id: 'a', name: 'look', args: {} } }] }
+    const contents = [user(...parts), called, user({ functionResponse: { id: 'a', name: 'look', response: { output: 'seen' }, parts } })]
+    const written = (to: 'chat-completions' | 'responses' | 'messages') => JSON.stringify(translateRequest({ contents }, { from: 'generate-content', to }).body)
+    const png = 'iVBORw0KGgr//vs+'
+    expect(written('chat-completions').split(`"url":"data:image/png;base64,${png}"`)).toHaveLength(3)
+    expect(written('responses').split(`"image_url":"data:image/png;base64,${png}"`)).toHaveLength(3)
+    expect(written('messages').split(`"data":"${png}"`)).toHaveLength(3)
+    expect(again({ contents })).toEqual({ wire: { contents }, notes: [] })
+  })
+
   test('media in a search result that a tool found stand beside its text', () => {
     const found = { type: 'search_result', source: 's', title: 't', content: [{ type: 'document', source: { type: 'base64', data: 'QQ==' } }] }
     const messages = [
