@@ -65,7 +65,7 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
       ...own.map(({ raw }) => raw),
       ...flatMap(spanned, ({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
     ]
-    blocks.push({ type: 'text', text: points.slice(start, end).join(''), citations: citations.length > 0 ? citations : null })
+    blocks.push({ type: 'text', text: points.slice(start, end).join(''), ...(citations.length > 0 && { citations }) })
   })
   for (const { citation, told } of spanned) {
     if (encodeCitation(citation).length === 0 || points.length === 0) report.add('citation.foreign', at, 'citations')

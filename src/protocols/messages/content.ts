@@ -148,7 +148,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.ext(ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [{ type: 'text', text, ...(writing.to === 'client' && { citations: null }), ...mark(cache, part, writing) }]
+      return [{ type: 'text', text, ...mark(cache, part, writing) }]
     }
     case 'reasoning':
       if (writing.native || role === 'assistant' || part.signature?.issuer !== name) return encodeReasoning(part, writing)
@@ -215,7 +215,6 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   }
   const own = citations?.filter(({ protocol }) => protocol === name) ?? []
   const foreign = citations?.filter(({ protocol }) => protocol !== name) ?? []
-  const nulled = !native && to === 'client' ? { citations: null } : {}
   if (to === 'client' && foreign.length > 0) return encodeCited(text, own, foreign, part, report)
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
@@ -224,7 +223,6 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
     {
       type: 'text',
       text,
-      ...nulled,
       ...ownKeys(part),
       ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }),
       ...mark(cache, part, writing),

@@ -119,7 +119,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   const inResult = to === 'client' && role === 'assistant'
   if (kind === 'audio' && transcript) {
     report.add('media.transcript', at)
-    return [{ ...(to === 'client' && !native && { citations: null }), type: 'text', text: transcript }]
+    return [{ type: 'text', text: transcript }]
   }
   if (inResult && !native && !ext?.[name]) {
     report.add('media.unsupported', at)

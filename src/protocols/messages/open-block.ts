@@ -105,7 +105,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
 }
 
 function textStart({ head }: Block): JsonObject {
-  return { ...(head.type === 'text' && ownKeys(head)), type: 'text', text: '', citations: null }
+  return { ...(head.type === 'text' && ownKeys(head)), type: 'text', text: '' }
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: Emitting): void {

@@ -263,7 +263,7 @@ const stopDetails = nullable(object({ type: one('refusal'), category: nullable(t
 
 const answerBlock = by('type', {
   ...blocks['assistant'],
-  text: object({ type: one('text'), text: text(), citations: nullable(list(loose({ type: text() }))) }),
+  text: object({ type: one('text'), text: text() }, citations),
   thinking: object({ type: any, thinking: text(), signature: text() }),
   tool_use: object({ type: any, id, name: text({ min: 1 }), input: loose({}) }, { caller: any, toolset_name: text() }),
   container_upload: loose({ file_id: text() }),

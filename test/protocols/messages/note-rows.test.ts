@@ -85,7 +85,7 @@ describe('citation.span: a citation of no told span covers the text', () => {
       2,
       [
         { type: 'text', text: 'ye', citations },
-        { type: 'text', text: 's', citations: null },
+        { type: 'text', text: 's' },
       ],
       [],
     ],

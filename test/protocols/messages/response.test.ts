@@ -118,7 +118,7 @@ describe('writing', () => {
       type: 'message',
       role: 'assistant',
       model: 'm',
-      content: [{ type: 'text', text: 'a', citations: null }],
+      content: [{ type: 'text', text: 'a' }],
       stop_reason: 'end_turn',
       stop_sequence: null,
       stop_details: null,
@@ -261,6 +261,15 @@ describe('writing', () => {
     ])
   })
 
+  // As the provider writes it; the types have `null` there, which the schema of @ai-sdk/anthropic 3 refuses.
+  test.each<[what: string, part: Part]>([
+    ['a text', text],
+    ['a refusal', { type: 'refusal', text: 'a' }],
+    ['words of an audio', { type: 'media', kind: 'audio', source: { type: 'base64', data: 'QQ==' }, transcript: 'a' }],
+  ])('%s that cites nothing has no citations', (_, part) => {
+    expect(write([part]).wire.content).toEqual([{ type: 'text', text: 'a' }])
+  })
+
   test('a citation of a span cuts the text into blocks, counted in code points', () => {
     const cited: Part = {
       type: 'text',
@@ -269,9 +278,9 @@ describe('writing', () => {
     }
     const { wire, codes } = write([cited])
     expect(wire.content).toEqual([
-      { type: 'text', text: '😀', citations: null },
+      { type: 'text', text: '😀' },
       { type: 'text', text: 'ab', citations: [{ type: 'web_search_result_location', url: 'https://u', title: 't', cited_text: '', encrypted_index: '' }] },
-      { type: 'text', text: ' cd', citations: null },
+      { type: 'text', text: ' cd' },
     ])
     expect(codes).toEqual(['citation.no-proof'])
   })

@@ -54,6 +54,11 @@ const types = (wires: readonly Record<string, unknown>[]) => wires.map(({ type }
 const codes = (notes: readonly { code: string }[]) => notes.map(({ code }) => code)
 
 describe('writing a stream', () => {
+  test('a text begins as the provider begins it', () => {
+    const { wires } = encodeStream([...start, begin(0, text), said(0, 'Hello'), ended(0), ...finish(), clean])
+    expect(wires[1]).toEqual({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } })
+  })
+
   test('text, then usage after the finish', async () => {
     const { wires, notes } = encodeStream([...start, begin(0, text), said(0, 'Hel'), said(0, 'lo'), ended(0), ...finish(), usage, clean])
     expect(types(wires)).toEqual([

@@ -14,7 +14,7 @@ export const wire: Wire = {
     const { text, reasoning, calls = [] } = script
     const content = [
       ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: proof }] : []),
-      ...(text ? [{ type: 'text', text, citations: null }] : []),
+      ...(text ? [{ type: 'text', text }] : []),
       ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args || '{}') as unknown })),
     ]
     return { ...head, content, stop_reason: stopOf(script), stop_sequence: null, usage }
@@ -40,7 +40,7 @@ export const wire: Wire = {
       ])
     if (text)
       block(
-        { type: 'text', text: '', citations: null },
+        { type: 'text', text: '' },
         pieces(text).map(piece => ({ type: 'text_delta', text: piece })),
       )
     for (const { id, name, args } of calls)
