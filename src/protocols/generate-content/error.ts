@@ -4,7 +4,7 @@ import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
-import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { keep } from './own.ts'
@@ -32,9 +32,6 @@ const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[
   ['context_length', 400, 'INVALID_ARGUMENT'],
   ['content_policy', 400, 'INVALID_ARGUMENT'],
 ]
-
-/** Kinds whose status stays what it is. Elsewhere what is not supported is a 400, which no client tries again; a 501 some do. */
-const ofManyStatuses: ReadonlySet<ErrorKind> = new Set(['invalid_request', 'internal', 'unsupported'])
 
 /** Words that are read and never written. */
 const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
@@ -164,7 +161,7 @@ function retryAfter(details: readonly JsonObject[]): number | undefined {
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === name) return status
   const row = byKind.get(kind)
-  const known = row && !ofManyStatuses.has(kind) ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
+  const known = row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
   return known > 599 ? 500 : known
 }
 
@@ -194,10 +191,16 @@ function asTooLong(message: string): string {
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createReport(name, notes, options.fieldNames)
-  const headers = errorHeaders(error, 'x-request-id')
-  if (error.protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  const { requestId, retryAfterMs, protocol } = error
+  const headers: Record<string, string> = {}
+  if (requestId !== undefined) headers['x-request-id'] = requestId
+  if (retryAfterMs !== undefined) {
+    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
+    if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
+  }
+  if (protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
-  const came = error.protocol === name && isErrorBody(error.raw)
+  const came = protocol === name && isErrorBody(error.raw)
   return { wire: { status: statusOf(error), headers, body: came ? error.raw : encodeErrorBody(error) }, notes: report.notes }
 }
 

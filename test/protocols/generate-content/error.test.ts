@@ -72,19 +72,6 @@ describe('what clients are told', () => {
     expect({ status, told }).toEqual({ status: 503, told: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
   })
 
-  test.each([
-    [400, 'chat-completions'],
-    [400, 'responses'],
-    [501, 'responses'],
-  ] as const)('what is not supported stays %i of %s: clients try a 501 again, and a 400 never', (status, from) => {
-    const body = { error: { message: 'No seed here.', type: 'invalid_request_error', param: 'seed', code: 'unsupported_parameter' } }
-    const { status: told, body: wire, notes } = translateError({ status, body }, { from, to: 'generate-content' })
-    expect(told).toBe(status)
-    expect(wire).toMatchObject({ error: { code: status, message: 'No seed here.' } })
-    expect(read(wire, told)).toMatchObject({ kind: 'unsupported', status })
-    expect(notes.map(({ code }) => code)).not.toContain('error.status')
-  })
-
   test('a full context is worded as its own servers word it, so that it is known again', () => {
     const told = (message: string) =>
       translateError(
