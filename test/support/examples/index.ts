@@ -16,7 +16,7 @@ export const noteGroups: NoteGroup[] = await Promise.all([
 ])
 
 async function group(name: string, notes: NoteTable, table: string, file = name): Promise<NoteGroup> {
-  const { examples } = (await import(`./${file}.ts`)) as { examples: Record<string, Example> }
+  const { examples } = (await import(new URL(`./${file}.ts`, import.meta.url).href)) as { examples: Record<string, Example> }
   const places = new Map(Object.entries(shown[name] ?? {}))
   const placed = Object.entries(examples).map(([code, example]) => {
     const target = places.get(code)
