@@ -38,33 +38,37 @@ const forms = [
   { form: 'streamed', streamed: true },
 ]
 
+const protocolOf = (name: string) => all.find(one => one.name === name) as (typeof all)[number]
+
+function toldTo(protocol: (typeof all)[number], parts: Part[], streamed: boolean, options: object = {}) {
+  const finish = { reason: parts.some(({ type }) => type === 'tool-call') ? ('tool_calls' as const) : ('stop' as const) }
+  const response: CanonicalResponse = {
+    id: 'answer_1',
+    model: 'gemini-3-pro',
+    createdAt: 1,
+    candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish }],
+  }
+  if (!streamed) {
+    const { wire, notes, signatures } = protocol.encodeResponse(response, options)
+    return { body: wire, notes, signatures }
+  }
+  const state = protocol.streamEncoder.initial(options)
+  let frames = ''
+  const write = (wire: unknown) => {
+    frames += protocol.frames.write(wire)
+  }
+  for (const event of explode(response)) protocol.streamEncoder.step(state, event, write)
+  protocol.streamEncoder.end(state, write)
+  return { text: frames, notes: state.notes, signatures: state.signatures }
+}
+
 describe.each(all)('a $name client keeps a signature', protocol => {
   const { open, receive, goOn } = clientOf(protocol.name)
 
-  function told(parts: Part[], streamed: boolean, options: object) {
-    const finish = { reason: parts.some(({ type }) => type === 'tool-call') ? ('tool_calls' as const) : ('stop' as const) }
-    const response: CanonicalResponse = {
-      id: 'answer_1',
-      model: 'gemini-3-pro',
-      createdAt: 1,
-      candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish }],
-    }
-    if (!streamed) {
-      const { wire, notes, signatures } = protocol.encodeResponse(response, options)
-      return { body: wire, notes, signatures }
-    }
-    const state = protocol.streamEncoder.initial(options)
-    let frames = ''
-    const write = (wire: unknown) => {
-      frames += protocol.frames.write(wire)
-    }
-    for (const event of explode(response)) protocol.streamEncoder.step(state, event, write)
-    protocol.streamEncoder.end(state, write)
-    return { text: frames, notes: state.notes, signatures: state.signatures }
-  }
+  const told = (parts: Part[], streamed: boolean, options: object) => toldTo(protocol, parts, streamed, options)
 
   async function echoed(parts: Part[], streamed: boolean, { echo, ...options }: { echo?: Echo; ccSignature?: string } = {}) {
-    const reply = told(parts, streamed, options)
+    const reply = told(parts, streamed, { amLastProof: 'block', ...options })
     expect(reply.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code))).toEqual(
       [],
     )
@@ -102,6 +106,26 @@ describe.each(all)('a $name client keeps a signature', protocol => {
       expect(notes.map(({ code }) => code)).toContain('reasoning.foreign-signature')
       expect(strictOf(other.name).checkRequest(wire)).toEqual([])
     }
+  })
+})
+
+describe.each(forms)('a messages client of a reply without calls, $form', ({ streamed }) => {
+  const ending = shapes.filter(({ parts }) => !parts.some(({ type }) => type === 'tool-call'))
+
+  // Claude Code prints the last block, and nothing where that is no text.
+  test.each(ending)('has the text last, and is told of the proof $name', async ({ parts }) => {
+    const { receive } = clientOf('messages')
+    const reply = toldTo(protocolOf('messages'), parts, streamed)
+    const { content } = (await receive(reply)) as { content: { type: string }[] }
+    expect(content.at(-1)?.type).toBe('text')
+    expect(reply.notes.map(({ code }) => code)).toContain('reasoning.carrier-last')
+  })
+
+  test('keeps the only thing that there is', async () => {
+    const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed)
+    const { content } = (await clientOf('messages').receive(reply)) as { content: { type: string }[] }
+    expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])
+    expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.carrier-last')
   })
 })
 

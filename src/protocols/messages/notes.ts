@@ -31,6 +31,11 @@ export const notes = {
   'reasoning.signature-empty': { kind: 'synthesized', reason: 'a thinking block demands a signature, which is empty here', source: '2.8' },
   'reasoning.joined': { kind: 'approximated', reason: 'several segments of reasoning are one text here', source: '2.8' },
   'reasoning.carrier-lost': { kind: 'dropped', reason: 'the part that a carried signature belongs to is gone', source: '2.8 rule 2' },
+  'reasoning.carrier-last': {
+    kind: 'dropped',
+    reason: 'a reply without a call does not end in the signature of its text, because clients take the last block for the answer',
+    source: '2.8 rule 2',
+  },
   'reasoning.disabled-unsigned-loop': {
     kind: 'approximated',
     reason: 'manual thinking is off in a tool loop whose earlier thinking did not survive',

@@ -50,6 +50,8 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
 /** `content_block_start`, once. */
 function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: Emitting): void {
   if (block.index !== undefined) return
+  writeCarriers(state, emit)
+  if (content['type'] === 'text') state.seen.text = true
   block.index = state.nextIndex++
   emit({ type: 'content_block_start', index: block.index, content_block: content })
 }
@@ -60,9 +62,20 @@ function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting, said?: 
 }
 
 export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitting): void {
+  writeCarriers(state, emit)
   const index = state.nextIndex++
   emit({ type: 'content_block_start', index, content_block: content })
   emit({ type: 'content_block_stop', index })
+}
+
+/** A carrier behind its text waits until something follows: a reply that calls nothing does not end in one. */
+export function writeCarrier(state: EncoderState, raw: MessagesRawBlock, at: string | undefined, emit: Emitting): void {
+  if (state.lastProof === 'block' || state.seen.calls || isOwn(state)) writeWhole(state, raw, emit)
+  else state.carriers.push({ raw, ...defined({ at }) })
+}
+
+export function writeCarriers(state: EncoderState, emit: Emitting): void {
+  for (const { raw } of state.carriers.splice(0)) writeWhole(state, raw, emit)
 }
 
 /** A delta of the open block. */
@@ -216,7 +229,8 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
-      if (signature) writeWhole(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit)
+      if (signature)
+        writeCarrier(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), head.at, emit)
       return
     case 'thinking':
       closeThinking(state, block, emit)

@@ -105,8 +105,11 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     const { finish } = candidate
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: finish.message ?? 'the upstream failed' }), notes: report.notes }
   }
-  const parts = flatMap(candidate?.messages ?? [], ({ parts: own }) => own)
-  const content = flatMap(candidate?.messages ?? [], message => encodeMessage(message, native, report))
+  const messages = candidate?.messages ?? []
+  const parts = flatMap(messages, ({ parts: own }) => own)
+  const lost = native || options.amLastProof === 'block' ? new Set<Part>() : lastProofs(parts)
+  for (const { at } of lost) report.add('reasoning.carrier-last', at, 'signature')
+  const content = flatMap(messages, message => encodeMessage(withoutProofs(message, lost), native, report))
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated, at: candidate?.at }, report)
@@ -135,6 +138,24 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 function spelled(form: unknown, constant: string): unknown {
   if (form === undefined) return constant
   return form === 'absent' ? undefined : form
+}
+
+/** Texts at the end of a reply that calls nothing, whose signatures would be its last blocks. */
+function lastProofs(parts: readonly Part[]): Set<Part> {
+  const found = new Set<Part>()
+  if (parts.some(part => part.type === 'tool-call') || !parts.some(part => part.type === 'text' && part.text)) return found
+  for (const part of [...parts].reverse()) {
+    if (part.type !== 'text') break
+    if (part.signature) found.add(part)
+    if (part.text) break
+  }
+  return found
+}
+
+function withoutProofs(message: Message, lost: ReadonlySet<Part>): Message {
+  if (lost.size === 0) return message
+  const unsigned = ({ signature: _, ...part }: Part): Part => part
+  return { ...message, parts: message.parts.map(part => (lost.has(part) ? unsigned(part) : part)) }
 }
 
 function encodeMessage(message: Message, native: boolean, report: MessagesReport): JsonObject[] {

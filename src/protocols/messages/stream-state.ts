@@ -7,6 +7,7 @@ import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
+import type { MessagesRawBlock } from './schema.ts'
 import type { SegmentLength } from './thinking.ts'
 import { name } from './vocabulary.ts'
 
@@ -57,8 +58,12 @@ export type EncoderState = MachineState & {
   closed: Record<string, Block>
   /** Blocks of thinking so far. */
   thoughts: number
+  /** Does a reply end in what carries the signature of its text? */
+  lastProof: 'drop' | 'block'
+  /** Carriers that wait for a block to stand before. */
+  carriers: { raw: MessagesRawBlock; at?: string }[]
   /** What finish and refusals need to know of the parts. */
-  seen: { calls: boolean; refusal?: { text: string; at?: string } }
+  seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: string } }
   finish: Finish | undefined
   finishAt: string | undefined
   usage: Usage | undefined
