@@ -125,8 +125,20 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
     known['content'] ??= silent || towards === 'client' ? null : ''
     if (towards === 'client') known['refusal'] ??= null
   }
-  return withoutRemains(spell(known, ext), form['carriers'], carried)
+  const message = withoutRemains(spell(known, ext), form['carriers'], carried)
+  if (towards === 'server' && calls.length > 0) standIn(message, writing)
+  return message
 }
+
+/** Some servers refuse calls without the reasoning that led to them, which not every client keeps. */
+function standIn(message: JsonObject, { options, report }: Writing): void {
+  if (options.ccMissingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
+  const field = options.ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
+  message[field] = ' '
+  report.addMade('reasoning.placeholder', message, `/${field}`)
+}
+
+const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
 
 /** The slots of a message. `known`: those that hold one value, as they are written; `texts`: those of `body`. */
 type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }

@@ -63,6 +63,7 @@ export const notes = {
     reason: 'the stream told several pieces of reasoning as one text, before it said which piece this proof is of',
     source: '2.8',
   },
+  'reasoning.placeholder': { kind: 'synthesized', reason: 'the server demands reasoning beside calls, and the history has none', source: '2.8' },
   'reasoning.dropped': { kind: 'dropped', reason: 'reasoning of the history is not sent to this server', source: '2.8' },
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'a signature means something only to its issuer', source: '2.8 rule 1' },
   'reasoning.signature-dropped': { kind: 'dropped', reason: 'signatures are not written', source: '2.8 rule 3' },

@@ -23,6 +23,11 @@ export type ChatCompletionsOptions = {
    * stays as it came.
    */
   ccReasoningInHistory?: 'never' | 'tool-loop' | 'always'
+  /**
+   * Calls of the history whose reasoning is missing, because a client such as Gemini CLI forgot it. `omit` (default). `blank`:
+   * a space stands in for it, for servers that refuse calls without (DeepSeek, Kimi).
+   */
+  ccMissingReasoning?: 'omit' | 'blank'
   /** Media in tool results, which tool messages cannot hold. Default `user-message`: they follow in a user message. `drop`: they are left out. */
   ccToolMedia?: 'user-message' | 'drop'
   /**
@@ -94,6 +99,7 @@ export const options = {
   ccReasoning: ['reasoning_content', 'reasoning', 'details', 'omit'],
   ccSignature: ['field', 'id', 'store', 'none'],
   ccReasoningInHistory: ['never', 'tool-loop', 'always'],
+  ccMissingReasoning: ['omit', 'blank'],
   ccToolMedia: ['user-message', 'drop'],
   ccCustomTools: ['write', 'wrap'],
   ccMaxTokensField: ['max_completion_tokens', 'max_tokens'],

@@ -40,6 +40,32 @@ describe('call ids', () => {
   })
 })
 
+describe('calls whose reasoning the client forgot', () => {
+  const thought = { type: 'thinking', thinking: 'hm', signature: '' }
+  const loop = (...before: object[]) => ({
+    messages: [user, { role: 'assistant', content: [...before, blocks.call('c1')] }, { role: 'user', content: [blocks.result('c1')] }],
+  })
+  const ended = (body: ReturnType<typeof loop>) => ({ messages: [...body.messages, { role: 'assistant', content: 'yes' }, user] })
+  const blank = { ccMissingReasoning: 'blank' }
+
+  test('stay without', () => expect(ask(loop()).wire.messages[1]).not.toHaveProperty('reasoning_content'))
+  test('get a stand-in for servers that refuse them', () => {
+    const { wire, notes } = ask(loop(), blank)
+    expect(wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
+    expect(notes).toEqual(['reasoning.placeholder /messages/1/reasoning_content'])
+  })
+  test('get it in the field that the server reads', () =>
+    expect(ask(loop(), { ...blank, ccReasoning: 'reasoning' }).wire.messages[1]).toMatchObject({ reasoning: ' ' }))
+  test('get it when the reasoning of an earlier turn is not sent', () => {
+    expect(ask(ended(loop(thought)), blank).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
+    expect(ask(ended(loop(thought)), { ...blank, ccReasoningInHistory: 'always' }).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+  })
+  test('do not get it where the reasoning is there, nor does an answer', () => {
+    expect(ask(loop(thought), blank).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+    expect(ask(ended(loop()), blank).wire.messages[3]).not.toHaveProperty('reasoning_content')
+  })
+})
+
 describe('tools that the client runs', () => {
   const bash = { type: 'bash_20250124', name: 'bash' }
   const forced = { tools: [bash, blocks.tool('look')], tool_choice: { type: 'tool', name: 'bash' } }

@@ -129,6 +129,7 @@ export const examples: Record<string, Example> = {
   'reasoning.think-tags': elsewhere.reply('chat-completions')(chat.reply({ content: '<think>hm</think>yes' }), { extractThinkTags: true }, [
     'reasoning.signature-empty',
   ]),
+  'reasoning.placeholder': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1'))), { ccMissingReasoning: 'blank' }),
   'reasoning.dropped': fromBlocks(blocks.says(...asks({ type: 'thinking', thinking: 'hm' }, text), user)),
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), answers(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
   'reasoning.signature-dropped': blocksReply(blocks.reply([thought, text]), { ccSignature: 'none' }, ['reasoning.dialect-field', ...timeless]),
