@@ -10,6 +10,8 @@ export const claudeCode: Client = {
     'The small model of background tasks is set, too: without it Claude Code asks for one that the gateway may not have.',
     'An ANTHROPIC_API_KEY in the environment goes before the token: unset it.',
   ],
+  // `claude -p` prints the last block of an answer, and nothing where that is no text.
+  needs: { agent: 'claude-cli/', options: { amLastProof: 'drop' } },
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
     const env = { ANTHROPIC_BASE_URL: address, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model }

@@ -1,5 +1,5 @@
 import type { AddressUsage } from '../address/check.ts'
-import type { ProtocolName } from '../protocols/index.ts'
+import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 
 export type Language = 'sh' | 'json' | 'toml' | 'yaml' | 'js' | 'python' | 'text'
 
@@ -25,6 +25,8 @@ export type Client = {
   usages: readonly AddressUsage[]
   /** What surprises people, one sentence each. */
   remarks?: readonly string[]
+  /** Mapping options without which it fails, and the beginning of the `user-agent` that it is known by. */
+  needs?: { agent: string; options: WrittenOptions }
   snippets(told: Told): Snippet[]
 }
 

@@ -1,4 +1,5 @@
 import { addressFor } from '../address/check.ts'
+import type { WrittenOptions } from '../protocols/index.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
 import { claudeCode } from './claude-code.ts'
@@ -33,10 +34,17 @@ export const clients = {
 
 export type ClientName = keyof typeof clients
 
+const known: readonly Client[] = Object.values(clients)
+
 export const clientNames = Object.keys(clients) as ClientName[]
 
 export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name)
+}
+
+/** The mapping options that the client of a `user-agent` needs, if it is known for any. */
+export function neededBy(agent = ''): WrittenOptions | undefined {
+  return known.find(({ needs }) => needs && agent.startsWith(needs.agent))?.needs?.options
 }
 
 /** The environment variable that settings read the key from, when nobody says another. */

@@ -1,4 +1,5 @@
 import type { Note } from '../canonical/note.ts'
+import { neededBy } from '../clients/index.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
@@ -151,7 +152,8 @@ function settingsOf(
   }
   if (defaults.strict) settings.strict = defaults.strict
   if (candidate.model !== ask.model) settings.model = ask.model
-  return Object.assign(settings, memory?.signatures && ask.protocol.keptProofs?.writing, candidate.channel.options, candidate.entry.options)
+  const proofs = memory?.signatures && ask.protocol.keptProofs?.writing
+  return Object.assign(settings, proofs, neededBy(ask.request.headers['user-agent']), candidate.channel.options, candidate.entry.options)
 }
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)

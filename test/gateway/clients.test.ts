@@ -9,7 +9,14 @@ const betas = 'claude-code-20250219,interleaved-thinking-2025-05-14,context-mana
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
 
 const claude = {
-  headers: { 'anthropic-version': '2023-06-01', 'anthropic-beta': betas, 'x-api-key': 'client-secret', 'x-app': 'cli', 'x-stainless-retry-count': '0' },
+  headers: {
+    'user-agent': 'claude-cli/2.1.329 (external, sdk-cli)',
+    'anthropic-version': '2023-06-01',
+    'anthropic-beta': betas,
+    'x-api-key': 'client-secret',
+    'x-app': 'cli',
+    'x-stainless-retry-count': '0',
+  },
   body: {
     model: 'sim-model',
     max_tokens: 32000,
@@ -69,6 +76,20 @@ const lark = { type: 'grammar', syntax: 'lark', definition: 'start: /.+/s' }
 const text = (upstream: Upstream | undefined, call = 0) => JSON.stringify(upstream?.calls[call]?.json)
 
 describe.each(hosts)('through %s, Claude Code', (_, start) => {
+  test('prints the last block, so that none but the text of an answer is the last', async () => {
+    const parts = [{ text: 'Hello' }, { text: '', thoughtSignature: 'c2VhbGVk' }]
+    const frames = parts.map((part, at) => {
+      const candidate = { index: 0, content: { role: 'model', parts: [part] }, ...(at === 1 && { finishReason: 'STOP' }) }
+      return `data: ${JSON.stringify({ candidates: [candidate], modelVersion: 'gemini-3-pro' })}\n\n`
+    })
+    const seen = await upstream(sendStream(frames))
+    const ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }))
+    const typesFor = async (headers: Record<string, string>) =>
+      dataOf(await (await ask(paths.messages, post(claude.body, headers))).text()).flatMap((event: any) => event.content_block?.type ?? [])
+    expect(await typesFor(claude.headers)).toEqual(['text'])
+    expect(await typesFor({ ...claude.headers, 'user-agent': 'Anthropic/JS 1.11.0' })).toEqual(['text', 'redacted_thinking'])
+  })
+
   test('asks /v1/messages?beta=true, with its key in either header', async () => {
     const up = await hello('messages')
     const { auth: _auth, ...config } = one(up.url, 'messages', {}, { id: '*' })

@@ -68,7 +68,7 @@ describe.each(all)('a $name client keeps a signature', protocol => {
   const told = (parts: Part[], streamed: boolean, options: object) => toldTo(protocol, parts, streamed, options)
 
   async function echoed(parts: Part[], streamed: boolean, { echo, ...options }: { echo?: Echo; ccSignature?: string } = {}) {
-    const reply = told(parts, streamed, { amLastProof: 'block', ...options })
+    const reply = told(parts, streamed, options)
     expect(reply.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code))).toEqual(
       [],
     )
@@ -109,20 +109,20 @@ describe.each(all)('a $name client keeps a signature', protocol => {
   })
 })
 
-describe.each(forms)('a messages client of a reply without calls, $form', ({ streamed }) => {
+describe.each(forms)('a messages client that takes the last block for the answer, of a reply without calls, $form', ({ streamed }) => {
   const ending = shapes.filter(({ parts }) => !parts.some(({ type }) => type === 'tool-call'))
 
   // Claude Code prints the last block, and nothing where that is no text.
   test.each(ending)('has the text last, and is told of the proof $name', async ({ parts }) => {
     const { receive } = clientOf('messages')
-    const reply = toldTo(protocolOf('messages'), parts, streamed)
+    const reply = toldTo(protocolOf('messages'), parts, streamed, { amLastProof: 'drop' })
     const { content } = (await receive(reply)) as { content: { type: string }[] }
     expect(content.at(-1)?.type).toBe('text')
     expect(reply.notes.map(({ code }) => code)).toContain('reasoning.carrier-last')
   })
 
   test('keeps the only thing that there is', async () => {
-    const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed)
+    const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed, { amLastProof: 'drop' })
     const { content } = (await clientOf('messages').receive(reply)) as { content: { type: string }[] }
     expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])
     expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.carrier-last')

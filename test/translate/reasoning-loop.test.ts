@@ -46,8 +46,8 @@ const forms = [
   { streamed: true, form: 'streamed' },
 ]
 
-/** Chat servers are shown older reasoning, and clients of messages get the proof of a last text, only when it is said so. */
-const keepAll = { ccReasoningInHistory: 'always' as const, amLastProof: 'block' as const }
+/** Chat servers are shown older reasoning only when it is said so. */
+const keepAll = { ccReasoningInHistory: 'always' as const }
 
 describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
   'a $client client of a $upstream upstream',
@@ -117,7 +117,7 @@ describe.each(switches)('a $client client that goes from a $first upstream to a 
   test.each(signed.flatMap(shape => told.map(form => ({ ...form, shape, name: shape.name }))))(
     'keeps foreign proofs from it: $name, $form',
     async ({ shape, streamed }) => {
-      const { last } = await converse({ client, upstream: first, shape, streamed, options: keepAll })
+      const { last } = await converse({ client, upstream: first, shape, streamed })
       const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
       const written = JSON.stringify(body)
       for (const value of proofsOf(shape)) expect(written).not.toContain(value)

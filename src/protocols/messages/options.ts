@@ -26,11 +26,11 @@ export type MessagesOptions = {
   /** Earlier reasoning without a signature of this protocol, which the server refuses as thinking. `drop` (default). `text`: as text. */
   amUnsigned?: 'drop' | 'text'
   /**
-   * The signature of the text that a reply without calls ends in, for which a text has no place here. `drop` (default):
-   * providers allow that outside of a tool loop, and clients such as Claude Code take the last block for the answer. `block`:
-   * it follows in a `redacted_thinking` block.
+   * The signature of the text that a reply without calls ends in, for which a text has no place here. `block` (default): it
+   * follows in a `redacted_thinking` block. `drop`: providers allow that outside of a tool loop, and some clients take the last
+   * block for the answer. The gateway says `drop` for Claude Code, which is one of them.
    */
-  amLastProof?: 'drop' | 'block'
+  amLastProof?: 'block' | 'drop'
   /**
    * A tool choice that allows only some of the tools. `filter`: only these tools are sent. `keep`: all are sent, so that
    * caches and signed thinking stay valid. Default `filter`, but `keep` when the history holds signed thinking.
@@ -111,7 +111,7 @@ export const options = {
   systemPlacement: ['auto', 'user', 'hoist'],
   amThinking: ['auto', 'adaptive', 'enabled'],
   amUnsigned: ['drop', 'text'],
-  amLastProof: ['drop', 'block'],
+  amLastProof: ['block', 'drop'],
   amAllowedTools: ['filter', 'keep'],
   amForcedToolWithThinking: ['effort-only', 'keep', 'disable-thinking'],
   amSamplingWithThinking: ['drop', 'keep'],

@@ -107,7 +107,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
-  const lost = native || options.amLastProof === 'block' ? new Set<Part>() : lastProofs(parts)
+  const lost = !native && options.amLastProof === 'drop' ? lastProofs(parts) : new Set<Part>()
   for (const { at } of lost) report.add('reasoning.carrier-last', at, 'signature')
   const content = flatMap(messages, message => encodeMessage(withoutProofs(message, lost), native, report))
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')

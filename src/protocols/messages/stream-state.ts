@@ -59,7 +59,7 @@ export type EncoderState = MachineState & {
   /** Blocks of thinking so far. */
   thoughts: number
   /** Does a reply end in what carries the signature of its text? */
-  lastProof: 'drop' | 'block'
+  lastProof: 'block' | 'drop'
   /** Carriers that wait for a block to stand before. */
   carriers: { raw: MessagesRawBlock; at?: string }[]
   /** What finish and refusals need to know of the parts. */
