@@ -85,7 +85,9 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
     const seen = await upstream(sendStream(frames))
     const ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }))
     const typesFor = async (headers: Record<string, string>) =>
-      dataOf(await (await ask(paths.messages, post(claude.body, headers))).text()).flatMap((event: any) => event.content_block?.type ?? [])
+      dataOf(await (await ask(paths.messages, post(claude.body, headers))).text()).flatMap(
+        event => (event as { content_block?: { type: string } }).content_block?.type ?? [],
+      )
     expect(await typesFor(claude.headers)).toEqual(['text'])
     expect(await typesFor({ ...claude.headers, 'user-agent': 'Anthropic/JS 1.11.0' })).toEqual(['text', 'redacted_thinking'])
   })
