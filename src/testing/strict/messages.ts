@@ -18,6 +18,7 @@ import {
   type Strict,
   text,
 } from './faults.ts'
+import { checkOrder } from './messages-stream.ts'
 
 const id = text({ min: 1, pattern: /^[a-zA-Z0-9_-]+$/ })
 const cache = { cache_control: nullable(object({ type: one('ephemeral') }, { ttl: one('5m', '1h') })) }
@@ -330,108 +331,8 @@ const event = by('type', {
   error: errorBody,
 })
 
-const deltaOf: Record<string, string[]> = {
-  text: ['text_delta', 'citations_delta'],
-  thinking: ['thinking_delta', 'signature_delta'],
-  tool_use: ['input_json_delta'],
-  server_tool_use: ['input_json_delta'],
-  mcp_tool_use: ['input_json_delta'],
-  compaction: ['compaction_delta'],
-}
-
-type Phase = 'before' | 'blocks' | 'told' | 'over'
-
-export function checkStream(events: unknown[]): string[] {
-  const faults: string[] = []
-  let phase = 'before' as Phase
-  let open: { block: JsonObject; json: string; signed: boolean } | undefined
-  const content: JsonObject[] = []
-  events.forEach((entry, place) => {
-    const at = `event ${place}`
-    event(entry, at, faults)
-    if (!isObject(entry)) return
-    const fault = (what: string) => faults.push(`${at} (${entry['type']}): ${what}`)
-    if (phase === 'over') {
-      fault('after the end')
-      return
-    }
-    switch (entry['type']) {
-      case 'ping':
-        return
-      case 'error':
-        phase = 'over'
-        return
-      case 'message_start':
-        if (phase !== 'before') fault('twice')
-        phase = 'blocks'
-        return
-    }
-    if (phase === 'before') fault('before message_start')
-    const inIndex = entry['index']
-    switch (entry['type']) {
-      case 'content_block_start': {
-        if (phase !== 'blocks') fault('after message_delta')
-        if (open) fault('a block is open')
-        if (inIndex !== content.length) fault(`index ${inIndex}, expected ${content.length}`)
-        const block = isObject(entry['content_block']) ? entry['content_block'] : {}
-        if (block['type'] === 'tool_use' && JSON.stringify(block['input']) !== '{}') fault('a call starts with an empty input')
-        open = { block, json: '', signed: false }
-        content.push(block)
-        return
-      }
-      case 'content_block_delta': {
-        if (!open || inIndex !== content.length - 1) {
-          fault('its block is not open')
-          return
-        }
-        const delta = isObject(entry['delta']) ? entry['delta'] : {}
-        if (!deltaOf[String(open.block['type'])]?.includes(String(delta['type']))) fault(`${delta['type']} in a ${open.block['type']} block`)
-        if (delta['type'] === 'input_json_delta') open.json += String(delta['partial_json'])
-        if (delta['type'] === 'signature_delta') {
-          if (open.signed) fault('signed twice')
-          open.signed = true
-        } else if (open.signed) fault('a delta after the signature')
-        return
-      }
-      case 'content_block_stop':
-        if (!open || inIndex !== content.length - 1) {
-          fault('its block is not open')
-          return
-        }
-        if (open.block['type'] === 'tool_use' && open.json.trim() !== '' && !isJsonObject(open.json)) fault('the input of the call is no JSON object')
-        open = undefined
-        return
-      case 'message_delta':
-        if (phase !== 'blocks') fault('twice')
-        // The limit may cut a call in two; its block then has no stop.
-        if (
-          open &&
-          !(
-            open.block['type'] === 'tool_use' &&
-            !isJsonObject(open.json) &&
-            isObject(entry['delta']) &&
-            !['end_turn', 'tool_use'].includes(String(entry['delta']['stop_reason']))
-          )
-        )
-          fault('a block is open')
-        if (isObject(entry['delta'])) checkStop(entry['delta'], content, at, faults)
-        phase = 'told'
-        return
-      case 'message_stop':
-        if (phase !== 'told') fault('before message_delta')
-        phase = 'over'
-    }
-  })
-  if (phase !== 'over') faults.push('the stream ends without message_stop and without an error')
-  return faults
-}
-
-function isJsonObject(json: string): boolean {
-  try {
-    return isObject(JSON.parse(json))
-  } catch {
-    return false
-  }
+export function checkStream(all: unknown[]): string[] {
+  return checkOrder(all, { event, stop: checkStop })
 }
 
 export function outcome(events: unknown[]): 'success' | 'failed' | 'cut' {
