@@ -96,7 +96,7 @@ const notInAll: Record<string, string> = {
   'text-parts.ts': 'only streams of responses announce and end each part of a message item',
   'call-items.ts': 'only streams of responses have an item for each call',
   'whole-items.ts': 'only responses has items that a stream tells whole',
-  'reading.ts': 'only the stream decoder of responses is in several files, which share its state',
+  'reading.ts': 'only the stream decoders of chat-completions and responses are in several files, which share their state',
   'item-reader.ts': 'only streams of responses announce and end each item',
   'audio.ts': 'only chat-completions has a slot for the sound of an answer',
   'layout.ts': 'only chat-completions has a slot for each kind of part, so that their order has to be told',

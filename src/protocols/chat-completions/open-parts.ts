@@ -4,7 +4,7 @@ import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import type { Told } from './layout.ts'
-import type { Choice } from './stream-decoder.ts'
+import { type Choice, placeOf } from './reading.ts'
 
 export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
   const part = choice.nextPart++
@@ -22,11 +22,6 @@ const kinds = new Map<Part['type'], Told['kind']>([
 
 /** The field that a part is written in, where it has one of its own. */
 const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 'refusal' ? '/refusal' : type === 'media' ? '/audio' : '')
-
-/** Where the message of an answer stands in the whole reply. */
-export function placeOf({ candidate }: Choice): string {
-  return `/choices/${candidate}/message`
-}
 
 export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
   if (!choice.open) return

@@ -3,7 +3,7 @@ import type { PartDelta } from '../../canonical/event.ts'
 import { advanceJson } from '../../kit/json.ts'
 import type { Shortcut } from '../../protocol.ts'
 import { count } from './open-parts.ts'
-import type { State as DecoderState } from './stream-decoder.ts'
+import type { State as DecoderState } from './reading.ts'
 import { type Choice, type State as EncoderState, type PartOut, reasoningField } from './stream-state.ts'
 
 export const shortcut: Shortcut = {

@@ -5,10 +5,10 @@ import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { createChatReport } from './notes.ts'
-import { add, closePart, openPart, placeOf } from './open-parts.ts'
+import { add, closePart, openPart } from './open-parts.ts'
 import { kept, merge, same, told } from './own.ts'
+import { type Choice, placeOf, type State } from './reading.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
-import type { Choice, State } from './stream-decoder.ts'
 
 export type Call = {
   id: string

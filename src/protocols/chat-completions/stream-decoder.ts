@@ -1,5 +1,4 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ReasoningPart, ReasoningSegment, TokenLogprob } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
@@ -8,83 +7,21 @@ import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
-import { isAsTold, type Told } from './layout.ts'
+import { isAsTold } from './layout.ts'
 import { createChatReport } from './notes.ts'
-import { closePart, placeOf } from './open-parts.ts'
+import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { kept, protocolName, same } from './own.ts'
+import { type Choice, choiceOf, placeOf, type State } from './reading.ts'
 import { blocksOfProxy } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
-import { announce, type Call, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
+import { announce, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './stream-content.ts'
 import { type Failure, isFlatError, mayTellFailure, unframed } from './stream-failure.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
-import { flushTags, type Piece, splitTags, type Tags } from './think-tags.ts'
+import { flushTags, type Piece, splitTags } from './think-tags.ts'
 import { decodeUsage } from './usage.ts'
 import { decodeFinish, isRepaired } from './vocabulary.ts'
-
-export type Choice = {
-  candidate: number
-  nextPart: number
-  /** The part that text of its kind goes to, and how much text stood before it. Only calls stay open beside it. */
-  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; before: number; thought?: ReasoningPart } | undefined
-  /** How much text has come, in code points. */
-  points: number
-  audio: number | undefined
-  calls: Call[]
-  /** Index on the wire → place in `calls`. */
-  byIndex: Map<number, number>
-  /** Reasoning came in a plain field. */
-  plain: boolean
-  /** Index of the detail whose text came last. */
-  detail: number | undefined
-  /** What was told, in order, and of texts how long. */
-  told: Told[]
-  /** The order that the server recorded. */
-  layout: string[] | undefined
-  /** Reasoning that was told, with the index of its detail, if details told it. */
-  thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
-  /** What details said beside a plain field, by index: by that a proof finds what it is of. */
-  detailed: Map<number, ReasoningSegment>
-  /** By which index the open reasoning was proven. */
-  signer: number | undefined
-  /** How many blocks of thinking were proven. */
-  proven: number
-  /** Where proofs stand whose text was told as one with others. */
-  strays: string[]
-  finish: string | undefined
-  /** Absent: tags in the text mean nothing. */
-  tags: Tags | undefined
-  /** Probabilities that came before what they belong to. */
-  logprobs: Record<'text' | 'refusal', TokenLogprob[]>
-  /** How many probabilities have come. */
-  tokens: Record<'text' | 'refusal', number>
-  fields: JsonObject
-  delta: JsonObject
-  /** As they came, for a stream of this protocol. */
-  details: unknown[]
-  /** Blocks of thinking, as they came. */
-  blocks: unknown[]
-}
-
-export type State = MachineState & {
-  phase: 'before' | 'inside' | 'over'
-  strictDone: boolean
-  thinkTags: boolean
-  /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
-  pieces: boolean
-  id: string
-  model: string
-  createdAt: number | undefined
-  /** What stood where it could have told them, and says nothing. */
-  blank: { model?: unknown; created?: unknown }
-  serviceTier: string | undefined
-  /** Fields of chunks that nobody modelled, as they were last told. */
-  fields: JsonObject
-  choices: Map<number, Choice>
-  /** What may have told of a failure, if no choice says how it ended. */
-  suspect: Failure | undefined
-}
 
 /**
  * Chunks → canonical events. The wire announces no parts: text, refusal and reasoning open a part when their first
@@ -223,42 +160,6 @@ function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): v
   start(state, emit)
   if (counted.repaired) createChatReport(undefined, state.notes).once('usage.repaired', '/usage')
   emit({ type: 'usage', usage: counted.usage })
-}
-
-function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Choice {
-  const candidate = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
-  let choice = state.choices.get(candidate)
-  if (!choice) {
-    choice = {
-      candidate,
-      nextPart: 0,
-      points: 0,
-      open: undefined,
-      audio: undefined,
-      calls: [],
-      byIndex: new Map(),
-      plain: false,
-      detail: undefined,
-      told: [],
-      layout: undefined,
-      thoughts: [],
-      detailed: new Map(),
-      signer: undefined,
-      proven: 0,
-      strays: [],
-      finish: undefined,
-      tags: state.thinkTags ? { inside: false, held: '' } : undefined,
-      logprobs: { text: [], refusal: [] },
-      tokens: { text: 0, refusal: 0 },
-      fields: {},
-      delta: {},
-      details: [],
-      blocks: [],
-    }
-    state.choices.set(candidate, choice)
-    emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })
-  }
-  return choice
 }
 
 function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {

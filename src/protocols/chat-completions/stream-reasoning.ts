@@ -5,9 +5,9 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
+import type { Choice } from './reading.ts'
 import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
-import type { Choice } from './stream-decoder.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry proofs. */
 
