@@ -53,7 +53,7 @@ export function createStreamReader(
 }
 
 /** Chunks → frames → events. Frames that repeat the form of the one before are not parsed: see `shortcut.ts`. */
-class StreamReader {
+export class StreamReader {
   readonly seen: Seen
   readonly #frames: FrameReader
   readonly #chunks = createTextReader()

@@ -12,7 +12,7 @@ import { restoreEvent, startRestoring } from './restore.ts'
 import { createJsonWriter } from './retold.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
-import { createStreamReader } from './stream-reader.ts'
+import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -98,7 +98,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     out = ''
     return text
   }
-  return {
+  const own: Own = {
     push(chunk) {
       reader.push(chunk)
       const late = reader.seen.ended ? undefined : unwanted()
@@ -111,28 +111,10 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
       return due()
     },
     ping: () => frames.ping,
-    get notes() {
-      return notes()
-    },
-    get signatures() {
-      return encoding.signatures ?? {}
-    },
-    get usage() {
-      return reader.seen.usage
-    },
-    get finished() {
-      return reader.seen.clean
-    },
-    get after() {
-      return reader.seen.after
-    },
-    get error() {
-      return reader.seen.error
-    },
-    get failedEnd() {
-      return reader.seen.failedEnd
-    },
+    notes,
+    signatures: () => encoding.signatures ?? {},
   }
+  return translator(own, reader)
 }
 
 function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options }: Watching): StreamTranslator {
@@ -165,7 +147,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     }
     return renamed
   }
-  return {
+  const own: Own = {
     push(chunk) {
       const wasBroken = isBroken()
       reader.push(chunk)
@@ -184,24 +166,40 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     },
     ping: () => frames.ping,
     // What reading would have made of them is not what the bytes say.
+    notes: () => reader.unreadable(),
+    signatures: () => ({}),
+  }
+  return translator(own, reader)
+}
+
+type Own = Pick<StreamTranslator, 'push' | 'end' | 'ping'> & { notes(): Note[]; signatures(): Signatures }
+
+/** What a translator does itself, and what its reader has seen so far. */
+function translator({ push, end, ping, notes, signatures }: Own, { seen }: StreamReader): StreamTranslator {
+  return {
+    push,
+    end,
+    ping,
     get notes() {
-      return reader.unreadable()
+      return notes()
     },
-    signatures: {},
+    get signatures() {
+      return signatures()
+    },
     get usage() {
-      return reader.seen.usage
+      return seen.usage
     },
     get finished() {
-      return reader.seen.clean
+      return seen.clean
     },
     get after() {
-      return reader.seen.after
+      return seen.after
     },
     get error() {
-      return reader.seen.error
+      return seen.error
     },
     get failedEnd() {
-      return reader.seen.failedEnd
+      return seen.failedEnd
     },
   }
 }
