@@ -1,3 +1,4 @@
+import { unescaped } from '../kit/text.ts'
 import type { Protocol, RequestMatch, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
@@ -51,7 +52,7 @@ export function matchListing(path: string): { model?: string } | undefined {
   const found = listing.exec(path)
   if (!found) return undefined
   const [, model] = found
-  return model === undefined ? {} : { model: decoded(model) }
+  return model === undefined ? {} : { model: unescaped(model) }
 }
 
 /** What is wrong with a path that is nearly one of ours; relative to the service root. */
@@ -125,12 +126,4 @@ export function mountOf(path: string): { mount: string; versions: number; endpoi
 function isEndpointOrTail(segments: readonly string[]): boolean {
   const tail = `/${segments.join('/')}`
   return [tail, `/v1${tail}`].some(path => matchOf(path) ?? matchStored(path) ?? (matchListing(path) && path.endsWith('/models')))
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -11,3 +11,12 @@ export function lengthOf(text: string): number {
 
 /** As `startsWith`, which V8 does letter by letter: a tenth of the time for a text of thousands. */
 export const beginsWith = (text: string, start: string): boolean => text.length >= start.length && text.slice(0, start.length) === start
+
+/** A part of a URL without its escapes; one that is badly escaped stays as it is. */
+export function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,5 +1,6 @@
 import { defined } from '../../kit/defined.ts'
 import { isObject } from '../../kit/json.ts'
+import { unescaped } from '../../kit/text.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 /** Calls are words behind the model, which stands in the path; some clients escape the colon between them. */
@@ -17,16 +18,8 @@ export function match(asked: string): ReturnType<Address['match']> {
   const [, kind, written = '', word = ''] = call.exec(asked.replace(/\?.*$/s, '').replace(/(?<=.)\/+$/, '')) ?? []
   const known = operations.get(word as 'generateContent')
   if (!known || !written) return undefined
-  const model = kind === 'models' ? decoded(written) : `${kind}/${decoded(written)}`
+  const model = kind === 'models' ? unescaped(written) : `${kind}/${unescaped(written)}`
   return known.operation === 'generate' ? { operation: 'generate', model, stream: known.stream } : { operation: 'count-tokens', model }
-}
-
-function decoded(model: string): string {
-  try {
-    return decodeURIComponent(model)
-  } catch {
-    return model
-  }
 }
 
 /** Models of one's own stand beside those of the provider. */

@@ -8,9 +8,28 @@ import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { keep, ownForm, protocol } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
-import { type Attachment, carrierItem, decodeReasoning, encodeReasoning, type Proven } from './reasoning.ts'
+import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
+
+/** Items → one message each, but for those that only carry the proof of a neighbour. `model`: who made them, where that is known. */
+export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string): Message[] {
+  const messages: Message[] = []
+  const carriers: (Carrier & { index: number })[] = []
+  items.forEach((item, index) => {
+    const place = `${at}/${index}`
+    const { message, attach, proven } = decodeItem(item, place, report, model)
+    const [part] = message.parts
+    if (attach !== undefined && part?.type === 'reasoning' && part.signature)
+      carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at: place })
+    else {
+      forgetMadeUpId(message, item)
+      messages.push(message)
+    }
+  })
+  attachCarriers(messages, carriers, place => report.add('reasoning.carrier-orphaned', place))
+  return messages
+}
 
 type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 

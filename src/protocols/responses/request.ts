@@ -9,9 +9,8 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
-import { decodeItem } from './items.ts'
+import { decodeItems } from './items.ts'
 import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf, words } from './own.ts'
-import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isSearchLost } from './tools.ts'
@@ -148,20 +147,7 @@ function some<T extends object>(from: T): Present<T> | undefined {
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, { item: 'message' }) }]
-  const messages: Message[] = []
-  const carriers: (Carrier & { index: number })[] = []
-  input.forEach((item, index) => {
-    const at = `/input/${index}`
-    const { message, attach, proven } = decodeItem(item, at, report)
-    const [part] = message.parts
-    if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at })
-    else {
-      forgetMadeUpId(message, item)
-      messages.push(message)
-    }
-  })
-  attachCarriers(messages, carriers, at => report.add('reasoning.carrier-orphaned', at))
+  const messages = decodeItems(input, '/input', report)
   pairByName(messages, report)
   return messages
 }

@@ -9,10 +9,9 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, noteFailure, readError, readFailure } from './error.ts'
-import { decodeItem, encodeMessage } from './items.ts'
+import { decodeItems, encodeMessage } from './items.ts'
 import { keep, ownForm, protocol, spelling, words } from './own.ts'
-import { attachCarriers, type Carrier, forgetMadeUpId } from './reasoning.ts'
-import { type ResponsesItem, ResponsesResponse, ResponsesUsage } from './schema.ts'
+import { ResponsesResponse, ResponsesUsage } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
 import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
@@ -24,7 +23,7 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   const body = check(protocol, ResponsesResponse, wire)
   if (body.output === undefined && body.status === undefined)
     throw new TranslationError({ code: 'malformed', protocol, path: '/output' }, 'expected the output of an answer')
-  const messages = decodeOutputItems(body.output ?? [], report, body.model ?? undefined)
+  const messages = decodeItems(body.output ?? [], '/output', report, body.model ?? undefined)
   const value = {
     candidates: [decodeCandidate(body, messages)],
     ...decodeHead(body),
@@ -78,24 +77,6 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
     serviceTier: tier ?? undefined,
     ...keep(fields, defined({ echo, nulls: own.length > 0 ? own : undefined, error, ...form })),
   })
-}
-
-function decodeOutputItems(output: readonly ResponsesItem[], report: ResponsesReport, model: string | undefined): Message[] {
-  const messages: Message[] = []
-  const carriers: (Carrier & { index: number })[] = []
-  output.forEach((item, index) => {
-    const at = `/output/${index}`
-    const { message, attach, proven } = decodeItem(item, at, report, model)
-    const [part] = message.parts
-    if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at })
-    else {
-      forgetMadeUpId(message, item)
-      messages.push(message)
-    }
-  })
-  attachCarriers(messages, carriers, at => report.add('reasoning.carrier-orphaned', at))
-  return messages
 }
 
 function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidate {

@@ -2,6 +2,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import { TranslationError } from '../../errors.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { unescaped } from '../../kit/text.ts'
 import type { StoredReplies, StoredReply } from '../../protocol.ts'
 import { protocol } from './own.ts'
 
@@ -17,7 +18,7 @@ export function storedAt(path: string): StoredReplies {
       if (!asked.startsWith(`${path}/`)) return undefined
       const rest = asked.slice(path.length + 1)
       const part = rest.endsWith(paths.input) ? 'input' : rest.endsWith(paths.cancel) ? 'cancel' : 'reply'
-      const id = decoded(rest.slice(0, rest.length - paths[part].length))
+      const id = unescaped(rest.slice(0, rest.length - paths[part].length))
       return id === '' || id.includes('/') || calls.has(id) ? undefined : { id, part }
     },
     target: ({ id, part }) => `${path}/${encodeURIComponent(id.toWellFormed())}${paths[part]}`,
@@ -110,11 +111,3 @@ function pageOf(items: readonly JsonObject[], query: URLSearchParams): unknown {
 }
 
 const strange = (name: string, message: string) => new TranslationError({ code: 'malformed', protocol, path: `/${name}` }, message)
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
