@@ -1,6 +1,7 @@
 import connect from 'connect'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { after, asking, listen, mounted, replies, streams } from '../gateway/support.ts'
 import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
 
@@ -217,7 +218,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
       expect(await page.evaluate(faint)).toEqual([])
       const columns = await page.evaluate(() => getComputedStyle(document.getElementById('bench') ?? document.body).gridTemplateColumns.split(' ').length)
-      expect(columns).toBe(width > 1000 ? 4 : 1)
+      expect(columns).toBe(width > 1000 ? protocolNames.length : 1)
     })
   })
 })

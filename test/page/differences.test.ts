@@ -63,7 +63,8 @@ describe.each(protocolNames)('the examples of %s', name => {
   test.each(own)('$kind is recognized, and said in every other protocol', async ({ kind, text }) => {
     const examined = await examine(text, { now })
     expect(examined).toMatchObject({ protocol: name, kind })
-    expect(examined.targets.map(({ fault, noReturn }) => fault ?? noReturn)).toEqual([undefined, undefined, undefined])
+    const others = protocolNames.filter(other => other !== name)
+    expect(examined.targets.map(({ protocol, fault, noReturn }) => fault ?? noReturn ?? protocol)).toEqual(others)
   })
 })
 
