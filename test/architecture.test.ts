@@ -106,7 +106,7 @@ const notInAll: Record<string, string> = {
   'streamed-call.ts': 'only streams of generate-content tell arguments by their paths',
   'finish.ts': 'only generate-content tells in two places how a reply ended',
   'json-schema.ts': 'only generate-content has a schema language of its own',
-  'logprobs.ts': 'only generate-content tells the odds of tokens apart from the text',
+  'logprobs.ts': 'only chat-completions and generate-content tell the odds of tokens apart from the text',
   'spelling.ts': 'only generate-content is written in two spellings',
   'wrapper.ts': 'only bodies of generate-content stand inside of another',
   'ending.ts': 'only streams of responses end in a snapshot of the whole answer',

@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { Message, Part, TokenLogprob } from '../../canonical/message.ts'
+import type { Message, Part } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
@@ -8,7 +8,6 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -16,9 +15,10 @@ import { takesOneCall } from './calls.ts'
 import type { Writing } from './content.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from './error.ts'
 import { recordsLayout } from './layout.ts'
+import { attachLogprobs, encodeChoiceLogprobs } from './logprobs.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
+import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
@@ -120,54 +120,6 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   }
   const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: `${at}/message`, ...(ext && { ext }) }
   return { index: candidate, at, messages: [whole], finish, ...(loose && { logprobs: loose }), ...kept(unknown, form) }
-}
-
-/** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
-function attachLogprobs(
-  parts: readonly Part[],
-  { logprobs, at, report }: { logprobs: JsonObject; at: string; report: ChatReport },
-): TokenLogprob[] | undefined {
-  const content = decodeLogprobs(logprobs['content'], `${at}/content`)
-  const refusal = decodeLogprobs(logprobs['refusal'], `${at}/refusal`)
-  const text = parts.find(part => part.type === 'text')
-  const refused = parts.find(part => part.type === 'refusal')
-  if (refusal && refused) refused.logprobs = refusal
-  else if (refusal) report.add('logprobs.unattached', `${at}/refusal`)
-  if (!content) return undefined
-  if (!text) return content
-  text.logprobs = content
-  return undefined
-}
-
-/** `at`: of the list; `first`: how many tokens it had before these. */
-export function decodeLogprobs(wire: unknown, at = '', first = 0): TokenLogprob[] | undefined {
-  if (!Array.isArray(wire) || wire.length === 0) return undefined
-  return wire.filter(isObject).map((entry, i) => {
-    const { top_logprobs: top, ...told } = entry
-    const place = `${at}/${first + i}`
-    return {
-      ...decodeToken(told, place),
-      ...(Array.isArray(top) && { top: top.filter(isObject).map((one, k) => decodeToken(one, `${place}/top_logprobs/${k}`)) }),
-    }
-  })
-}
-
-function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
-  return defined({
-    token: typeof token === 'string' ? token : '',
-    logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
-    bytes: Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : bytes === null ? null : undefined,
-    ...(Object.keys(unknown).length > 0 && { at, ...kept(unknown, {}) }),
-  })
-}
-
-export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
-  return tokens.map(token => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }))
-}
-
-function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
-  const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
-  return ext ? spell(told, ext) : told
 }
 
 /**
@@ -342,22 +294,4 @@ export function blockedText({ reason, message }: NonNullable<CanonicalResponse['
 function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>, report: ChatReport): JsonObject {
   report.add('prompt.blocked', '', 'promptBlocked')
   return { index: 0, message: { role: 'assistant', content: null, refusal: blockedText(blocked) }, logprobs: null, finish_reason: 'content_filter' }
-}
-
-function encodeChoiceLogprobs(
-  parts: readonly Part[],
-  loose: readonly TokenLogprob[] | undefined,
-  { ext, report }: { ext: Candidate['ext'] | undefined; report: ChatReport },
-): unknown {
-  const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
-  const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
-  const came = formOf(ext)['logprobs']
-  if (came !== undefined) {
-    const again = isObject(came) ? came : {}
-    const isSame = (list: unknown, tokens: TokenLogprob[]) => same(encodeLogprobs(decodeLogprobs(list) ?? []), encodeLogprobs(tokens))
-    if (isSame(again['content'], content) && isSame(again['refusal'], refusal)) return came
-  }
-  noteTokens([...content, ...refusal], protocolName, report)
-  if (content.length === 0 && refusal.length === 0) return own(ext) && !formOf(ext)['chunks'] ? undefined : null
-  return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
 }

@@ -1,0 +1,75 @@
+import type { ExtMap, Part, TokenLogprob } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
+import type { ChatReport } from './notes.ts'
+import { formOf, kept, own, protocolName, same, spell } from './own.ts'
+
+/** `logprobs` of a choice: the tokens of its text and of its refusal. */
+
+/** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
+export function attachLogprobs(
+  parts: readonly Part[],
+  { logprobs, at, report }: { logprobs: JsonObject; at: string; report: ChatReport },
+): TokenLogprob[] | undefined {
+  const content = decodeLogprobs(logprobs['content'], `${at}/content`)
+  const refusal = decodeLogprobs(logprobs['refusal'], `${at}/refusal`)
+  const text = parts.find(part => part.type === 'text')
+  const refused = parts.find(part => part.type === 'refusal')
+  if (refusal && refused) refused.logprobs = refusal
+  else if (refusal) report.add('logprobs.unattached', `${at}/refusal`)
+  if (!content) return undefined
+  if (!text) return content
+  text.logprobs = content
+  return undefined
+}
+
+/** `at`: of the list; `first`: how many tokens it had before these. */
+export function decodeLogprobs(wire: unknown, at = '', first = 0): TokenLogprob[] | undefined {
+  if (!Array.isArray(wire) || wire.length === 0) return undefined
+  return wire.filter(isObject).map((entry, i) => {
+    const { top_logprobs: top, ...told } = entry
+    const place = `${at}/${first + i}`
+    return {
+      ...decodeToken(told, place),
+      ...(Array.isArray(top) && { top: top.filter(isObject).map((one, k) => decodeToken(one, `${place}/top_logprobs/${k}`)) }),
+    }
+  })
+}
+
+function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+  return defined({
+    token: typeof token === 'string' ? token : '',
+    logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
+    bytes: Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : bytes === null ? null : undefined,
+    ...(Object.keys(unknown).length > 0 && { at, ...kept(unknown, {}) }),
+  })
+}
+
+export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
+  return tokens.map(token => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }))
+}
+
+function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
+  const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
+  return ext ? spell(told, ext) : told
+}
+
+export function encodeChoiceLogprobs(
+  parts: readonly Part[],
+  loose: readonly TokenLogprob[] | undefined,
+  { ext, report }: { ext: ExtMap | undefined; report: ChatReport },
+): unknown {
+  const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
+  const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
+  const came = formOf(ext)['logprobs']
+  if (came !== undefined) {
+    const again = isObject(came) ? came : {}
+    const isSame = (list: unknown, tokens: TokenLogprob[]) => same(encodeLogprobs(decodeLogprobs(list) ?? []), encodeLogprobs(tokens))
+    if (isSame(again['content'], content) && isSame(again['refusal'], refusal)) return came
+  }
+  noteTokens([...content, ...refusal], protocolName, report)
+  if (content.length === 0 && refusal.length === 0) return own(ext) && !formOf(ext)['chunks'] ? undefined : null
+  return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
+}
