@@ -3,7 +3,7 @@ import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { Emit, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
 import { decodeErrorBody } from './error.ts'
@@ -29,8 +29,8 @@ import { decodeFinish, isRepaired } from './vocabulary.ts'
  * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
  * correct its reason; a source that stops before a choice said how it ended leaves its parts open.
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, ChatCompletionsOptions> = {
-  initial: (options): State => ({
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, ChatCompletionsOptions> = {
+  initial: options => ({
     notes: [],
     phase: 'before',
     strictDone: options?.ccDoneWithoutFinish === 'error',
@@ -46,8 +46,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     suspect: undefined,
   }),
 
-  step(machine, wire, emit) {
-    const state = machine as State
+  step(state, wire, emit) {
     if (state.phase === 'over') return
     if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
     else if (!isObject(wire)) unknownEvent(state)
@@ -56,8 +55,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState,
     else readChunk(state, wire, emit)
   },
 
-  end(machine, emit) {
-    const state = machine as State
+  end(state, emit) {
     if (state.phase !== 'over') finishAll(state, false, emit)
   },
 }

@@ -7,7 +7,7 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { Emit, StreamMachine } from '../../protocol.ts'
 import { encodeAudioAnswer, isAudible } from './audio.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
@@ -34,8 +34,8 @@ import { encodeFinish } from './vocabulary.ts'
  * All chunks share one id. Calls are written one after the other: those that begin while one is open wait until its
  * arguments are whole. A source that failed or stopped early ends in an error frame without `[DONE]`.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, ChatCompletionsOptions> = {
-  initial: (options = {}): State => {
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCompletionsOptions> = {
+  initial: (options = {}) => {
     const { context, fieldNames, truncated, ccReasoning, ccSignature, ccAlwaysUsage, ccErrorDetails, ccImages } = options
     const { id, created, model } = encodeHead({}, options, createChatReport(undefined))
     return {
@@ -57,8 +57,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
     }
   },
 
-  step(machine, event, emit) {
-    const state = machine as State
+  step(state, event, emit) {
     if (state.phase === 'over') return
     if ('candidate' in event && state.choices.get(event.candidate)?.finished) {
       fail(state, { status: 502, kind: 'internal', message: 'the upstream went on after its end' }, emit)
@@ -115,8 +114,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState,
     }
   },
 
-  end(machine, emit) {
-    const state = machine as State
+  end(state, emit) {
     if (state.phase !== 'over') finish(state, false, emit)
   },
 }
