@@ -159,6 +159,8 @@ export const fieldNames: FieldNames = {
   'videoMetadata/*': '',
   'mediaResolution/*': '',
   'usageMetadata/*': '',
+  // The reason stands among the details; `code` is the status.
+  'error:code': 'details',
   'error/*': '',
   '0/*': '',
   'groundingMetadata/*': '',

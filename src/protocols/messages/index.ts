@@ -83,6 +83,7 @@ function fieldNames(): FieldNames {
     callId: 'tool_use_id',
     toolset: 'toolset_name',
     // Objects of which what nobody modelled is kept under their own name.
+    'error:code': 'details/error_code',
     'error:requestId': '../request_id',
     'error/*': '',
     'metadata/*': '',

@@ -221,9 +221,9 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
   if (readError(failureOf(error)).kind !== error.kind) report.add('error.code', at)
 }
 
-/** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well. */
+/** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well: a wrong key is no wrong request. */
 function statusOf({ kind, status }: CanonicalError): number {
-  if (kind === 'overloaded') return rows.overloaded.status
+  if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return rows[kind].status
   return status >= 400 && status < 600 ? status : rows[kind].status
 }
 

@@ -116,3 +116,18 @@ describe('what an error says that nobody modelled', () => {
     }
   })
 })
+
+describe('a wrong key, which this API calls a wrong request,', () => {
+  const wire = body(400, 'INVALID_ARGUMENT', 'm', [{ '@type': `${rpc}ErrorInfo`, reason: 'API_KEY_INVALID' }])
+
+  test.each(['chat-completions', 'responses', 'messages'] as const)(
+    'has the status by which clients of %s know it, and its reason is noted where it stood',
+    to => {
+      const { status, notes } = translateError({ status: 400, body: wire }, { from: 'generate-content', to })
+      expect(status).toBe(401)
+      expect(new Set(notes.map(({ code, path }) => `${code} ${path}`))).toEqual(
+        new Set(['error.status /status', 'error.details /error/details', 'field.unsupported /error/details']),
+      )
+    },
+  )
+})

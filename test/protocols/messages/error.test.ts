@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ErrorKind } from '../../../src/canonical/error.ts'
+import { translateError } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 
 const read = (status: number, body: unknown, headers: Record<string, string> = {}) => messages.decodeError({ status, headers, body }).value
@@ -133,4 +134,10 @@ describe('writing', () => {
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"m"}}\n\n',
     )
   })
+})
+
+test.each(['chat-completions', 'responses', 'generate-content'] as const)('the word for what was wrong is noted where it stood, toward %s', to => {
+  const body = { type: 'error', error: { type: 'rate_limit_error', message: 'm', details: { error_code: 'odd' } } }
+  const { notes } = translateError({ status: 429, body }, { from: 'messages', to })
+  expect(notes.map(({ path }) => path)).toEqual(['/error/details', '/error/details/error_code'])
 })
