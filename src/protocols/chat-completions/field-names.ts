@@ -107,6 +107,8 @@ export const fieldNames: Record<string, string> = {
   'functions:parameters': 'parameters',
   'functions:strict': 'strict',
   'function_call:input': 'arguments',
+  contextSize: 'search_context_size',
+  userLocation: 'user_location',
   'content:citations': '../annotations',
   'content:logprobs': '../../logprobs',
   'refusal:logprobs': '../../logprobs',

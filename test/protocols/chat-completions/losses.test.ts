@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateResponse } from '../../../src/index.ts'
+import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 
 const source = protocols['chat-completions']
@@ -201,4 +201,11 @@ test.each(['messages', 'generate-content'] as const)('the id of a thought is not
   const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
   const { notes } = translateResponse(reply, { from: 'chat-completions', to })
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('message.envelope /choices/0/message/reasoning_details/0/id')
+})
+
+test('what of a web search is lost is noted where it stands', () => {
+  const place = { type: 'approximate', approximate: { city: 'Bern' } }
+  const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], web_search_options: { search_context_size: 'low', user_location: place } }
+  const { notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', serverTools: 'map' })
+  expect(notes.map(({ path }) => path)).toEqual(['/web_search_options', '/web_search_options/search_context_size', '/web_search_options/user_location'])
 })
