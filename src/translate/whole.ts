@@ -3,7 +3,7 @@ import { explode } from '../canonical/explode.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import type { Protocol } from '../protocol.ts'
-import { refuseIfStrict, type Settings } from './settings.ts'
+import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { createStreamReader } from './stream-reader.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function collectStream(
     return { body: protocol.encodeError(response.error, options).wire.body, notes: reader.notes() }
   }
   if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the reply did')
-  const { wire, notes } = protocol.encodeResponse(response, options)
+  const { wire, notes } = protocol.encodeResponse(response, { ...options, fieldNames: placesIn(reader.places(), protocol) })
   const all = [...reader.notes(), ...notes]
   refuseIfStrict(all, strict, protocol.name)
   return { body: wire, notes: all }
@@ -36,9 +36,9 @@ export async function collectStream(
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...options }: Settings): string {
-  const { value, notes } = protocol.decodeResponse(body, options)
+  const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
   const { streamEncoder, frames } = protocol
-  const state = streamEncoder.initial(options)
+  const state = streamEncoder.initial({ ...options, fieldNames: placesIn(fieldNames, protocol) })
   let text = ''
   const write = (wire: unknown) => {
     text += frames.write(wire)

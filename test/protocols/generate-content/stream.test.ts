@@ -553,3 +553,10 @@ describe('of events inside of another object', () => {
     expect(notes.map(({ path }) => path).sort()).toEqual(all)
   })
 })
+
+test('notes on what a folded stream loses lead to the names that this protocol has for it', async () => {
+  const parts = [{ inlineData: { mimeType: 'image/png', data: 'QQ==', displayName: 'a' } }]
+  const frame = { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }], modelVersion: 'm', responseId: 'r' }
+  const { notes } = await collectStream([generateContent.frames.write(frame)], generateContent, {})
+  expect(notes.map(({ path }) => path)).toEqual(['/candidates/0/content/parts/0/inlineData/displayName'])
+})
