@@ -190,7 +190,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     }
     case 'url':
       // Data that is not written as such a URL demands; the server fetches none.
-      if (!writing.native && part.ext?.[name] === undefined && /^data:/i.test(source.url)) return refuse()
+      if (!writing.native && part.ext?.[name] === undefined && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
       return { type, source: { ...extra, type: 'url', url: source.url } }
     case 'file-id':
       if (source.issuer === name) return { type, source: { ...extra, type: 'file', file_id: source.id } }
@@ -208,6 +208,11 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     default:
       return source satisfies never
   }
+}
+
+/** Does the server take what an address holds? Of documents it fetches PDFs alone. Nobody has to tell the type. */
+function fetches(type: 'image' | 'document', mime: string | undefined): boolean {
+  return mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
 }
 
 /** The type as it came, while it still says the same. */

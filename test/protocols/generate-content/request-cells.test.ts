@@ -314,3 +314,16 @@ describe('the voice of an answer (2.9)', () => {
     expect(written).toMatchObject({ audio: { voice: 'Kore', format: 'pcm16' }, stream: true })
   })
 })
+
+test.each([
+  ['application/pdf', true],
+  ['image/PNG', true],
+  ['image/bmp', false],
+  ['text/csv', false],
+  ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', false],
+])('messages fetch an address of type %s: %s', (mimeType, fetched) => {
+  const at = '/contents/0/parts/1'
+  const { written, notes } = told('generate-content → messages', contents({ text: 'see' }, { fileData: { fileUri: 'https://example.org/a', mimeType } }))
+  expect(JSON.stringify(written).includes('https://example.org/a')).toBe(fetched)
+  expect(notes).toEqual(fetched ? [] : [`media.unsupported ${at}`])
+})
