@@ -110,8 +110,8 @@ export const fieldNames: Record<string, string> = {
   contextSize: 'search_context_size',
   userLocation: 'user_location',
   'content:citations': '../annotations',
-  'content:logprobs': '../../logprobs',
-  'refusal:logprobs': '../../logprobs',
+  'content:logprobs': '../../logprobs/content',
+  'refusal:logprobs': '../../logprobs/refusal',
   'content:cache': 'prompt_cache_breakpoint',
   'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
 }

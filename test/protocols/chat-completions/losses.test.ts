@@ -166,13 +166,13 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'probabilities of a text',
       'messages',
       answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
-      'field.unsupported /choices/0/logprobs',
+      'field.unsupported /choices/0/logprobs/content',
     ],
     [
       'probabilities of a refusal',
       'messages',
       answer({ refusal: 'a' }, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
-      'field.unsupported /choices/0/logprobs',
+      'field.unsupported /choices/0/logprobs/refusal',
     ],
   ])('%s, in an answer to %s', (_, target, wire, note) => {
     const { notes } = protocols[target].encodeResponse(source.decodeResponse(wire).value, { fieldNames: source.fieldNames })
@@ -208,4 +208,13 @@ test('what of a web search is lost is noted where it stands', () => {
   const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], web_search_options: { search_context_size: 'low', user_location: place } }
   const { notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', serverTools: 'map' })
   expect(notes.map(({ path }) => path)).toEqual(['/web_search_options', '/web_search_options/search_context_size', '/web_search_options/user_location'])
+})
+
+test.each(['responses', 'messages'] as const)('odds of a refusal are noted where they stand, and not those of the text, toward %s', to => {
+  const odds = (token: string) => [{ token, logprob: -1, bytes: null, top_logprobs: [] }]
+  const message = { role: 'assistant', content: 'a', refusal: 'b' }
+  const choice = { index: 0, message, finish_reason: 'stop', logprobs: { content: odds('a'), refusal: odds('b') } }
+  const { notes } = translateResponse({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }, { from: 'chat-completions', to })
+  const lost = notes.filter(({ path }) => path.includes('logprobs')).map(({ path }) => path)
+  expect(lost).toEqual(to === 'messages' ? ['/choices/0/logprobs/content', '/choices/0/logprobs/refusal'] : ['/choices/0/logprobs/refusal'])
 })
