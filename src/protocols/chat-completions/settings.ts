@@ -49,13 +49,16 @@ export function encodeStop(stop: readonly string[] | undefined, { report, own: v
   return stop.slice(0, 4)
 }
 
-export function encodeCache(cache: CanonicalRequest['cache'], { report, options }: Writing, form: JsonObject): JsonObject {
+export function encodeCache(cache: CanonicalRequest['cache'], { report, options, own: verbatim }: Writing, form: JsonObject): JsonObject {
   if (!cache) return {}
   // This provider marks the last cacheable part by itself anyway.
-  const { key, mode, ttl, retention, auto, contentRef, ...rest } = cache
+  const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   report.rest(rest, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')
+  // Single marks know a longer one.
+  const ttl = verbatim || lifetime === '30m' ? lifetime : undefined
+  if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
   const came = isObject(form['cacheOptions']) ? form['cacheOptions'] : undefined
   const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
   const asked = { ...nulls, ...defined({ mode, ttl }) }

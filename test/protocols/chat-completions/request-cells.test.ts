@@ -154,6 +154,12 @@ describe('prompt caching (2.11)', () => {
     ['a mark of 30m', item(marked('30m')), message(marked('30m')), []],
     ['a mark of 12h', item(marked('12h')), message(marked('12h')), []],
     [
+      'a lifetime of all marks that is no word here',
+      { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },
+      { prompt_cache_options: expect.not.objectContaining({ ttl: expect.anything() }) },
+      ['cache.ttl /prompt_cache_options/ttl'],
+    ],
+    [
       'the answer that the cache is compared with',
       { prompt_cache_options: { comparison_response_id: 'resp_1' } },
       { prompt_cache_options: undefined },
