@@ -209,13 +209,15 @@ function endOfString(bytes: Uint8Array, from: number): number {
 
 /** Where the number, `true`, `false` or `null` ends that begins here; undefined: it is none. */
 function endOfWord(bytes: Uint8Array, from: number): number | undefined {
-  let word = ''
+  let start = ''
   let at = from
   for (; at < bytes.length; at++) {
     const byte = bytes[at] as number
     if (byte === 0x2c || byte === 0x5d || byte === 0x7d || byte <= 0x20) break
-    word += String.fromCharCode(byte)
+    if (at < from + 32) start += String.fromCharCode(byte)
   }
+  // Letter by letter is the quickest way for a short one; a number of megabytes would hold everybody up.
+  const word = at - from > start.length ? textOf(bytes.subarray(from, at)) : start
   return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(word) ? at : undefined
 }
 

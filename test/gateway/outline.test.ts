@@ -51,6 +51,14 @@ test.each([
   expect(textOf(withMembers(bytesOf(text), { x: { y: 1 } }))).toBe(expected)
 })
 
+test('a number of sixteen megabytes holds nobody up', () => {
+  const bytes = bytesOf(`{"n":1${'0'.repeat(16_000_000)}}`)
+  const begun = performance.now()
+  expect(membersOf(bytes)).toMatchObject([{ start: 5, end: bytes.length - 1 }])
+  expect(performance.now() - begun).toBeLessThan(1_000)
+  expect(membersOf(bytesOf(`{"n":1${'0'.repeat(100)}x}`))).toBeUndefined()
+})
+
 /** Objects as somebody may write them, with spaces between everything. */
 const written = fc.tuple(fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue()), fc.constantFrom(undefined, 1, '\t')).map(([value, space]) => ({
   value,
