@@ -29,7 +29,7 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
       try {
         return await decide(request, protocol)
       } catch (error) {
-        if (error instanceof Refusal && error.error.kind === 'authentication') await guesses.count(from)
+        if (error instanceof Refusal && error.error.kind === 'authentication' && mayBeGuess(request, protocol)) await guesses.count(from)
         throw error
       }
     },
@@ -38,6 +38,11 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
       const retryAfterMs = (await limits.take(`key ${name}`, requestsPerMinute)) ?? (await limits.take(`group ${group}`, ofGroup ?? 0))
       if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'too many requests in this minute', { retryAfterMs })
     },
+  }
+
+  /** Who shows no key guesses none; but a hook may look for one anywhere. */
+  function mayBeGuess({ headers, query }: GatewayRequest, { address }: Protocol): boolean {
+    return hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
   }
 
   async function decide({ headers, query, method, path, local }: GatewayRequest, { address }: Protocol): Promise<Identity> {

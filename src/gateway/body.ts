@@ -26,14 +26,15 @@ export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
 ): Promise<ReadBody> {
+  const type = headers['content-type']
+  // Also where a parser has read it: browsers let any page send forms and plain text, and ask first only for JSON.
+  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim()))
+    throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
   if ('parsed' in body) {
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
     return { value, outline: value }
   }
-  const type = headers['content-type']
-  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim()))
-    throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))

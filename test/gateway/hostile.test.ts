@@ -251,6 +251,13 @@ describe('whoever guesses keys', () => {
     expect(seen.calls.length).toBe(1)
   })
 
+  test('is not whoever shows no key at all', async () => {
+    const seen = await upstream(sendJson(200, answers('messages')))
+    const url = await served(keyed(seen.url))
+    for (let i = 0; i < 8; i++) expect((await fetch(`${url}/v1/models`)).status).toBe(401)
+    expect((await fetch(`${url}/v1/messages`, post(requests.messages, { 'x-api-key': 'client-secret' }))).status).toBe(200)
+  })
+
   test('is not counted where nothing is said of it', async () => {
     const url = await served(keyed('http://127.0.0.1:9', { wrongKeysPerMinute: 0 }))
     for (let i = 0; i < 20; i++) expect((await fetch(`${url}/v1/messages`, post(requests.messages))).status).toBe(401)

@@ -51,6 +51,24 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect(broken.status).toBe(400)
   })
 
+  test.each([
+    [
+      'a form',
+      express.urlencoded({ extended: true }),
+      'application/x-www-form-urlencoded',
+      'model=demo&max_tokens=9&messages[0][role]=user&messages[0][content]=Hi',
+    ],
+    ['plain text', express.json({ type: '*/*' }), 'text/plain', JSON.stringify(body)],
+  ])('%s is refused though a parser has read it: any web page may send one', async (_, parser, type, sent) => {
+    const app = express()
+    app.use(parser)
+    app.use(demo())
+    const url = await listen(app)
+    const response = await fetch(`${url}/v1/messages`, post(sent, { 'content-type': type }))
+    expect(response.status).toBe(415)
+    expect(await response.json()).toMatchObject({ type: 'error', error: { message: expect.stringContaining('application/json') } })
+  })
+
   test('a parser for other bodies is not in the way', async () => {
     const app = express()
     app.use(express.urlencoded({ extended: false }))
