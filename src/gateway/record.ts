@@ -1,3 +1,4 @@
+import type { Usage } from '../canonical/response.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
 import type { Refusal } from './error.ts'
@@ -49,9 +50,14 @@ function recordOf(
     ...(identity?.group !== undefined && { group: identity.group }),
     ...(modelAsked !== undefined && { modelAsked }),
     ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
-    ...(usage && { usage }),
+    ...(usage && { usage: counted(usage) }),
     ...(failure && { failure: failure.error.kind }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
   }
+}
+
+/** What an upstream says beside its counts is nobody's business here: it may be any text. */
+function counted({ ext: _, ...counts }: Usage): Usage {
+  return counts
 }

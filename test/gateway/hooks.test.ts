@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { Exchange, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import type { Note } from '../../src/index.ts'
 import type { TransportCall } from '../../src/transports/transport.ts'
-import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('a record tells what an exchange was and cost, stream: %s', async stream => {
@@ -35,6 +35,17 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     expect(records[0]?.notes).toBeGreaterThan(0)
     expect(records[0]?.firstByteMs).toBeLessThanOrEqual(records[0]?.totalMs ?? -1)
+  })
+
+  test.each(pairs)('a record holds counts, and nothing else that an upstream says beside them: %s client, %s upstream', async (client, served) => {
+    const records: UsageRecord[] = []
+    const [key, counts] = Object.entries(replies[served]).find(([name]) => /^usage/.test(name)) ?? []
+    const { url } = await upstream(sendJson(200, { ...replies[served], [String(key)]: { ...(counts as object), odd: 'planted words' } }))
+    const ask = await start(one(url, served), { onUsage: record => void records.push(record) })
+    await (await ask(...asking(client))).text()
+    await until(() => records.length === 1)
+    expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
+    expect(Object.values(records[0]?.usage ?? {}).filter(value => typeof value !== 'number')).toEqual([])
   })
 
   test('a record of a failure has its status', async () => {
