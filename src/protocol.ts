@@ -199,8 +199,8 @@ export type Frames = {
   wrap(json: string, wire: unknown): string
   /** What keeps an idle connection open and means nothing. */
   ping: string
-  /** Frames that end a stream of this protocol as failed, whatever it has said before. */
-  failure(error: CanonicalError): string
+  /** Frames that end a stream of this protocol as failed, whatever it has said before. `count`: how many frames went before, where known. */
+  failure(error: CanonicalError, count?: number): string
   /** The last frame of a reply, where clients wait for it although all was said before. */
   ending?: string
 }

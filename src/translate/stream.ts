@@ -162,7 +162,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       if (unsaid && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
-      return `${rest}\n\n${frames.failure(failure)}`
+      return `${rest}\n\n${frames.failure(failure, reader.frames())}`
     },
     ping: () => frames.ping,
     // What reading would have made of them is not what the bytes say.

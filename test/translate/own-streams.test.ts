@@ -99,3 +99,15 @@ describe('a stream of messages that says why it stopped, and not that it ended',
     expect(translator.finished).toBe(false)
   })
 })
+
+test('a stream of responses that is cut off ends in an event with all that the types ask for', () => {
+  const frame = (sequence_number: number, type: string) => protocols.responses.frames.write({ type, sequence_number, response: {} })
+  const translator = createStreamTranslator({ from: 'responses', to: 'responses' })
+  translator.push(frame(0, 'response.created') + frame(1, 'response.in_progress'))
+  const [, data = ''] = /data: (\{.*)/.exec(translator.end()) ?? []
+  expect(JSON.parse(data)).toEqual({
+    type: 'error',
+    sequence_number: 2,
+    error: { type: 'server_error', code: 'server_error', message: 'upstream stream ended early', param: null },
+  })
+})

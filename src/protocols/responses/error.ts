@@ -234,9 +234,11 @@ function errorObject({ kind, message, type, code, param, protocol: of }: Canonic
   return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: own && code !== undefined ? code : codeOf(kind, code) }
 }
 
-/** The payload of an `error` event. */
+/** The payload of an `error` event. Its code is a word wherever the provider writes it, and some clients pass over an event without one. */
 export function streamError(error: CanonicalError): { error: JsonObject } {
-  return { error: errorObject(error) }
+  const { code, ...told } = errorObject(error)
+  const isTold = error.protocol === protocol && error.code !== undefined
+  return { error: { ...told, code: isTold ? code : (code ?? told['type']) } }
 }
 
 /** The closed list that the reference gives for `response.error.code`, and one word more that servers send. */

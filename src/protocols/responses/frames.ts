@@ -11,5 +11,5 @@ export const frames: Frames = {
   write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(JSON.stringify(wire), wire)),
   wrap,
   ping: ': ping\n\n',
-  failure: (error: CanonicalError) => frames.write({ type: 'error', ...streamError(error) }) + frames.write('[DONE]'),
+  failure: (error: CanonicalError, count = 0) => frames.write({ type: 'error', sequence_number: count, ...streamError(error) }) + frames.write('[DONE]'),
 }

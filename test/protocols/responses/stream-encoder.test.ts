@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import type { ErrorKind } from '../../../src/canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../../src/canonical/event.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Part } from '../../../src/canonical/message.ts'
@@ -8,7 +9,7 @@ import { isObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { encodeStream } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
-import { accumulate, encode, faultsOf, lastResponse, typesOf } from './support.ts'
+import { accumulate, decode, encode, faultsOf, lastResponse, typesOf } from './support.ts'
 
 const start: CanonicalEvent = { type: 'start', id: 'x1', model: 'm-1', createdAt: 7 }
 const message = (index = 0): CanonicalEvent => ({ type: 'message.start', candidate: 0, message: index, role: 'assistant' })
@@ -265,6 +266,18 @@ describe('how a stream ends', () => {
     await expect(accumulate(out)).rejects.toThrow('Overloaded')
     const quiet = encode(events, { rsMidStreamError: 'failed-only' }).out
     expect(await accumulate(quiet)).toMatchObject({ status: 'failed', error: { message: 'Overloaded' } })
+  })
+
+  // The provider's events all have a word, and @ai-sdk/openai 2 takes no other: it passed over the error, and the stream seemed to be over.
+  test.each<[kind: ErrorKind, code: string]>([
+    ['internal', 'server_error'],
+    ['invalid_request', 'invalid_request_error'],
+    ['permission', 'permission_error'],
+    ['rate_limit', 'rate_limit_exceeded'],
+  ])('an event of an error has a code: %s', (kind, code) => {
+    const { out } = encode([start, { type: 'error', error: { status: 500, kind, message: 'Broke down' } }, end(false)])
+    expect(out.at(-3)).toMatchObject({ type: 'error', error: { message: 'Broke down', code } })
+    expect(decode(out.filter(isObject)).out).toContainEqual({ type: 'error', error: expect.objectContaining({ kind }) })
   })
 
   test('a cut-off is a failure, whether its end is told or not', async () => {
