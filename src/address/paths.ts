@@ -28,6 +28,11 @@ export function ruleOf(rule: PathRule, versionPath: string): string {
   }
 }
 
+const endpoints = [...all.map(({ address }) => address.path), '/v1/models'].join(', ')
+
+/** What is said of a path that nothing is served at, and that is near to none that is. */
+export const noSuch = (path: string): string => `No such path: ${path}. Requests go to ${endpoints}.`
+
 /** What a POST to this path asks for, and of whom. */
 export function matchOf(path: string): { protocol: Protocol; found: RequestMatch } | undefined {
   for (const protocol of all) {

@@ -2,6 +2,7 @@
  * The gateway without a server, for hosts of your own.
  * @module wireglot/gateway
  */
+import { noSuch } from '../address/paths.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
@@ -192,7 +193,7 @@ function noSuchPath(path: string, requestId: string): GatewayAnswer {
   return {
     status: 404,
     headers: { 'content-type': 'application/json', ...requestIdHeaders(requestId) },
-    body: JSON.stringify({ error: { message: `No such path: ${path}. Requests go to ${endpoints}.`, type: 'not_found' } }),
+    body: JSON.stringify({ error: { message: noSuch(path), type: 'not_found' } }),
   }
 }
 
@@ -223,8 +224,6 @@ function unlessGivenUp<T>(answer: Promise<T>, signal: Signal): Promise<T> {
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')
 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
-
-const endpoints = [...Object.values(protocols).map(({ address }) => address.path), '/v1/models'].join(', ')
 
 /** The one place that knows of an environment; edge runtimes may have none. */
 function environment(): Record<string, string | undefined> {

@@ -1,4 +1,4 @@
-import { faultOf, faultOfListing, isEndpoint, matchListing, matchOf, matchStored, ruleOf, tidied, versionOf } from '../address/paths.ts'
+import { faultOf, faultOfListing, isEndpoint, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
 import type { Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Headers } from './headers.ts'
@@ -61,8 +61,10 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
   const list = matchListing(path)
   if (list) {
     const protocol = dialectOf(path, headers, query)
-    if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     const { model } = list
+    // A call of the model that nobody serves here, and no description of it that was asked for in a wrong way.
+    if (method === 'POST' && /:[a-z]+$/i.test(model ?? '')) return { kind: 'wrong-path', protocol, message: noSuch(path) }
+    if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
   }
   const fault = faultOf(path) ?? faultOfListing(path)

@@ -81,6 +81,16 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const endpoint of ['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/models']) expect(await response.clone().text()).toContain(endpoint)
   })
 
+  test.each(['embedContent', 'batchEmbedContents', 'predict'])(
+    'a call of a model that is not served is not found, and the answer names those there are: %s',
+    async verb => {
+      const ask = await start()
+      const response = await ask(`/v1beta/models/some-model:${verb}`, post({}))
+      expect(response.status).toBe(404)
+      expect(await response.json()).toMatchObject({ error: { code: 404, status: 'NOT_FOUND', message: expect.stringContaining(':generateContent') } })
+    },
+  )
+
   test('a broken path is told in the dialect of the protocol that was meant', async () => {
     const ask = await start()
     expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })
