@@ -133,8 +133,10 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
   if (!carried) return blocks
   // A signature without any block to stand beside is a block of its own.
   if (part.type === 'media' && blocks.length === 0) return []
-  if (blocks.length === 0) return [carried(part.type === 'text' ? 'text' : undefined)]
-  return part.type === 'text' ? [...blocks, carried('prev')] : [carried('next'), ...blocks]
+  if (part.type !== 'text') return blocks.length === 0 ? [carried()] : [carried('next'), ...blocks]
+  const behind = carried(blocks.length === 0 ? 'text' : 'prev')
+  writing.carriers?.set(behind, part.at)
+  return [...blocks, behind]
 }
 
 export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {

@@ -68,6 +68,13 @@ export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitt
   emit({ type: 'content_block_stop', index })
 }
 
+/** What carries the signature of a text, of a refusal or of spoken words. */
+function writeBehind(state: EncoderState, { head, index }: Block, signature: Signature, emit: Emitting): void {
+  const raw = encodeCarrier({ signature }, index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined)
+  if (head.type === 'text') writeCarrier(state, raw, head.at, emit)
+  else writeWhole(state, raw, emit)
+}
+
 /** A carrier behind its text waits until something follows: a reply that calls nothing does not end in one. */
 export function writeCarrier(state: EncoderState, raw: MessagesRawBlock, at: string | undefined, emit: Emitting): void {
   if (state.lastProof === 'block' || state.seen.calls || isOwn(state)) writeWhole(state, raw, emit)
@@ -229,8 +236,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
-      if (signature)
-        writeCarrier(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), head.at, emit)
+      if (signature) writeBehind(state, block, signature, emit)
       return
     case 'thinking':
       closeThinking(state, block, emit)

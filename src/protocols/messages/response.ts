@@ -20,7 +20,7 @@ import { signedBy, takeTransformations } from './thinking.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { name, nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
-import { idOf, type Writing } from './writing.ts'
+import { type Carriers, idOf, type Writing } from './writing.ts'
 
 type Options = CodecOptions & MessagesOptions
 
@@ -107,9 +107,9 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
-  const lost = !native && options.amLastProof === 'drop' ? lastProofs(parts) : new Set<Part>()
-  for (const { at } of lost) report.add('reasoning.carrier-last', at, 'signature')
-  const content = flatMap(messages, message => encodeMessage(withoutProofs(message, lost), native, report))
+  const carriers: Carriers = new Map()
+  const content = flatMap(messages, message => encodeMessage(message, native, report, carriers))
+  if (!native && options.amLastProof === 'drop') dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated, at: candidate?.at }, report)
@@ -140,32 +140,23 @@ function spelled(form: unknown, constant: string): unknown {
   return form === 'absent' ? undefined : form
 }
 
-/** Texts at the end of a reply that calls nothing, whose signatures would be its last blocks. */
-function lastProofs(parts: readonly Part[]): Set<Part> {
-  const found = new Set<Part>()
-  if (parts.some(part => part.type === 'tool-call') || !parts.some(part => part.type === 'text' && part.text)) return found
-  for (const part of [...parts].reverse()) {
-    if (part.type !== 'text') break
-    if (part.signature) found.add(part)
-    if (part.text) break
+/** A reply that calls nothing does not end in what carries the signature of its text. */
+function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesReport): void {
+  if (carriers.size === 0 || !content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
+  for (let last = content.at(-1); last && carriers.has(last); last = content.at(-1)) {
+    report.add('reasoning.carrier-last', carriers.get(last), 'signature')
+    content.pop()
   }
-  return found
 }
 
-function withoutProofs(message: Message, lost: ReadonlySet<Part>): Message {
-  if (lost.size === 0) return message
-  const unsigned = ({ signature: _, ...part }: Part): Part => part
-  return { ...message, parts: message.parts.map(part => (lost.has(part) ? unsigned(part) : part)) }
-}
-
-function encodeMessage(message: Message, native: boolean, report: MessagesReport): JsonObject[] {
+function encodeMessage(message: Message, native: boolean, report: MessagesReport, carriers: Carriers): JsonObject[] {
   const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name: participant }) }, at)
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(parts, replyWriting(report, native && ownForm(message) !== undefined), role)
+  return encodeParts(parts, { ...replyWriting(report, native && ownForm(message) !== undefined), carriers }, role)
 }
 
 /** How parts of a reply are written. */

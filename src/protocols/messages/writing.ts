@@ -17,6 +17,9 @@ import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & MessagesOptions
 
+/** What carries the signature of a text, and where that stood. */
+export type Carriers = Map<JsonObject, string | undefined>
+
 /** What writing a part needs to know. In a request all keys are there from the start: a copy with other values is then made in no time. */
 export type Writing = {
   report: MessagesReport
@@ -43,6 +46,8 @@ export type Writing = {
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
+  /** Gathers those that are written behind a text. */
+  carriers?: Carriers
 }
 
 /** The cache mark of a part, which the limit on marks may take back later. */
