@@ -94,3 +94,19 @@ test('a search that is not among the allowed tools finds nothing', () => {
   expect(JSON.stringify(there)).not.toContain('defer_loading')
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /tools/0/defer_loading')
 })
+
+/** Claude Code searches by itself: its tool gives references, and an empty result would look as if nothing had been found. */
+test.each<ProtocolName>(['chat-completions', 'responses', 'generate-content'])('what a search of the client has found can be read on %s', to => {
+  const { body, tool } = bodies.messages
+  const found = { type: 'tool_reference', tool_name: 'found' }
+  const messages = [
+    { role: 'user', content: 'hi' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'c1', name: 'search', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c1', content: [found] }] },
+  ]
+  const { body: there, notes } = translateRequest({ ...body(tool('search', {})), messages }, { from: 'messages', to })
+  const texts: unknown[] = []
+  JSON.stringify(there, (_, value: unknown) => (typeof value === 'string' ? (texts.push(value), value) : value))
+  expect(texts).toContain(JSON.stringify(found))
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool-result.flattened /messages/2/content/0/content/0')
+})

@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
@@ -195,7 +196,8 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const call = writing.calls.get(callId)
   if (!isOwn && name !== call?.name) report.rest({ name }, at)
   if (!isOwn && namespace !== call?.namespace) report.rest({ namespace }, at)
-  const texts = isOwn ? [...content] : content.filter(inner => inner.type !== 'media')
+  const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
+  const texts = isOwn ? shown : shown.filter(inner => inner.type !== 'media')
   if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
   const blocks = encodeParts(texts.map(unmarked(report)), writing)
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)

@@ -33,6 +33,7 @@ export const notes = {
   'tool-result.error-flag': { kind: 'approximated', reason: 'results have no error flag here; the text is unchanged', source: '2.7' },
   'tool-result.media-moved': { kind: 'approximated', reason: 'tool messages hold text only; this stands in a user message after them', source: '2.7' },
   'tool-result.media-dropped': { kind: 'dropped', reason: 'tool messages hold text only', source: '2.7' },
+  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is told as text', source: '2.7' },
   'tool-result.moved': { kind: 'approximated', reason: 'the result was moved next to its call, where the target demands it', source: '2.2' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answered this call, and the target demands one', source: '2.2' },

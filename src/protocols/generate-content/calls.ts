@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, keepsNumbers, parseObject } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
+import { readable } from '../../kit/readable.ts'
 import { decodeMedia } from './media.ts'
 import { keep, nulls, ownForm, ownKeys } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
@@ -122,8 +123,9 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const inside = content.filter(part => !hasText(part))
-  const told = content.filter(part => hasText(part) && !isInner(part, report))
+  const shown = readable(content, name, place => report.add('tool-result.flattened', place))
+  const inside = shown.filter(part => !hasText(part))
+  const told = shown.filter(part => hasText(part) && !isInner(part, report))
   const written = write(told)
   // What a search result or a document of parts holds may be media, too.
   const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]

@@ -28,6 +28,7 @@ export const notes = {
   },
   'reasoning.kind': { kind: 'approximated', reason: 'thoughts are summaries here, whatever they were elsewhere', source: '2.8' },
   'reasoning.other-model': { kind: 'approximated', reason: 'the reasoning was signed by another model, which this one may not read', source: '2.8.1' },
+  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is told as text', source: '2.7' },
   'server-tool.dropped': {
     kind: 'dropped',
     reason: 'what became of a tool that only another provider knows; the text after it may hold its outcome',

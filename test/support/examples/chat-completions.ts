@@ -63,6 +63,7 @@ export const examples: Record<string, Example> = {
   'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true })))),
   'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image])))),
   'tool-result.media-dropped': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image]))), { ccToolMedia: 'drop' }),
+  'tool-result.flattened': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])))),
   'tool-result.duplicate': fromItems(items.says(user, items.call('c1', '{}'), items.result('c1'), items.result('c1'))),
   'tool-result.moved': fromItems(items.says(user, items.call('c1', '{}'), user, items.result('c1'))),
   'tool-result.synthesized': fromItems(items.says(user, items.call('c1', '{}')), { repairToolPairs: 'synthesize' }),

@@ -86,6 +86,15 @@ export const examples: Record<string, Example> = {
   'tool-call.id': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
   'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
   'tool-result.name': fromChat(chat.says(user, result('c1'))),
+  'tool-result.flattened': fromBlocks(
+    blocks.says(
+      user,
+      { role: 'assistant', content: [blocks.call('c1')] },
+      { role: 'user', content: [blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])] },
+    ),
+    {},
+    ['reasoning.placeholder-signature'],
+  ),
   'tool-result.moved': fromChat({ ...chat.says(user, called('c1'), user, result('c1')), model: older }),
   'tool-result.duplicate': fromChat({ ...chat.says(user, called('c1'), result('c1'), result('c1')), model: older }),
   'tool-result.synthesized': fromChat({ ...chat.says(user, called('c1')), model: older }, { repairToolPairs: 'synthesize' }),
