@@ -11,7 +11,7 @@ import { encodeCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { formOf, kept, own, spell, told } from './own.ts'
+import { formOf, kept, own, protocolName, spell, told } from './own.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
 
