@@ -1,6 +1,5 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import { isObject, parseJson } from '../kit/json.ts'
 import type { Outcome, Protocol, Signatures } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
@@ -10,7 +9,7 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import { explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
-import { mayHoldAny, mayHoldTwice, textOf } from './bytes.ts'
+import { mayHoldAny, mayHoldTwice } from './bytes.ts'
 import type { Opened } from './call.ts'
 import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
@@ -20,7 +19,7 @@ import { recall } from './recall.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
 import type { Candidate } from './upstream.ts'
-import { bounded, isBottomless, readWhole } from './upstream-body.ts'
+import { bounded, objectOf, readWhole } from './upstream-body.ts'
 
 /** A request in, the answer out. @throws Refusal, TranslationError */
 export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {
@@ -163,20 +162,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const bytes = await readWhole(opened)
   const seen = passes && bytes.length > brief ? seenOf(bytes, from, settings) : undefined
   if (seen) return seen
-  if (isBottomless(bytes)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
-  const text = textOf(bytes)
-  const value = parseJson(text)
-  // Some providers put their errors into a list.
-  const told: unknown = Array.isArray(value) ? value[0] : value
-  if (isObject(told) && told['error'] && from.detect(told).response.length === 0)
-    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(told['error']), headers: {}, body: told }).value)
-  if (!isObject(value))
-    throw refuse(
-      502,
-      'internal',
-      /^\s*</.test(text) ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object',
-    )
-  return { value, bytes }
+  return { value: objectOf(bytes, from), bytes }
 }
 
 /** In bytes. Parsing a shorter reply is quicker than looking for its members. */
@@ -221,10 +207,4 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
 
 async function* only(text: string): AsyncGenerator<string> {
   yield text
-}
-
-/** The status of an error that came with status 200: what its own `code` says, else 502. */
-function statusIn(error: unknown): number {
-  const code = isObject(error) ? error['code'] : undefined
-  return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
 }

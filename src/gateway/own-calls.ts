@@ -1,11 +1,11 @@
-import { parseObject } from '../kit/json.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
 import { refusalOf, refuse } from './error.ts'
 import { estimateTokens } from './estimate.ts'
+import { keptHeaders } from './headers.ts'
 import { recall } from './recall.ts'
 import { type GatewayAnswer, jsonAnswer } from './request.ts'
-import { readText } from './upstream-body.ts'
+import { objectOf, readWhole } from './upstream-body.ts'
 
 /** Calls about a conversation that only a provider can answer. */
 
@@ -34,8 +34,8 @@ async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promi
   if (candidates.length === 0) return undefined
   try {
     const opened = await openFirst(service, { ...ask, candidates }, trace).opened
-    const answer = parseObject(await readText(opened))
-    const told = answer && opened.candidate.protocol.address.counting?.read(answer)
+    const { protocol } = opened.candidate
+    const told = protocol.address.counting?.read(objectOf(await readWhole(opened), protocol))
     return Number.isSafeInteger(told) && (told as number) >= 0 ? (told as number) : undefined
   } catch (error) {
     if (ask.request.signal.aborted) throw error
@@ -57,7 +57,14 @@ const able = ({ protocol, operation, candidates }: Ask) =>
       spoken === protocol && !channel.embedded && spoken.address.target({ operation, model, stream: false }) !== undefined,
   )
 
+/** The same call to the upstream; its bytes come back when they are an answer. @throws Refusal */
 async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   const opened = await openFirst(service, ask, trace).opened
-  return { status: 200, headers: { 'content-type': 'application/json' }, body: await readText(opened) }
+  const bytes = await readWhole(opened)
+  objectOf(bytes, ask.protocol)
+  return {
+    status: 200,
+    headers: { 'content-type': 'application/json', ...keptHeaders(opened.answer.headers, opened.candidate.channel.returnHeaders) },
+    body: bytes,
+  }
 }

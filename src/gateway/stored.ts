@@ -14,7 +14,7 @@ import { renamed } from './outline.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { StoredRoute } from './route.ts'
 import type { Kept } from './store.ts'
-import { readSome, readWhole, watch } from './upstream-body.ts'
+import { objectOf, readSome, readWhole, watch } from './upstream-body.ts'
 import { failureOf, unreachable } from './upstream-failure.ts'
 
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
@@ -81,6 +81,7 @@ async function forward(
     // A reply that is still being made, streamed from its beginning.
     if (/^text\/event-stream/i.test(type)) return { ...out, body: told(renamedFrames(watched(answer.body), protocol, model), protocol, request, trace) }
     const bytes = await readWhole({ answer, watched })
+    if (bytes.length > 0) objectOf(bytes, protocol)
     return { ...out, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
   } catch (error) {
     if (error instanceof Refusal) throw error

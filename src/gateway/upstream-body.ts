@@ -1,3 +1,5 @@
+import { isObject, type JsonObject, parseJson } from '../kit/json.ts'
+import type { Protocol } from '../protocol.ts'
 import type { Stopper } from '../transports/stopper.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import { join, textOf } from './bytes.ts'
@@ -50,9 +52,31 @@ export async function readWhole({ answer, watched }: Watched): Promise<Uint8Arra
   return join(chunks, length)
 }
 
-/** The same as text. @throws Refusal 502, 504 */
-export async function readText(opened: Watched): Promise<string> {
-  return textOf(await readWhole(opened))
+/**
+ * What a whole answer says.
+ * @throws Refusal when it is an error that came with status 200, or no JSON object
+ */
+export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
+  if (isBottomless(bytes)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
+  const text = textOf(bytes)
+  const value = parseJson(text)
+  // Some providers put their errors into a list.
+  const told: unknown = Array.isArray(value) ? value[0] : value
+  if (isObject(told) && told['error'] && from.detect(told).response.length === 0)
+    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(told['error']), headers: {}, body: told }).value)
+  if (isObject(value)) return value
+  const isPage = /^\s*</.test(text)
+  throw refuse(
+    502,
+    'internal',
+    isPage ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object',
+  )
+}
+
+/** The status of an error that came with status 200: what its own `code` says, else 502. */
+function statusIn(error: unknown): number {
+  const code = isObject(error) ? error['code'] : undefined
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
 }
 
 /** The length of a reply that has to be held as a whole. @throws Refusal 502 */

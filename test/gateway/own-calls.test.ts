@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { wireOf } from '../support/upstreams/index.ts'
+import { hosts, one, type Protocol, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
 /** Calls that only a provider of responses can answer: to stop a reply that is being made, and to compact a conversation. */
 
@@ -115,5 +117,41 @@ describe.each(hosts)('through %s, POST /v1/responses/compact', (_, start) => {
     expect((await ask(`${path}/compact`, post({ input: 'Hi' }, known))).status).toBe(400)
     expect((await ask(`${path}/compact`, post({ model: 'other', input: 'Hi' }, known))).status).toBe(404)
     expect((await ask(`${path}/compact`, { headers: known })).status).toBe(405)
+  })
+})
+
+describe.each(hosts)('through %s, an upstream that answers such a call', (_, start) => {
+  const calls: [protocol: Protocol, path: string, method: string][] = [
+    ['messages', '/v1/messages/count_tokens', 'POST'],
+    ['responses', '/v1/responses/input_tokens', 'POST'],
+    ['responses', '/v1/responses/compact', 'POST'],
+    ['generate-content', '/v1beta/models/m:countTokens', 'POST'],
+    ['responses', '/v1/responses/resp_1', 'GET'],
+    ['responses', '/v1/responses/resp_1/input_items', 'GET'],
+    ['responses', '/v1/responses/resp_1/cancel', 'POST'],
+  ]
+  describe.each(calls)('of %s: %s', (protocol, place, method) => {
+    const init = () => (method === 'GET' ? {} : post(requests[protocol]))
+
+    test.each([
+      ['words', 'application/json', 'Welcome!'],
+      ['a web page', 'text/html', '<html>Welcome!</html>'],
+      ['a web page that calls itself JSON', 'application/json', '<html>Welcome!</html>'],
+      ['a list', 'application/json', '[]'],
+      ['an error', 'application/json', JSON.stringify(wireOf(protocol).failure({ status: 500, type: 'api_error', message: 'No more credit' }))],
+    ])('with status 200 and %s has failed', async (_what, type, said) => {
+      const seen = await upstream(sendJson(200, said, { 'content-type': type }))
+      const ask = await start(one(seen.url, protocol))
+      const response = await ask(place, init())
+      expect(response.status).toBeGreaterThanOrEqual(500)
+      expect(response.headers.get('content-type')).toBe('application/json')
+      expect(strictOf(protocol).checkError(await response.json())).toEqual([])
+    })
+
+    test('tells its limits', async () => {
+      const seen = await upstream(sendJson(200, { input_tokens: 3, totalTokens: 3 }, { 'x-ratelimit-remaining-requests': '4' }))
+      const ask = await start(one(seen.url, protocol))
+      expect((await ask(place, init())).headers.get('x-ratelimit-remaining-requests')).toBe('4')
+    })
   })
 })
