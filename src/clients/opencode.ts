@@ -4,6 +4,10 @@ import { type Client, json } from './client.ts'
 export const opencode: Client = {
   title: 'opencode',
   usages: providers.map(([usage]) => usage),
+  remarks: [
+    'Over messages and responses it gives signed reasoning back, over chat completions it does not.',
+    'Over messages and responses it forgets reasoning that is not signed: a server that wants it beside calls (DeepSeek, Kimi) then needs the option ccMissingReasoning: blank at its channel.',
+  ],
   snippets: ({ model, models, keyEnv, addressFor }) =>
     providers.map(([usage, npm]) => {
       const address = addressFor(usage)
