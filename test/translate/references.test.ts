@@ -9,6 +9,7 @@ import {
   translateRequest,
   translateResponse,
 } from '../../src/index.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
 
@@ -182,4 +183,11 @@ test('a history cannot be kept of an exchange that went on from something unknow
   const request = { model: 'm', previous_response_id: 'resp_0', input: 'now' }
   expect(() => historyOf(request, reply, { protocol: from })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }))
   expect(historyOf(request, reply, { protocol: from, onUnresolvable: 'note' }).messages.length).toBeGreaterThan(1)
+})
+
+test.each(protocolNames.filter(name => name !== 'generate-content'))('what is refused in a body inside of another is found there: to %s', to => {
+  const body = { model: 'm', request: { contents: [{ role: 'user', parts: [{ text: 'now' }] }], cachedContent: 'cachedContents/1' } }
+  expect(() => translateRequest(body, { from: 'generate-content', to, gcWrapper: 'unwrap' })).toThrow(
+    expect.objectContaining({ code: 'inexpressible', path: '/request/cachedContent' }),
+  )
 })
