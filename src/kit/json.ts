@@ -25,10 +25,31 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** In levels. Whatever calls itself for each of them, as `JSON.stringify` does, breaks on some thousands. */
+const deepest = 1_000
+
 /** The object that this text holds; undefined when it is not the text of a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isObject(value) ? value : undefined
+}
+
+/** The same, but also undefined for one that is nested so deeply that nobody could write it again. */
+export function parseShallow(text: string): JsonObject | undefined {
+  return text.length > 2 * deepest && isBottomless(text) ? undefined : parseObject(text)
+}
+
+function isBottomless(text: string): boolean {
+  let inString = false
+  let depth = 0
+  for (let i = 0; i < text.length && depth <= deepest; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x5c) i++
+    else if (char === 0x22) inString = !inString
+    else if (!inString && (char === 0x7b || char === 0x5b)) depth++
+    else if (!inString && (char === 0x7d || char === 0x5d)) depth--
+  }
+  return depth > deepest
 }
 
 /** Does every number of this JSON text stay what it is as a number of ours? Those with many digits, such as long ids, do not. */

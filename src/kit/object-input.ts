@@ -1,6 +1,6 @@
 import type { ToolCallPart } from '../canonical/message.ts'
 import { wrapInput } from './freeform.ts'
-import { type JsonObject, keepsNumbers, parseObject } from './json.ts'
+import { type JsonObject, keepsNumbers, parseObject, parseShallow } from './json.ts'
 
 type Reporting = {
   add(code: 'freeform.wrapped', at: string | undefined): void
@@ -14,7 +14,7 @@ export function objectInput({ input, at }: ToolCallPart, kind: ToolCallPart['kin
     return parseObject(wrapInput(input)) ?? {}
   }
   if (!input.trim()) return {}
-  const object = parseObject(input)
+  const object = parseShallow(input)
   if (object) {
     if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
     return object

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { createKeyRing } from '../../src/gateway/keys.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { isGrave } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { wireOf } from '../support/upstreams/index.ts'
 import { listenedGateway } from './listening.ts'
@@ -61,6 +62,33 @@ describe.each(hosts)('through %s', (_, start) => {
         expect([200, 400]).toContain(response.status)
         await response.text()
         expect(seen.calls.at(-1)?.text ?? '').not.toContain('Infinity')
+      }
+    })
+
+    test.each([
+      ['lists', (deep: number) => `{"q":${'['.repeat(deep)}${']'.repeat(deep)}}`],
+      ['objects', (deep: number) => `${'{"q":'.repeat(deep)}"["${'}'.repeat(deep)}`],
+    ])('may hide %s without end in the text of arguments, where they are data, and so may a model', async (_what, nested) => {
+      const args = nested(50_000)
+      const calls = {
+        'chat-completions': [
+          { role: 'assistant', tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: args } }] },
+          { role: 'tool', tool_call_id: 'c', content: args },
+        ],
+        responses: [
+          { type: 'function_call', call_id: 'c', name: 'f', arguments: args },
+          { type: 'function_call_output', call_id: 'c', output: args },
+        ],
+      }
+      for (const served of protocolNames) {
+        const odd = wireOf('chat-completions').answer({ calls: [{ id: 'c', name: 'f', args }], ending: 'stop' })
+        const seen = await upstream(sendJson(200, served === 'chat-completions' ? odd : answers(served)))
+        const ask = await start(one(seen.url, served, {}, {}, { options: { gcParseJson: 'object' } }))
+        const said = client === 'chat-completions' ? { messages: calls[client] } : client === 'responses' ? { input: calls[client] } : {}
+        const response = await ask(...asking(client, said))
+        expect([served, response.status]).toEqual([served, 200])
+        const reply: unknown = await response.json()
+        if (client !== served) expect(strict.checkResponse(reply).filter(isGrave)).toEqual([])
       }
     })
 

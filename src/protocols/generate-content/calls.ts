@@ -1,7 +1,7 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject, keepsNumbers, parseObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { readable } from '../../kit/readable.ts'
 import { decodeMedia } from './media.ts'
@@ -165,7 +165,7 @@ function encodeResponse(
   if (structured && readText(structured) === text) return structured
   const said = texts.length > 1 ? texts : text
   if (isError) return { error: said }
-  return (parseJson && keepsNumbers(text) && parseObject(text)) || { output: said }
+  return (parseJson && keepsNumbers(text) && parseShallow(text)) || { output: said }
 }
 
 const readText = (response: JsonObject) =>
