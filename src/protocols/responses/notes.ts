@@ -10,6 +10,7 @@ export const responsesNotes = {
     source: '2.8 rule 5',
   },
   'reasoning.foreign-signature': { kind: 'dropped', reason: 'reasoning signed by another provider is refused here', source: '2.8 rule 1' },
+  'reasoning.kind': { kind: 'approximated', reason: 'the thoughts themselves are shown as a summary of them, as asked', source: '2.8' },
   'reasoning.unsigned': { kind: 'dropped', reason: 'reasoning without its encrypted form cannot be sent back here', source: '2.8 rule 4' },
   'reasoning.loose': { kind: 'dropped', reason: 'reasoning is refused without the item that it led to', source: '2.8 rule 4' },
   'reasoning.left-out': { kind: 'dropped', reason: 'the request goes without its reasoning, as asked', source: '2.8 rule 5' },

@@ -13,6 +13,11 @@ export type ResponsesOptions = {
    */
   rsReasoningId?: 'keep' | 'omit'
   /**
+   * How clients are shown the thoughts themselves, which chat servers tell. Default `content`: as the content of a reasoning
+   * item, beside its summary. `summary`: as its summary, for clients that show nothing else.
+   */
+  rsRawReasoning?: 'content' | 'summary'
+  /**
    * Leaves earlier reasoning out of a request: for a second try after the server has answered `invalid_encrypted_content`.
    * Default false: it is sent back, so that the model goes on where it was.
    */
@@ -72,6 +77,7 @@ export type ResponsesOptions = {
 export const options = {
   openResponses: 'flag',
   rsReasoningId: ['keep', 'omit'],
+  rsRawReasoning: ['content', 'summary'],
   retryWithoutReasoning: 'flag',
   rsSequential: 'flag',
   deferStart: 'flag',

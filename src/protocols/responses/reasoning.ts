@@ -73,12 +73,23 @@ function decodeSegments(list: readonly JsonObject[], type: string, kind: Reasoni
   return segments
 }
 
+/** As what a client is shown a segment of this kind. */
+export function shownAs(
+  kind: ReasoningSegment['kind'],
+  at: string | undefined,
+  { report, options }: Pick<Writing, 'report' | 'options'>,
+): ReasoningSegment['kind'] {
+  if (kind === 'summary' || options.rsRawReasoning !== 'summary') return kind
+  report.once('reasoning.kind', at)
+  return 'summary'
+}
+
 /**
  * Undefined: it may not be sent, which is noted. Signatures of other issuers travel in an envelope toward a client, and
  * are never shown to an upstream, which would refuse them. `issuer`: of the signature, where that comes later.
  */
 export function encodeReasoning(part: ReasoningPart, message: Message, w: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
-  const { segments, signature, id, at, ext, cache } = part
+  const { signature, id, at, ext, cache } = part
   const { report, options, target } = w
   report.ext(ext, at)
   if (cache) report.add('cache.place', at, 'cache')
@@ -94,11 +105,12 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
       report.add('reasoning.foreign-signature', at)
       return undefined
     }
-    if (!signature && (!own || (w.storeless && id !== undefined && segments.length === 0))) {
+    if (!signature && (!own || (w.storeless && id !== undefined && part.segments.length === 0))) {
       report.add('reasoning.unsigned', at)
       return undefined
     }
   }
+  const segments = target === 'input' || own ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, w), text }))
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
   const known = {
     type: 'reasoning',

@@ -4,8 +4,8 @@ import type { ReasoningPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
-import { carrierItem, encodeReasoning } from './reasoning.ts'
-import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
+import { carrierItem, encodeReasoning, shownAs } from './reasoning.ts'
+import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 
 /** Opens a reasoning item. Its seal is written at the end, when it is whole. */
 export function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit: Out): void {
@@ -25,7 +25,8 @@ export function startReasoning(state: State, part: OpenPart, head: ReasoningPart
 /** A piece of a segment; segments up to it are announced. What comes late of one that has ended goes on with the last. */
 export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: Out): void {
   if (told.segment >= value.segments.length + 64) return
-  const delta = { ...told, segment: Math.max(told.segment, part.segments - 1) }
+  const of = shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
+  const delta = { ...told, of, segment: Math.max(told.segment, part.segments - 1) }
   addDelta(value, delta)
   while (part.segments < value.segments.length) {
     if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)

@@ -31,6 +31,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
       ...(options.deferStart !== undefined && { deferStart: options.deferStart }),
       ...(options.rsMidStreamError && { rsMidStreamError: options.rsMidStreamError }),
       ...(options.rsSequential !== undefined && { rsSequential: options.rsSequential }),
+      ...(options.rsRawReasoning && { rsRawReasoning: options.rsRawReasoning }),
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
     },
     fallbacks: fallbacks(options),

@@ -40,6 +40,7 @@ export const examples: Record<string, Example> = {
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, text)), {}, stateless),
   'reasoning.loose': fromChat(chatSays(user, { role: 'assistant', content: '', reasoning_details: [encrypted] }, user)),
   'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), { retryWithoutReasoning: true }),
+  'reasoning.kind': chatReply(timed({ content: 'yes', reasoning_content: 'hm' }), { rsRawReasoning: 'summary' }),
   'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
   'reasoning.carrier-orphaned': elsewhere.request('responses')(
     items.says(user, {

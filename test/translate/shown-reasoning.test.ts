@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../src/index.ts'
+import { framesOf } from '../../src/testing/streams.ts'
+import { strictOf } from '../../src/testing/strict/index.ts'
+import { clientOf } from '../support/clients/index.ts'
+
+const between = { from: 'chat-completions', to: 'responses', rsRawReasoning: 'summary' } as const
+const { checkResponse, checkStream } = strictOf('responses')
+
+function whole() {
+  const message = { role: 'assistant', content: 'yes', reasoning_content: 'So it is.' }
+  return translateResponse({ id: 'c', model: 'm', created: 1, choices: [{ index: 0, message, finish_reason: 'stop' }] }, between)
+}
+
+function streamed() {
+  const deltas = [{ reasoning_content: 'So' }, { reasoning_content: ' it' }, { reasoning_content: ' is.' }, { content: 'yes' }]
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', model: 'm', created: 1, choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const translator = createStreamTranslator(between)
+  const text = [...deltas.map(delta => chunk(delta)), chunk({}, 'stop'), 'data: [DONE]\n\n'].map(piece => translator.push(piece)).join('') + translator.end()
+  return { text, notes: translator.notes }
+}
+
+// Nothing else is shown by the AI SDK and, unless told to, by Codex.
+test.each([
+  ['whole', whole],
+  ['streamed', streamed],
+])('thoughts that a chat server tells are a summary for clients that show nothing else, %s', async (_, told) => {
+  const reply = told()
+  if ('text' in reply) expect(checkStream(framesOf(reply.text).map(({ wire }) => wire))).toEqual([])
+  else expect(checkResponse(reply.body)).toEqual([])
+  const { output } = (await clientOf('responses').receive(reply)) as { output: object[] }
+  expect(output[0]).toMatchObject({ type: 'reasoning', summary: [{ type: 'summary_text', text: 'So it is.' }] })
+  expect(output[0]).not.toHaveProperty('content')
+  expect(reply.notes.map(({ code }) => code)).toContain('reasoning.kind')
+  const call = { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' }
+  const input = [{ role: 'user', content: 'q' }, output[0], call, { type: 'function_call_output', call_id: 'c1', output: 'seen' }]
+  const { body } = translateRequest({ model: 'm', input }, { from: 'responses', to: 'chat-completions' })
+  expect(body).toMatchObject({ messages: [{}, { role: 'assistant', reasoning_content: 'So it is.' }, {}] })
+})
