@@ -57,7 +57,11 @@ function recordOf(
   }
 }
 
-/** What an upstream says beside its counts is nobody's business here: it may be any text. */
-function counted({ ext: _, ...counts }: Usage): Usage {
-  return counts
+/** Of what an upstream says beside its counts the numbers, such as what it cost: the rest may be any text. */
+function counted({ ext, ...counts }: Usage): Usage {
+  const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
+    const told = Object.entries(fields).filter(([, value]) => typeof value === 'number')
+    return told.length > 0 ? [[protocol, { fields: Object.fromEntries(told) }] as const] : []
+  })
+  return numbers.length > 0 ? { ...counts, ext: Object.fromEntries(numbers) } : counts
 }

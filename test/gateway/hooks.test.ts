@@ -37,16 +37,20 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(records[0]?.firstByteMs).toBeLessThanOrEqual(records[0]?.totalMs ?? -1)
   })
 
-  test.each(pairs)('a record holds counts, and nothing else that an upstream says beside them: %s client, %s upstream', async (client, served) => {
-    const records: UsageRecord[] = []
-    const [key, counts] = Object.entries(replies[served]).find(([name]) => /^usage/.test(name)) ?? []
-    const { url } = await upstream(sendJson(200, { ...replies[served], [String(key)]: { ...(counts as object), odd: 'planted words' } }))
-    const ask = await start(one(url, served), { onUsage: record => void records.push(record) })
-    await (await ask(...asking(client))).text()
-    await until(() => records.length === 1)
-    expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
-    expect(Object.values(records[0]?.usage ?? {}).filter(value => typeof value !== 'number')).toEqual([])
-  })
+  test.each(pairs)(
+    'a record holds counts and other numbers, and no words that an upstream says beside them: %s client, %s upstream',
+    async (client, served) => {
+      const records: UsageRecord[] = []
+      const [key, counts] = Object.entries(replies[served]).find(([name]) => /^usage/.test(name)) ?? []
+      const { url } = await upstream(sendJson(200, { ...replies[served], [String(key)]: { ...(counts as object), odd: 'planted words', cost: 0.25 } }))
+      const ask = await start(one(url, served), { onUsage: record => void records.push(record) })
+      await (await ask(...asking(client))).text()
+      await until(() => records.length === 1)
+      expect(records[0]?.usage).toMatchObject({ input: 3, output: 2 })
+      expect(records[0]?.usage?.ext).toEqual({ [served]: { fields: { cost: 0.25 } } })
+      expect(JSON.stringify(records)).not.toContain('planted words')
+    },
+  )
 
   test('a record of a failure has its status', async () => {
     const records: UsageRecord[] = []
