@@ -220,12 +220,22 @@ const results: Row[] = [
             user('go'),
             calling(call('a')),
             answer('a', ''),
-            user([text('[document for a]'), { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf}` } }]),
+            user([text('[document for a]'), { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf}`, filename: 'file.pdf' } }]),
           ],
         },
         'approximated /messages/2/content/0/content/0 tool-result.media-moved',
+        'synthesized /messages/3/content/1/file/filename media.filename',
       ],
-      responses: [{ input: [item('user', 'go'), called('a'), output('a', [{ type: 'input_file', file_data: `data:application/pdf;base64,${pdf}` }])] }],
+      responses: [
+        {
+          input: [
+            item('user', 'go'),
+            called('a'),
+            output('a', [{ type: 'input_file', file_data: `data:application/pdf;base64,${pdf}`, filename: 'file.pdf' }]),
+            'synthesized /input/2/output/0/filename media.filename',
+      ],
+        },
+      ],
     },
   ],
   [

@@ -2,6 +2,7 @@ import type { MediaPart, Part, RefusalPart, TextPart, ToolCallPart } from '../..
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
+import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
@@ -117,26 +118,13 @@ function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
   }
 }
 
-const fileMimes = new Map([
-  ['pdf', 'application/pdf'],
-  ['txt', 'text/plain'],
-  ['md', 'text/markdown'],
-  ['csv', 'text/csv'],
-  ['html', 'text/html'],
-  ['json', 'application/json'],
-  ['docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
-  ['xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
-  ['pptx', 'application/vnd.openxmlformats-officedocument.presentationml.presentation'],
-])
-
 /** `file_data` should be a data URL; bare base64 takes its type from the name of the file, a PDF where that says nothing. */
 function decodeFile(wire: ChatFilePart, at: string): MediaPart {
   const { told: part, nulls } = told(wire)
   const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { file_data, file_id, filename, ...inner } = told(file).told
   const data = file_data === undefined ? undefined : parseDataUrl(file_data)
-  const extension = filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase() ?? ''
-  const mime = data ? data.mime : (fileMimes.get(extension) ?? 'application/pdf')
+  const mime = data ? data.mime : (typeOfFile(filename) ?? 'application/pdf')
   const url = file_data !== undefined && /^https?:\/\//.test(file_data)
   let source: MediaPart['source']
   if (file_data === undefined) source = { type: 'file-id', id: file_id ?? '', issuer: protocolName }
@@ -302,10 +290,6 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     report.add('part.unsupported', at)
     return []
   }
-  const named = () => {
-    if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
-    return filename ?? title
-  }
   const { image_url, format, file } = formOf(ext)
 
   if (source.type === 'file-id' && (source.issuer !== protocolName || kind === 'image')) {
@@ -345,14 +329,17 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   if (source.type === 'url' && !own(ext)) return unsupported()
   leave({ detail, ...(filename !== undefined && { title }) })
   const spelling = isObject(file) ? file : {}
+  if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
+  const isNameless = filename === undefined && title === undefined && source.type === 'base64' && !own(ext)
   const known = defined({
     file_data: encodeFileData(part, spelling['file_data']),
     file_id: source.type === 'file-id' ? source.id || (spelling['file_id'] === '' ? '' : undefined) : undefined,
-    filename: named(),
+    filename: isNameless ? nameOfFile(source.mime ?? 'application/pdf') : (filename ?? title),
   })
   const nulls = nullsOf(spelling)
   const block = spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)
   if (source.type === 'base64' && source.mime === undefined && known.file_data !== spelling['file_data']) report.addMade('media.mime', block, '/file/file_data')
+  if (isNameless) report.addMade('media.filename', block, '/file/filename')
   return [block]
 }
 

@@ -45,6 +45,7 @@ export const notes = {
   'parts.order-lost': { kind: 'approximated', reason: 'reasoning, text and calls stand in separate fields here, so their order is lost', source: '2.8' },
   'parts.layout-stale': { kind: 'approximated', reason: 'the recorded order of parts fits them no longer', source: '2.8' },
   'document.flattened': { kind: 'approximated', reason: 'documents of parts, plain-text documents and search results are written as text', source: '2.3' },
+  'media.filename': { kind: 'synthesized', reason: 'data of a file need a name here, and the source gave none', source: '2.3' },
   'media.title-as-filename': { kind: 'approximated', reason: 'media have a file name here, but no title', source: '2.3' },
   'audio.type': { kind: 'approximated', reason: 'the sound of an answer does not tell its type; it is the one that was asked for', source: '2.3' },
   'media.mime': { kind: 'synthesized', reason: 'the type of the data was not told and is demanded', source: '2.3' },

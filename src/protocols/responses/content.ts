@@ -2,6 +2,7 @@ import type { CacheTtl, MediaPart, MediaSource, Message, Part, TokenLogprob } fr
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
+import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
@@ -106,18 +107,6 @@ function oddUrl(url: unknown, source: MediaSource): OwnForm {
   return source.type === 'base64' && url !== dataUrl(source.mime ?? '', source.data) ? { url } : {}
 }
 
-const mimeByExtension = new Map([
-  ['pdf', 'application/pdf'],
-  ['txt', 'text/plain'],
-  ['md', 'text/markdown'],
-  ['csv', 'text/csv'],
-  ['html', 'text/html'],
-  ['json', 'application/json'],
-  ['png', 'image/png'],
-  ['jpg', 'image/jpeg'],
-  ['jpeg', 'image/jpeg'],
-])
-
 function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesReport): Part {
   const { type: _, file_data: data, file_url: url, file_id: id, filename, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   const others: JsonObject = { ...rest }
@@ -129,7 +118,7 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
       source = { type: 'base64', ...inline }
       form = oddUrl(data, source)
     } else {
-      const known = mimeByExtension.get(filename?.split('.').at(-1)?.toLowerCase() ?? '')
+      const known = typeOfFile(filename)
       if (!known) report?.add('media.guessed', at, 'file_data')
       source = { type: 'base64', data, mime: known ?? 'application/pdf' }
       form = { bare: true }
@@ -230,8 +219,13 @@ export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined
   }
   if (filename !== undefined) report.rest({ title }, at)
   else if (title !== undefined) report.add('media.title-as-filename', at, 'title')
-  const wire = wireOf({ type: 'input_file', filename: filename ?? title, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
+  const isNameless = filename === undefined && title === undefined && 'file_data' in place && !form
+  const name = isNameless
+    ? nameOfFile((source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ?? 'application/pdf')
+    : (filename ?? title)
+  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
   if (isGuessed) report.addMade('media.mime', wire, '/file_data')
+  if (isNameless) report.addMade('media.filename', wire, '/filename')
   return wire
 }
 

@@ -57,6 +57,7 @@ export const responsesNotes = {
   'media.mime': { kind: 'synthesized', reason: 'the kind of media must be named', source: '2.3' },
   'media.guessed': { kind: 'approximated', reason: 'the kind of a file was not told; it is taken for a PDF', source: '2.3' },
   'media.as-image-call': { kind: 'approximated', reason: 'an image in an answer is the result of an image generation call here', source: '2.3' },
+  'media.filename': { kind: 'synthesized', reason: 'data of a file need a name here, and the source gave none', source: '2.3' },
   'media.title-as-filename': { kind: 'approximated', reason: 'a file has a name here, but no title', source: '2.3' },
   'media.detail': { kind: 'approximated', reason: 'the detail of an image has other steps here', source: '2.3' },
   'media.transcript': { kind: 'approximated', reason: 'spoken output is given as its transcript', source: '2.3' },

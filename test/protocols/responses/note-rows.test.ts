@@ -29,7 +29,7 @@ test.each<[string, Part, object]>([
   [
     'a document',
     { type: 'media', kind: 'document', source: { type: 'base64', mime: 'application/pdf', data: 'JVBERi0=' }, at },
-    { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' },
+    { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' },
   ],
 ])('signature.unplaced: %s goes without its signature', (_, part, written) => {
   const { wire, told } = write([hi, { ...part, signature: { value: 'SEAL', issuer: 'generate-content' } }])
@@ -41,7 +41,7 @@ test.each<[string, Part, object, string]>([
   [
     'a document',
     { type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' }, at },
-    { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=' },
+    { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' },
     'file_data',
   ],
   [

@@ -103,7 +103,8 @@ export const examples: Record<string, Example> = {
   'media.title-as-filename': fromBlocks(
     says({ type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }),
   ),
-  'media.mime': fromBlocks(says({ type: 'document', source: { type: 'base64', data: 'JVBERi0=' } })),
+  'media.filename': fromBlocks(says({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } })),
+  'media.mime': fromBlocks(says({ type: 'document', title: 'a.pdf', source: { type: 'base64', data: 'JVBERi0=' } }), {}, ['media.title-as-filename']),
   'citation.unsupported': blocksReply(
     blocks.reply([
       {

@@ -134,7 +134,11 @@ export const examples: Record<string, Example> = {
   ),
   'file.foreign-id': fromBlocks(says(text, { type: 'image', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }, stateless),
   'media.unsupported': fromChat(chatSays(user, { role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'UklGRg==', format: 'wav' } }] })),
-  'media.mime': fromBlocks(says({ type: 'document', source: { type: 'base64', data: 'JVBERi0=' } }), {}, stateless),
+  'media.filename': fromBlocks(says({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }), {}, stateless),
+  'media.mime': fromBlocks(says({ type: 'document', title: 'a.pdf', source: { type: 'base64', data: 'JVBERi0=' } }), {}, [
+    ...stateless,
+    'media.title-as-filename',
+  ]),
   'media.guessed': elsewhere.request('responses')(items.says({ role: 'user', content: [{ type: 'input_file', file_data: 'JVBERi0=' }] })),
   'media.title-as-filename': fromBlocks(
     says({ type: 'document', title: 'a.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }),

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { translateRequest } from '../../src/index.ts'
+
+const request = (source: object, more: object = {}) => ({
+  model: 'm',
+  max_tokens: 9,
+  messages: [{ role: 'user', content: [{ type: 'document', source, ...more }] }],
+})
+const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
+const places = {
+  'chat-completions': ['/messages/0/content/0/file/filename', 'messages.0.content.0.file.filename'],
+  responses: ['/input/0/content/0/filename', 'input.0.content.0.filename'],
+} as const
+
+// Their provider wants a name beside the data of a file; every well-known client makes one up.
+test.each(['chat-completions', 'responses'] as const)('a file without a name has one toward %s', to => {
+  const [path, place] = places[to]
+  const { body, notes } = translateRequest(request(pdf), { from: 'messages', to })
+  expect(body).toHaveProperty(place, 'file.pdf')
+  expect(notes).toContainEqual(expect.objectContaining({ code: 'media.filename', kind: 'synthesized', path }))
+})
+
+test.each(['chat-completions', 'responses'] as const)('a name that is there is kept toward %s', to => {
+  const { body, notes } = translateRequest(request(pdf, { title: 'a.pdf' }), { from: 'messages', to })
+  expect(body).toHaveProperty(places[to][1], 'a.pdf')
+  expect(notes.map(({ code }) => code)).not.toContain('media.filename')
+})
+
+test('an address needs no name', () => {
+  const { body } = translateRequest(request({ type: 'url', url: 'https://example.com/a' }), { from: 'messages', to: 'responses' })
+  expect(body).not.toHaveProperty(places.responses[1])
+})
+
+test('within one protocol nothing is made up', () => {
+  const messages = [{ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }] }]
+  expect(translateRequest({ model: 'm', messages }, { from: 'chat-completions', to: 'chat-completions' }).body).toEqual({ model: 'm', messages })
+})
