@@ -47,13 +47,45 @@ export function without(body: unknown, protocol: Protocol, fields: readonly stri
   return { body: notes.length > 0 ? rewritten : spelled.body, notes: [...spelled.notes, ...notes] }
 }
 
-/** The same for a request that was written for an upstream of another protocol, which has its own names for what its model does not take. */
-export function withoutWritten(wire: unknown, to: Protocol, caller: Protocol, fields: readonly string[]): Less {
-  return lacking(wire, fields, keys => wirePath(canonicalPath(keys.join('.'), to), caller))
+/**
+ * The same for a request that was written for an upstream of another protocol, which has its own names for what its model does
+ * not take. `body`: the caller's; `notes`: of the translation. A field that was made up needs no note on either.
+ */
+export function withoutWritten(wire: unknown, fields: readonly string[], { to, caller, body, notes }: Translated): Less {
+  const isMade = ({ kind, path }: Note, keys: readonly string[]) => kind === 'synthesized' && path === pointer(keys)
+  const taken = fields.map(field => field.split('.')).filter(keys => !isDemanded(keys, to) && lackingAt(wire, keys))
+  const made = taken.filter(keys => isOfStream(keys, to) || notes.some(note => isMade(note, keys)))
+  const less = lacking(
+    wire,
+    taken.map(keys => keys.join('.')),
+    keys => (made.some(one => one.join() === keys.join()) ? undefined : saidAt(canonicalPath(keys.join('.'), to), caller, body)),
+  )
+  return { body: less.body, notes: [...notes.filter(note => !made.some(keys => isMade(note, keys))), ...less.notes] }
 }
 
-/** Takes out what stands under these very names. `placeOf`: where the note says that it was. */
-function lacking(body: unknown, fields: readonly string[], placeOf: (keys: string[]) => string): Less {
+type Translated = { to: Protocol; caller: Protocol; body: unknown; notes: readonly Note[] }
+
+/** A limit has to be said to some, so a model that does not take it is another one. */
+const isDemanded = (keys: readonly string[], { outputLimit, fieldNames }: Protocol) =>
+  outputLimit !== undefined && keys.join('/') === fieldNames['maxOutputTokens']
+
+/** Encoders ask for the counts of a stream by themselves. */
+function isOfStream(keys: readonly string[], { fieldNames }: Protocol): boolean {
+  const path = keys.join('/')
+  return Object.entries(fieldNames).some(([canonical, wire]) => canonical.startsWith('stream.') && (wire === path || wire.startsWith(`${path}/`)))
+}
+
+/** They become each other. */
+const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name])
+
+/** Where the caller's body says it. */
+function saidAt(path: readonly string[], caller: Protocol, body: unknown): string {
+  const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
+  return places.find(place => lackingAt(body, place.slice(1).split('/'))) ?? ''
+}
+
+/** Takes out what stands under these very names. `placeOf`: where the note says that it was; undefined: it needs none. */
+function lacking(body: unknown, fields: readonly string[], placeOf: (keys: string[]) => string | undefined): Less {
   const notes: Note[] = []
   let left = body
   for (const field of fields) {
@@ -61,10 +93,14 @@ function lacking(body: unknown, fields: readonly string[], placeOf: (keys: strin
     const less = lackingAt(left, keys)
     if (!less) continue
     left = less
-    notes.push(noteAt(placeOf(keys)))
+    const place = placeOf(keys)
+    if (place !== undefined) notes.push(noteAt(place))
   }
   return { body: left, notes }
 }
+
+/** Does the body say any of these fields, under these very names? */
+export const saysAny = (body: unknown, fields: readonly string[]): boolean => fields.some(field => lackingAt(body, field.split('.')))
 
 /** Undefined: there is nothing at these keys. */
 function lackingAt(value: unknown, [key, ...rest]: readonly string[]): JsonObject | undefined {

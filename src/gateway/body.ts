@@ -27,8 +27,8 @@ export async function readJson(
   { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
 ): Promise<ReadBody> {
   const type = headers['content-type']
-  // Also where a parser has read it: browsers let any page send forms and plain text, and ask first only for JSON.
-  if (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim()))
+  // Also where a parser has read it: browsers let any page send forms, plain text and bodies that say nothing of their type, and ask first only for JSON.
+  if ((type === undefined && headers['origin'] !== undefined) || (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())))
     throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
   if ('parsed' in body) {
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed

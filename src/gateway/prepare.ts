@@ -5,7 +5,7 @@ import type { Protocol, StreamUsage, TranslationContext } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
 import type { Settings } from '../translate/settings.ts'
-import { without, withoutStreamOptions, withoutWritten, withStreaming } from './adjust.ts'
+import { saysAny, without, withoutStreamOptions, withoutWritten, withStreaming } from './adjust.ts'
 import type { Ask, Service } from './ask.ts'
 import { long } from './body.ts'
 import { freshIds } from './ids.ts'
@@ -92,7 +92,8 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...(keepsHere(ask, candidate) && { keepsReply: true }),
     ...(memory?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   })
-  const { body: wire, notes: left } = to === protocol ? { body: encoded, notes: [] } : withoutWritten(encoded, to, protocol, entry.unsupported)
+  const { body: wire, notes: told } =
+    to === protocol ? { body: encoded, notes } : withoutWritten(encoded, entry.unsupported, { to, caller: protocol, body: body.value, notes })
   const { counting } = to.address
   const isCounted = operation === 'count-tokens' && to !== protocol
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
@@ -109,7 +110,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...(channel.embedded && { body: whole }),
     bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
-    notes: [...adjusted.notes, ...notes, ...left],
+    notes: [...adjusted.notes, ...told],
     settings: settingsOf(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
   }
 }
@@ -121,8 +122,10 @@ function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
 /** How to ask for the counts of a stream. Undefined: they come unasked, are asked for already, or are not wanted. */
-function askingUsage(body: unknown, { channel, protocol: { streamUsage } }: Candidate, isStream: boolean): Asking {
-  return isStream && channel.streamUsage && streamUsage?.isAsked(body) === false ? streamUsage.ask(body) : undefined
+function askingUsage(body: unknown, { channel, entry, protocol: { streamUsage } }: Candidate, isStream: boolean): Asking {
+  if (!isStream || !channel.streamUsage || streamUsage?.isAsked(body) !== false) return undefined
+  const asking = streamUsage.ask(body)
+  return saysAny(asking.wire, entry.unsupported) ? undefined : asking
 }
 
 /** The bytes of the body with the candidate's model name, and asking for counts where that is due. Undefined: the body has to be written anew. */

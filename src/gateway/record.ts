@@ -60,7 +60,7 @@ function recordOf(
 /** Of what an upstream says beside its counts the numbers, such as what it cost: the rest may be any text. */
 function counted({ ext, ...counts }: Usage): Usage {
   const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
-    const told = Object.entries(fields).filter(([, value]) => typeof value === 'number')
+    const told = Object.entries(fields).filter(([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key))
     return told.length > 0 ? [[protocol, { fields: Object.fromEntries(told) }] as const] : []
   })
   return numbers.length > 0 ? { ...counts, ext: Object.fromEntries(numbers) } : counts

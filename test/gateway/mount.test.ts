@@ -69,6 +69,16 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect(await response.json()).toMatchObject({ type: 'error', error: { message: expect.stringContaining('application/json') } })
   })
 
+  test('a body of a web page that says nothing of its type is refused: browsers send it without asking', async () => {
+    const app = express()
+    app.use(demo())
+    const url = await listen(app)
+    const untyped = (headers: Record<string, string>) =>
+      fetch(`${url}/v1/messages`, { method: 'POST', headers, body: new TextEncoder().encode(JSON.stringify(body)) })
+    expect((await untyped({ origin: 'https://elsewhere.test' })).status).toBe(415)
+    expect((await untyped({})).status).toBe(200)
+  })
+
   test('a parser for other bodies is not in the way', async () => {
     const app = express()
     app.use(express.urlencoded({ extended: false }))

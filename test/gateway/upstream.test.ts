@@ -194,7 +194,8 @@ describe.each(hosts)('through %s', (_, start) => {
       '/generationConfig/thinkingConfig',
     ],
     ['generate-content', 'chat-completions', 'top_p', { generationConfig: { topP: 0.5 } }, '/generationConfig/topP'],
-    ['messages', 'chat-completions', 'reasoning_effort', { thinking: { type: 'enabled', budget_tokens: 1024 } }, '/output_config/effort'],
+    ['messages', 'chat-completions', 'reasoning_effort', { thinking: { type: 'enabled', budget_tokens: 1024 } }, '/thinking/budget_tokens'],
+    ['chat-completions', 'responses', 'store', {}, ''],
     ['chat-completions', 'responses', 'text.verbosity', { verbosity: 'low' }, '/verbosity'],
     ['responses', 'messages', 'stop_sequences', {}, ''],
   ])('a client of %s at a model of %s that does not take %s', async (client, served, field, said, path) => {
@@ -208,6 +209,29 @@ describe.each(hosts)('through %s', (_, start) => {
       ({ code }) => code === 'model.unsupported',
     )
     expect(notes.map(note => note.path)).toEqual(path ? [path] : [])
+  })
+
+  test('a limit that its server demands is said by a model that does not take one elsewhere', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(seen.url, 'messages', {}, { unsupported: ['max_tokens'] }))
+    const response = await ask(...asking('chat-completions', { max_tokens: 7 }))
+    expect(seen.calls[0]?.json['max_tokens']).toBeGreaterThan(7)
+    const notes = JSON.parse(response.headers.get('wireglot-notes') ?? '[]') as { code: string; path: string }[]
+    const ofLimit = notes.filter(({ path }) => path.includes('max'))
+    expect(ofLimit.map(({ code, path }) => `${code} ${path}`)).toEqual(['model.unsupported /max_tokens', 'max_tokens.default /max_tokens'])
+  })
+
+  test.each<[client: Protocol, field: string, said: object]>([
+    ['messages', 'stream_options', {}],
+    ['messages', 'stream_options.include_usage', {}],
+    ['chat-completions', 'stream_options', {}],
+    ['chat-completions', 'stream_options', { stream_options: { include_usage: true } }],
+  ])('a stream for a client of %s does not ask for counts where its model does not take %s', async (client, field, said) => {
+    const seen = await upstream(sendStream(streams['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions', {}, { unsupported: [field] }))
+    await (await ask(...asking(client, { ...said, stream: true }))).text()
+    expect(seen.calls[0]?.json).toMatchObject({ stream: true })
+    expect(JSON.stringify(seen.calls[0]?.json)).not.toContain('include_usage')
   })
 
   test('headers for the upstream are chosen, not copied', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { explode } from '../../src/canonical/explode.ts'
 import type { Message, Part, Signature } from '../../src/canonical/message.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
+import { createStreamTranslator } from '../../src/index.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf, type Echo } from '../support/clients/index.ts'
@@ -127,6 +128,22 @@ describe.each(forms)('a messages client that takes the last block for the answer
     expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])
     expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.carrier-last')
   })
+})
+
+/** Proofs that a chat server tells behind the answer, which streams can place nowhere else. */
+test.each([
+  ['of thoughts', [{ reasoning_content: 'Hm.' }, { content: 'It is' }, { content: ' this.' }]],
+  ['without thoughts', [{ content: 'It is' }, { content: ' this.' }]],
+])('a stream whose proof %s comes last ends in its text for a client that takes the last block for the answer', async (_, deltas) => {
+  const proven = { reasoning_details: [{ type: 'reasoning.encrypted', data: 'c2VhbGVk', index: 0 }] }
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', amLastProof: 'drop' })
+  const pieces = [...[...deltas, proven].map(delta => chunk(delta)), chunk({}, 'stop'), 'data: [DONE]\n\n']
+  const told = pieces.map(piece => translator.push(piece)).join('') + translator.end()
+  const { content } = (await clientOf('messages').receive({ text: told })) as { content: { type: string }[] }
+  expect(content.at(-1)).toMatchObject({ type: 'text', text: 'It is this.' })
+  expect(translator.notes.map(({ code }) => code)).toContain('reasoning.carrier-last')
 })
 
 /** What was said in order, and what it is signed with. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
@@ -20,6 +20,15 @@ function streamed() {
   const text = [...deltas.map(delta => chunk(delta)), chunk({}, 'stop'), 'data: [DONE]\n\n'].map(piece => translator.push(piece)).join('') + translator.end()
   return { text, notes: translator.notes }
 }
+
+test('a reply of its own stays as it is, also where it is told as a stream', () => {
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'So it is.' }] }
+  const answer = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
+  const body = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [thought, answer] }
+  const text = explodeResponse(body, { protocol: 'responses', rsRawReasoning: 'summary' })
+  expect(text).toContain('response.reasoning_text.delta')
+  expect(text).not.toContain('summary_text')
+})
 
 // Nothing else is shown by the AI SDK and, unless told to, by Codex.
 test.each([

@@ -142,11 +142,11 @@ export function encodeError(value: CanonicalError, options: Options = {}): Encod
   return { wire: { status, headers, body: encodeErrorBody(value, report, options) }, notes: report.notes }
 }
 
-function statusOf({ status, kind }: CanonicalError): number {
+function statusOf({ status, kind, protocol }: CanonicalError): number {
   // Says «overloaded» in one protocol only; clients of others may not know that it can be tried again.
   if (status === 529) return 503
   // Some call a wrong key a wrong request; clients of this protocol know it by its status.
-  if (status === 400 && kind === 'authentication') return errorWords.authentication.status
+  if (status === 400 && kind === 'authentication' && protocol !== protocolName) return errorWords.authentication.status
   return status >= 400 && status <= 599 ? status : errorWords[kind].status
 }
 

@@ -129,7 +129,11 @@ export function encodeParts(parts: readonly Part[], writing: Writing, role: Mess
 /** A part, and what carries a signature that has no place on its block. */
 export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const blocks = encodePart(part, writing, role)
-  const carried = part.type === 'reasoning' ? undefined : carrier(part, writing)
+  if (part.type === 'reasoning') {
+    for (const block of blocks) writing.carriers?.set(block, part.at)
+    return blocks
+  }
+  const carried = carrier(part, writing)
   if (!carried) return blocks
   // A signature without any block to stand beside is a block of its own.
   if (part.type === 'media' && blocks.length === 0) return []

@@ -33,7 +33,7 @@ export const notes = {
   'reasoning.carrier-lost': { kind: 'dropped', reason: 'the part that a carried signature belongs to is gone', source: '2.8 rule 2' },
   'reasoning.carrier-last': {
     kind: 'dropped',
-    reason: 'a reply without a call does not end in the signature of its text, because clients take the last block for the answer',
+    reason: 'a reply without a call does not end in a signature but in its text, because some clients take the last block for the answer',
     source: '2.8 rule 2',
   },
   'reasoning.disabled-unsigned-loop': {

@@ -61,28 +61,27 @@ function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting, said?: 
   emit({ type: 'content_block_delta', index, delta: said?.ext ? { ...ownKeys(said), ...delta } : delta })
 }
 
-export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitting): void {
-  writeCarriers(state, emit)
+/**
+ * A block without deltas. `at`: what it is of. With `amLastProof: 'drop'` one that only carries a signature waits behind a text until
+ * something follows, for a reply that calls nothing is not to end in it.
+ */
+export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitting, at?: string): void {
+  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls && !isOwn(state)
+  if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
+  else {
+    writeCarriers(state, emit)
+    writeBlock(state, content, emit)
+  }
+}
+
+function writeCarriers(state: EncoderState, emit: Emitting): void {
+  for (const { raw } of state.carriers.splice(0)) writeBlock(state, raw, emit)
+}
+
+function writeBlock(state: EncoderState, content: JsonObject, emit: Emitting): void {
   const index = state.nextIndex++
   emit({ type: 'content_block_start', index, content_block: content })
   emit({ type: 'content_block_stop', index })
-}
-
-/** What carries the signature of a text, of a refusal or of spoken words. */
-function writeBehind(state: EncoderState, { head, index }: Block, signature: Signature, emit: Emitting): void {
-  const raw = encodeCarrier({ signature }, index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined)
-  if (head.type === 'text') writeCarrier(state, raw, head.at, emit)
-  else writeWhole(state, raw, emit)
-}
-
-/** A carrier behind its text waits until something follows: a reply that calls nothing does not end in one. */
-export function writeCarrier(state: EncoderState, raw: MessagesRawBlock, at: string | undefined, emit: Emitting): void {
-  if (state.lastProof === 'block' || state.seen.calls || isOwn(state)) writeWhole(state, raw, emit)
-  else state.carriers.push({ raw, ...defined({ at }) })
-}
-
-export function writeCarriers(state: EncoderState, emit: Emitting): void {
-  for (const { raw } of state.carriers.splice(0)) writeWhole(state, raw, emit)
 }
 
 /** A delta of the open block. */
@@ -236,7 +235,8 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
         if (block.text) report(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
-      if (signature) writeBehind(state, block, signature, emit)
+      if (signature)
+        writeWhole(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit, head.at)
       return
     case 'thinking':
       closeThinking(state, block, emit)
@@ -257,7 +257,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       const writing = replyWriting(report(state), false)
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
         writing.report.settle(content, '/content_block')
-        writeRaw(state, content, emit)
+        writeRaw(state, content, emit, head.at)
       }
       return
     }
@@ -297,7 +297,7 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
 
 function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: Emitting): void {
   state.thoughts++
-  writeWhole(state, { ...ownKeys(block.head), type: 'redacted_thinking', data: sealed(block, signature) }, emit)
+  writeWhole(state, { ...ownKeys(block.head), type: 'redacted_thinking', data: sealed(block, signature) }, emit, block.head.at)
 }
 
 function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
@@ -317,12 +317,13 @@ function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
 }
 
 /** A block that comes whole; the input of a tool that the provider ran is streamed like that of any other. */
-function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: Emitting): void {
+function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: Emitting, at: string | undefined): void {
   const { input } = content
   if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {
-    writeWhole(state, content, emit)
+    writeWhole(state, content, emit, at)
     return
   }
+  writeCarriers(state, emit)
   const index = state.nextIndex++
   emit({ type: 'content_block_start', index, content_block: { ...content, input: {} } })
   emit({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } })

@@ -26,9 +26,9 @@ export type MessagesOptions = {
   /** Earlier reasoning without a signature of this protocol, which the server refuses as thinking. `drop` (default). `text`: as text. */
   amUnsigned?: 'drop' | 'text'
   /**
-   * The signature of the text that a reply without calls ends in, for which a text has no place here. `block` (default): it
-   * follows in a `redacted_thinking` block. `drop`: providers allow that outside of a tool loop, and some clients take the last
-   * block for the answer. The gateway says `drop` for Claude Code, which is one of them.
+   * Signatures behind the last text of a reply without calls, for which a text has no place here. `block` (default): each follows
+   * in a `redacted_thinking` block. `drop`: providers allow that outside of a tool loop, and some clients take the last block for
+   * the answer. The gateway says `drop` for Claude Code, which is one of them.
    */
   amLastProof?: 'block' | 'drop'
   /**

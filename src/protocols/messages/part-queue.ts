@@ -1,10 +1,11 @@
 import type { Delta, Proof } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import { startJson } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { notes } from './notes.ts'
-import { closeOpen, finalize, openBlock, write, writeCarrier } from './open-block.ts'
+import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
 import { replyCallId } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, report } from './stream-state.ts'
@@ -85,15 +86,15 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
 function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: Emitting): void {
   const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createReport(name, notes))}` : `r${thought}`
   const raw = encodeCarrier(proof, attach)
-  if (!state.open) writeCarrier(state, raw, head.at, emit)
-  else state.queue.push({ block: carrierBlock(raw), deltas: [] })
+  if (!state.open) writeWhole(state, raw, emit, head.at)
+  else state.queue.push({ block: carrierBlock(raw, head.at), deltas: [] })
 }
 
-function carrierBlock(raw: MessagesRawBlock): Block {
+function carrierBlock(raw: MessagesRawBlock, at: string | undefined): Block {
   return {
     key: '',
     kind: 'whole',
-    head: { type: 'opaque', protocol: name, raw },
+    head: { type: 'opaque', protocol: name, raw, ...defined({ at }) },
     text: '',
     segments: [],
     streams: false,

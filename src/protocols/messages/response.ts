@@ -140,10 +140,10 @@ function spelled(form: unknown, constant: string): unknown {
   return form === 'absent' ? undefined : form
 }
 
-/** A reply that calls nothing does not end in what carries the signature of its text. */
+/** A reply that calls nothing ends in its text, not in what carries a signature. */
 function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesReport): void {
-  if (carriers.size === 0 || !content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
-  for (let last = content.at(-1); last && carriers.has(last); last = content.at(-1)) {
+  if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
+  for (let last = content.at(-1); last?.['type'] === 'redacted_thinking'; last = content.at(-1)) {
     report.add('reasoning.carrier-last', carriers.get(last), 'signature')
     content.pop()
   }

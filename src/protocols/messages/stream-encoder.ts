@@ -6,7 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { CodecOptions, StreamMachine } from '../../protocol.ts'
-import { closeOpen, writeCarriers } from './open-block.ts'
+import { closeOpen } from './open-block.ts'
 import type { MessagesOptions } from './options.ts'
 import { ownForm, ownKeys } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
@@ -203,8 +203,7 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): v
   const isInside = ([key]: [string, unknown]) => Array.isArray(inside) && inside.includes(key)
   const beside = Object.fromEntries(Object.entries(told).filter(entry => !isInside(entry)))
   const delta = Object.fromEntries(Object.entries(told).filter(isInside))
-  if (state.seen.text) for (const { at } of state.carriers) report(state).add('reasoning.carrier-last', at, 'signature')
-  else writeCarriers(state, emit)
+  for (const { at } of state.carriers) report(state).add('reasoning.carrier-last', at, 'signature')
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, { report: report(state), whole: true })
   const { service_tier: _, ...counts } = usage

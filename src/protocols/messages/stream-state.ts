@@ -7,7 +7,6 @@ import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
-import type { MessagesRawBlock } from './schema.ts'
 import type { SegmentLength } from './thinking.ts'
 import { name } from './vocabulary.ts'
 
@@ -60,8 +59,8 @@ export type EncoderState = MachineState & {
   thoughts: number
   /** Does a reply end in what carries the signature of its text? */
   lastProof: 'block' | 'drop'
-  /** Carriers that wait for a block to stand before. */
-  carriers: { raw: MessagesRawBlock; at?: string }[]
+  /** Blocks that only carry a signature, and wait for another to stand before; where the signature was. */
+  carriers: { raw: JsonObject; at?: string }[]
   /** What finish and refusals need to know of the parts. */
   seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: string } }
   finish: Finish | undefined

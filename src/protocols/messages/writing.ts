@@ -46,7 +46,7 @@ export type Writing = {
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
-  /** Gathers those that are written behind a text. */
+  /** Gathers blocks that may only carry a signature, and where that was. */
   carriers?: Carriers
 }
 

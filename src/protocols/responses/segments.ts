@@ -25,7 +25,7 @@ export function startReasoning(state: State, part: OpenPart, head: ReasoningPart
 /** A piece of a segment; segments up to it are announced. What comes late of one that has ended goes on with the last. */
 export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: Out): void {
   if (told.segment >= value.segments.length + 64) return
-  const of = shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
+  const of = state.envelope?.own ? told.of : shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
   const delta = { ...told, of, segment: Math.max(told.segment, part.segments - 1) }
   addDelta(value, delta)
   while (part.segments < value.segments.length) {

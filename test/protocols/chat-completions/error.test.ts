@@ -103,6 +103,12 @@ describe('reading', () => {
 })
 
 describe('writing', () => {
+  test('a wrong key that a server of its own calls a wrong request stays that', () => {
+    const error = read(400, { error: { message: 'Wrong key.', type: 'authentication_error', code: 'invalid_api_key' } })
+    expect(error.kind).toBe('authentication')
+    expect(encodeError(error).wire.status).toBe(400)
+  })
+
   test('an overload that only one protocol has a status for', () => {
     const { wire, notes } = encodeError({
       status: 529,
