@@ -1,10 +1,9 @@
-import { isObject, type JsonObject, parseJson } from '../kit/json.ts'
+import { isBottomless, isObject, type JsonObject, parseJson } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Stopper } from '../transports/stopper.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
 import { join, textOf } from './bytes.ts'
 import { Refusal, refuse } from './error.ts'
-import { nesting } from './outline.ts'
 
 const maxErrorBytes = 64 * 1024
 const maxReplyBytes = 256 * 1024 * 1024
@@ -57,8 +56,8 @@ export async function readWhole({ answer, watched }: Watched): Promise<Uint8Arra
  * @throws Refusal when it is an error that came with status 200, or no JSON object
  */
 export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
-  if (isBottomless(bytes)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
   const text = textOf(bytes)
+  if (isBottomless(text)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
   const value = parseJson(text)
   // Some providers put their errors into a list.
   const told: unknown = Array.isArray(value) ? value[0] : value
@@ -84,12 +83,6 @@ export function bounded(length: number): number {
   if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
   return length
 }
-
-/** In levels. No reply has as many, and far more of them are too many for whatever calls itself. */
-const deepest = 1_000
-
-/** Can nobody read what these bytes say, for it is nested without end? */
-export const isBottomless = (bytes: Uint8Array): boolean => bytes.length > deepest && nesting(bytes) > deepest
 
 /** The beginning of an error body, which is all that matters of it. */
 export async function readSome(body: TransportAnswer['body']): Promise<string> {

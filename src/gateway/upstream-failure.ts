@@ -1,4 +1,4 @@
-import { isObject, parseJson } from '../kit/json.ts'
+import { isBottomless, isObject, parseJson } from '../kit/json.ts'
 import { retryHint } from '../kit/retry-hint.ts'
 import type { Protocol } from '../protocol.ts'
 import type { TransportAnswer } from '../transports/transport.ts'
@@ -6,7 +6,6 @@ import { blotted } from './blot.ts'
 import { kindOf, Refusal, refuse } from './error.ts'
 import { keptHeaders } from './headers.ts'
 import type { Candidate } from './upstream.ts'
-import { isBottomless } from './upstream-body.ts'
 
 /**
  * An attempt that gave no reply. `again`: where it may be tried once more: nowhere, at another channel only, or at the same one
@@ -23,7 +22,7 @@ export function failureOf(
   // No status is beyond 599, and not every host could pass one on.
   const status = given > 599 ? 502 : given
   const shown = blotted(text, channel)
-  const body = isBottomless(new TextEncoder().encode(shown)) ? undefined : parseJson(shown)
+  const body = isBottomless(shown) ? undefined : parseJson(shown)
   const kept = keptHeaders(headers, channel.returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
   // 0 asks for no wait at all, and so for none that differs from ours.

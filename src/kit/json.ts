@@ -36,10 +36,18 @@ export function parseObject(text: string): JsonObject | undefined {
 
 /** The same, but also undefined for one that is nested so deeply that nobody could write it again. */
 export function parseShallow(text: string): JsonObject | undefined {
-  return text.length > 2 * deepest && isBottomless(text) ? undefined : parseObject(text)
+  return isBottomless(text) ? undefined : parseObject(text)
 }
 
-function isBottomless(text: string): boolean {
+/** Is this JSON nested so deeply that whatever calls itself breaks on it? Few texts have as many brackets as it would take. */
+export function isBottomless(text: string): boolean {
+  if (text.length <= 2 * deepest) return false
+  let left = deepest
+  for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return isDeep(text)
+  return false
+}
+
+function isDeep(text: string): boolean {
   let inString = false
   let depth = 0
   for (let i = 0; i < text.length && depth <= deepest; i++) {

@@ -117,9 +117,10 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
   const hasUsage = usage !== undefined || !native
+  const kept = ownKeys(response)
   const wire: JsonObject = {
-    ...(!native && { container: null, diagnostics: null }),
-    ...ownKeys(response),
+    ...kept,
+    ...(!native && { container: kept['container'] ?? null, diagnostics: kept['diagnostics'] ?? null }),
     ...defined({
       id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
       type: spelled(form?.['type'], 'message'),
@@ -156,7 +157,7 @@ function encodeMessage(message: Message, native: boolean, report: MessagesReport
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(parts, { ...replyWriting(report, native && ownForm(message) !== undefined), carriers }, role)
+  return encodeParts(parts, { carriers, ...replyWriting(report, native && ownForm(message) !== undefined) }, role)
 }
 
 /** How parts of a reply are written. */
