@@ -101,9 +101,13 @@ const keyOf = ({ from, to }: (typeof pairs)[number], name: string) => `${from} â
 const ratiosOf = (pair: (typeof pairs)[number], measures: readonly Measured[]): [string, number][] =>
   measures.flatMap(({ name, ratio }) => (ratio === undefined || name.includes('split') ? [] : [[keyOf(pair, name), ratio]]))
 
+const readBaseline = () => JSON.parse(readFileSync(here('baseline.json'), 'utf8')) as Baseline
+
+// The lower of old and new: what one run of the same code takes longer than another is noise. Who accepts that something is slower takes its line out first.
 if (has('baseline')) {
+  const old = readBaseline()
   const ratios: Baseline = Object.fromEntries(
-    results.pairs.flatMap(pair => ratiosOf(pair, pair.measures)).map(([key, ratio]) => [key, Number(ratio.toFixed(3))]),
+    results.pairs.flatMap(pair => ratiosOf(pair, pair.measures)).map(([key, ratio]) => [key, Math.min(Number(ratio.toFixed(3)), old[key] ?? Infinity)]),
   )
   writeFileSync(here('baseline.json'), `${JSON.stringify(ratios, null, 2)}\n`)
 }
@@ -112,7 +116,7 @@ if (has('baseline')) {
 const noise = 1.3
 
 if (has('check')) {
-  const baseline = JSON.parse(readFileSync(here('baseline.json'), 'utf8')) as Baseline
+  const baseline = readBaseline()
   const slower: string[] = []
   for (const { part, measures, ...pair } of results.pairs) {
     const best = new Map(ratiosOf(pair, measures))
