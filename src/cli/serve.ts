@@ -33,8 +33,9 @@ export type Served = { host: string; port: number; url: string; close(): Promise
 export async function serve(options: ServeOptions, out: (line: string) => void = line => process.stdout.write(`${line}\n`)): Promise<Served> {
   const { host, port, grace = 10 } = options
   const config = await configOf(options)
-  const wanted: unknown = config === undefined ? demo : config
-  const handler = gateway(isObject(wanted) ? ({ page: true, ...wanted } as GatewayConfig) : (wanted as GatewayConfig))
+  const wanted = config === undefined ? demo : config
+  // What a file holds may be no object, which the gateway says better.
+  const handler = gateway(isObject(wanted) ? { page: true, ...wanted } : wanted)
   if (handler.localOnly && !isLoopback(host))
     throw new Error(
       `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,

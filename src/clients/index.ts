@@ -34,17 +34,17 @@ export const clients = {
 
 export type ClientName = keyof typeof clients
 
-const known: readonly Client[] = Object.values(clients)
-
 export const clientNames = Object.keys(clients) as ClientName[]
 
 export function isClientName(name: string): name is ClientName {
   return Object.hasOwn(clients, name)
 }
 
+const known = Object.values<Client>(clients).flatMap(({ needs }) => needs ?? [])
+
 /** The mapping options that the client of a `user-agent` needs, if it is known for any. */
-export function neededBy(agent = ''): WrittenOptions | undefined {
-  return known.find(({ needs }) => needs && agent.startsWith(needs.agent))?.needs?.options
+export function neededBy(userAgent = ''): WrittenOptions | undefined {
+  return known.find(({ agent }) => userAgent.startsWith(agent))?.options
 }
 
 /** The environment variable that settings read the key from, when nobody says another. */

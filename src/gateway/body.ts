@@ -26,10 +26,7 @@ export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
 ): Promise<ReadBody> {
-  const type = headers['content-type']
-  // Also where a parser has read it: browsers let any page send forms, plain text and bodies that say nothing of their type, and ask first only for JSON.
-  if ((type === undefined && headers['origin'] !== undefined) || (type !== undefined && !/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())))
-    throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
+  if (!isJson(headers)) throw refuse(415, 'invalid_request', 'the body must be JSON: send content-type: application/json')
   if ('parsed' in body) {
     const value = typeof body.parsed === 'string' ? parse(body.parsed) : body.parsed
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
@@ -47,6 +44,14 @@ export async function readJson(
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
   const value = parse(text)
   return { value, outline: value, bytes, isPlain: isPlain(bytes, text) }
+}
+
+/**
+ * Also where a parser has read it: browsers let any page send forms, plain text and bodies that say nothing of their type, and ask
+ * first only for JSON.
+ */
+function isJson({ 'content-type': type, origin }: GatewayRequest['headers']): boolean {
+  return type === undefined ? origin === undefined : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
 }
 
 /** In bytes. Parsing a shorter body is quicker than looking for its members. */

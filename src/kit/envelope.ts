@@ -1,4 +1,5 @@
 import type { ReasoningSegment, Signature } from '../canonical/message.ts'
+import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from './base64.ts'
 import { defined } from './defined.ts'
 import { isObject } from './json.ts'
 
@@ -38,7 +39,7 @@ export function wrapSignatureInBase64(envelope: Envelope): string {
 export function unwrapSignature(given: string): Envelope | undefined {
   if (!isEnvelope(given)) return undefined
   try {
-    const text = given.startsWith(prefix) ? given : atob(given.replaceAll('-', '+').replaceAll('_', '/'))
+    const text = given.startsWith(prefix) ? given : atob(inStandardAlphabet(given))
     const wire: unknown = JSON.parse(fromBase64Url(text.slice(prefix.length)))
     if (!isObject(wire)) return undefined
     const { i: issuer, m: model, f: form, id, s: lengths, k: kinds, a: attach, v: value } = wire
@@ -107,12 +108,10 @@ export function joinId(id: string, signature: Signature): string {
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
 function toBase64Url(text: string): string {
-  let binary = ''
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
-  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  return inUrlSafeAlphabet(toBase64(text)).replaceAll('=', '')
 }
 
 function fromBase64Url(text: string): string {
-  const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+  const binary = atob(inStandardAlphabet(text))
   return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(binary, char => char.charCodeAt(0)))
 }

@@ -83,13 +83,16 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
       return `data: ${JSON.stringify({ candidates: [candidate], modelVersion: 'gemini-3-pro' })}\n\n`
     })
     const seen = await upstream(sendStream(frames))
-    const ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }))
+    let ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }))
     const typesFor = async (headers: Record<string, string>) =>
       dataOf(await (await ask(paths.messages, post(claude.body, headers))).text()).flatMap(
         event => (event as { content_block?: { type: string } }).content_block?.type ?? [],
       )
     expect(await typesFor(claude.headers)).toEqual(['text'])
     expect(await typesFor({ ...claude.headers, 'user-agent': 'Anthropic/JS 1.11.0' })).toEqual(['text', 'redacted_thinking'])
+    // What the channel says wins.
+    ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }, { options: { amLastProof: 'block' } }))
+    expect(await typesFor(claude.headers)).toEqual(['text', 'redacted_thinking'])
   })
 
   test('asks /v1/messages?beta=true, with its key in either header', async () => {

@@ -1,4 +1,5 @@
 import type { MediaPart, Part } from '../../canonical/message.ts'
+import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../../kit/base64.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder, under } from './own.ts'
@@ -88,8 +89,6 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
 
 /** Servers read both alphabets of base64, and the official Python SDK writes this one; other wires know the standard one only. */
 const isUrlSafe = (data: string) => (data.includes('-') || data.includes('_')) && !data.includes('+') && !data.includes('/')
-const inStandardAlphabet = (data: string) => data.replaceAll('-', '+').replaceAll('_', '/')
-const inUrlSafeAlphabet = (data: string) => data.replaceAll('+', '-').replaceAll('/', '_')
 
 /** Anyone can fetch it; the address of a stored file means something to its provider alone. */
 function isPublic(uri: string): boolean {
@@ -208,10 +207,4 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
     default:
       return source satisfies never
   }
-}
-
-function toBase64(text: string): string {
-  let binary = ''
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }

@@ -107,9 +107,9 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
-  const carriers: Carriers = new Map()
+  const carriers: Carriers | undefined = !native && options.amLastProof === 'drop' ? new Map() : undefined
   const content = flatMap(messages, message => encodeMessage(message, native, report, carriers))
-  if (!native && options.amLastProof === 'drop') dropLast(content, carriers, report)
+  if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated, at: candidate?.at }, report)
@@ -150,7 +150,7 @@ function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesRep
   }
 }
 
-function encodeMessage(message: Message, native: boolean, report: MessagesReport, carriers: Carriers): JsonObject[] {
+function encodeMessage(message: Message, native: boolean, report: MessagesReport, carriers: Carriers | undefined): JsonObject[] {
   const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name: participant }) }, at)
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')

@@ -47,7 +47,7 @@ export type Writing = {
   marks: Mark[]
   place: Mark['place']
   /** Gathers blocks that may only carry a signature, and where that was. */
-  carriers?: Carriers
+  carriers?: Carriers | undefined
 }
 
 /** The cache mark of a part, which the limit on marks may take back later. */

@@ -1,5 +1,6 @@
 import type { CacheTtl, MediaPart, MediaSource, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
+import { toBase64 } from '../../kit/base64.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
@@ -248,7 +249,7 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
       w.report.add('file.foreign-id', at)
       return undefined
     case 'text':
-      return { file_data: dataUrl(source.mime, base64(source.text)) }
+      return { file_data: dataUrl(source.mime, toBase64(source.text)) }
     case 'parts':
     case 'reference':
       w.report.add('media.unsupported', at)
@@ -286,10 +287,4 @@ function leave(part: MediaPart, { report, moved }: Writing): void {
   const { type: _, kind: _kind, source: _source, cache, at, ext: _ext, signature: _signature, ...rest } = part
   report.rest(rest, at)
   if (cache) report.add('cache.place', moved.has(part) ? moved.get(part) : at, 'cache')
-}
-
-function base64(text: string): string {
-  let binary = ''
-  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
-  return btoa(binary)
 }

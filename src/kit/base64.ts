@@ -1,0 +1,10 @@
+/** A text in UTF-8, as base64. */
+export function toBase64(text: string): string {
+  let binary = ''
+  for (const byte of new TextEncoder().encode(text)) binary += String.fromCharCode(byte)
+  return btoa(binary)
+}
+
+/** From the alphabet that URLs and Google's Python SDK use to the standard one, and back; padding stays as it is. */
+export const inStandardAlphabet = (data: string): string => data.replaceAll('-', '+').replaceAll('_', '/')
+export const inUrlSafeAlphabet = (data: string): string => data.replaceAll('+', '-').replaceAll('/', '_')
