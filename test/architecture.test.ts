@@ -96,7 +96,7 @@ const notInAll: Record<string, string> = {
   'text-parts.ts': 'only streams of responses announce and end each part of a message item',
   'call-items.ts': 'only streams of responses have an item for each call',
   'whole-items.ts': 'only responses has items that a stream tells whole',
-  'reading.ts': 'only the stream decoders of chat-completions and responses are in several files, which share their state',
+  'decoder-state.ts': 'only the stream decoders of chat-completions and responses are in several files, which share their state',
   'item-reader.ts': 'only streams of responses announce and end each item',
   'audio.ts': 'only chat-completions has a slot for the sound of an answer',
   'layout.ts': 'only chat-completions has a slot for each kind of part, so that their order has to be told',
@@ -127,7 +127,7 @@ const notInAll: Record<string, string> = {
   'open-block.ts': 'only streams of messages have one open block that all deltas are of',
   'status-events.ts': 'only responses has events that tell of progress alone',
   'stored.ts': 'only providers of responses keep replies that can be asked for again',
-  'writing.ts': 'what the files that write parts share; chat-completions has it in content.ts',
+  'reading.ts': 'only chat-completions reads what an assistant says in requests and replies alike',
 }
 
 const source = fileURLToPath(new URL('../src', import.meta.url))

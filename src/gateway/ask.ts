@@ -1,6 +1,7 @@
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { Operation, Protocol } from '../protocol.ts'
+import type { Resolvers } from '../translate/references.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { ReadBody } from './body.ts'
 import type { Breakers } from './breaker.ts'
@@ -9,7 +10,6 @@ import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
 import type { Playground } from './playground.ts'
-import type { Recalled } from './recall.ts'
 import type { GatewayRequest } from './request.ts'
 import type { Memory } from './store.ts'
 import type { Observed } from './telemetry.ts'
@@ -49,6 +49,18 @@ export type Ask = {
   candidates: Candidate[]
   /** What it refers to. Absent: not looked up yet. */
   recalled?: Recalled
+}
+
+/** What the gateway knows of the replies that a request refers to: looked up beforehand, for translation is synchronous. */
+export type Recalled = {
+  /** Lookups of everything that was found. */
+  known: Resolvers
+  /** The same without what the candidate's own provider keeps: there the reference stays a reference. */
+  resolversFor(candidate: Candidate): Resolvers
+  /** The proof of reasoning that was kept for a tool call, by the call's id. */
+  proof(callId: string): string | undefined
+  /** Is the reply to be kept, so that it can be asked for again? */
+  keeps: boolean
 }
 
 /** What becomes known of an exchange while it goes on; its record is made of this. */

@@ -9,18 +9,6 @@ import type { Identity } from './hooks.ts'
 import type { Kept, Memory } from './store.ts'
 import type { Candidate } from './upstream.ts'
 
-/** What the gateway knows of the replies that a request refers to: looked up beforehand, for translation is synchronous. */
-export type Recalled = {
-  /** Lookups of everything that was found. */
-  known: Resolvers
-  /** The same without what the candidate's own provider keeps: there the reference stays a reference. */
-  resolversFor(candidate: Candidate): Resolvers
-  /** The proof of reasoning that was kept for a tool call, by the call's id. */
-  proof(callId: string): string | undefined
-  /** Is the reply to be kept, so that it can be asked for again? */
-  keeps: boolean
-}
-
 /** Does the candidate's provider keep replies itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
   return protocol === caller && !channel.embedded && caller.address.stored !== undefined

@@ -7,27 +7,15 @@ import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
 import { encodeCarriers, splitCarriers, unknownOfCarriers, withoutRemains } from './carriers.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
-import { decodeContent, encodeParts, type Writing } from './content.ts'
+import { decodeContent, encodeParts } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
-import type { ChatReport } from './notes.ts'
 import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
+import type { Reading } from './reading.ts'
 import { decodeReasoning } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { extractTags } from './think-tags.ts'
-
-/** What a decoder of assistant messages needs to know around the message. */
-export type Reading = {
-  /** Who said it. */
-  from: 'client' | 'server'
-  /** Reasoning between tags in the text is taken out of it. */
-  thinkTags?: boolean | undefined
-  report: ChatReport
-  /** For calls without an id: `ordinal` counts the calls of the message. */
-  idOf(ordinal: number): string
-  /** The same for the older single function call. */
-  legacyId(): string
-}
+import type { AssistantToWrite, Writing } from './writing.ts'
 
 /** In an answer the role may be missing. */
 type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
@@ -83,17 +71,6 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   }
   const unknown = defined({ ...merge(rest, unknownOfCarriers(carriers)), annotations: cited ? unknownOfAnnotations(annotations ?? []) : annotations })
   return { ...(name !== undefined && { name }), parts, ...kept(unknown, cited ? form : { ...form, annotations: undefined }) }
-}
-
-/** What an assistant message on the wire is made from. `reasoning`: the part of it that is to be written at all. */
-export type AssistantToWrite = {
-  parts: readonly Part[]
-  reasoning: 'all' | 'none'
-  /** Signatures reach a client wrapped; a server gets only its own. */
-  towards: 'client' | 'server'
-  name?: string | undefined
-  at?: string | undefined
-  ext?: Message['ext']
 }
 
 /** An assistant message on the wire. Undefined: none of its parts could be written. */

@@ -1,9 +1,9 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import type { Writing } from './content.ts'
 import { formOf, kept, own, spell, told } from './own.ts'
 import type { ChatAssistantMessage } from './schema.ts'
+import type { Writing } from './writing.ts'
 
 /** `audio` of a message → a part. */
 export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: string): MediaPart {

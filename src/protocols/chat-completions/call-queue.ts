@@ -3,9 +3,9 @@ import { mapCallId } from '../../kit/ids.ts'
 import { advanceJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { noteBeside, validCallId } from './calls.ts'
+import { type CallOut, type Choice, reportOf, type State, writeDelta } from './encoder-state.ts'
 import { merge, own } from './own.ts'
 import { encodeProof } from './stream-signatures.ts'
-import { type CallOut, type Choice, reportOf, type State, writeDelta } from './stream-state.ts'
 import { createNames, noteName } from './tools.ts'
 
 type Writing = { part: number; call: CallOut; emit: Emit<unknown> }

@@ -5,14 +5,14 @@ import { wrapInput } from '../../kit/freeform.ts'
 import { hashId, mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { TranslationContext } from '../../protocol.ts'
-import type { Reading } from './assistant.ts'
-import type { Writing } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
+import type { Reading } from './reading.ts'
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
 import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
 import { noteName } from './tools.ts'
+import type { Writing } from './writing.ts'
 
 /** Ids that every server of this shape takes. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/

@@ -3,13 +3,12 @@ import { holdsEnvelope } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, only, without } from '../../kit/json.ts'
-import type { AssistantToWrite } from './assistant.ts'
 import { validCallId } from './calls.ts'
-import type { Writing } from './content.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record, type TextSignature } from './layout.ts'
 import { merge, protocolName, same } from './own.ts'
 import { blocksOfProxy, decodeReasoning, encodeDetails, encodeLiteBlocks, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
 import { encodeCarried, readCarried } from './signatures.ts'
+import type { AssistantToWrite, Writing } from './writing.ts'
 
 /**
  * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a

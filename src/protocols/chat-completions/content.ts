@@ -1,37 +1,15 @@
-import type { MediaPart, Part, RefusalPart, TextPart, ToolCallPart } from '../../canonical/message.ts'
+import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
-
-/** What an encoder of one request or response carries along. */
-export type Writing = {
-  report: ChatReport
-  options: Options
-  /** The value was read from this protocol: it is written as it came, without limits and repairs. */
-  own: boolean
-  /** The name that a tool has on this wire; notes are made where it stands first. */
-  nameOf(name: string, namespace?: string): string
-  /** The namespace of a tool that is chosen by its name alone. */
-  spaceOf?(name: string): string | undefined
-  /** Is the tool of this name one that cannot be declared here? */
-  isLost?(name: string): boolean
-  /** Freeform tools and their calls are told as functions. */
-  wraps?: boolean
-  /** Results that nobody gave. */
-  invented?: Set<Part>
-  /** Names whose notes are made. Absent: no tool is defined, so each call tells of its own. */
-  told?: Set<string>
-  /** The calls that were written, by id. */
-  calls: Map<string, ToolCallPart>
-}
+import type { Writing } from './writing.ts'
 
 type Content = string | readonly ChatPart[] | null | undefined
 

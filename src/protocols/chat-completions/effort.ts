@@ -2,8 +2,8 @@ import { type Effort, type ReasoningSpec, reasoningModes } from '../../canonical
 import { encodeEffort } from '../../kit/effort.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
-import type { Writing } from './content.ts'
 import { same } from './own.ts'
+import type { Writing } from './writing.ts'
 
 /** All fields by which servers of this shape are told how much to think; the first is the protocol's own. */
 const controls = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])

@@ -1,9 +1,9 @@
 import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Writing } from './content.ts'
 import { protocolName, same, told } from './own.ts'
 import type { ChatRequest } from './schema.ts'
+import type { Writing } from './writing.ts'
 
 /** `put` takes what nobody modelled. */
 export function decodeFormat(wire: ChatRequest['response_format'], put: (key: string, rest: JsonObject) => void): OutputFormat | undefined {

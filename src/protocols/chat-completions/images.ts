@@ -1,9 +1,10 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeContent, encodeMedia, type Writing } from './content.ts'
+import { decodeContent, encodeMedia } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, own } from './own.ts'
 import type { ChatPart } from './schema.ts'
+import type { Writing } from './writing.ts'
 
 /** Pictures of an answer, which OpenRouter puts beside its text. */
 

@@ -6,14 +6,16 @@ import type { JsonObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isInstruction } from '../../kit/turns.ts'
-import { decodeAssistant, encodeAssistant, type Reading } from './assistant.ts'
+import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { encodeCallId } from './calls.ts'
-import { decodeContent, encodeMedia, encodeParts, isPlainText, type Writing } from './content.ts'
+import { decodeContent, encodeMedia, encodeParts, isPlainText } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { formOf, kept, own, protocolName, spell, told } from './own.ts'
+import type { Reading } from './reading.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
+import type { Writing } from './writing.ts'
 
 /** `messages` → canonical, one for one. */
 export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {

@@ -3,8 +3,8 @@ import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
+import { type Choice, placeOf } from './decoder-state.ts'
 import type { Told } from './layout.ts'
-import { type Choice, placeOf } from './reading.ts'
 
 export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
   const part = choice.nextPart++

@@ -6,9 +6,9 @@ import { noteTokens } from '../../kit/logprobs.ts'
 import { beginsWith } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
 import { addCallSignature, addInput } from './call-queue.ts'
+import { type Choice, choiceOf, isLaned, type PartOut, reasoningField, reportOf, type State, write, writeDelta } from './encoder-state.ts'
 import { encodeLogprobs } from './logprobs.ts'
 import { protocolName } from './own.ts'
-import { type Choice, choiceOf, isLaned, type PartOut, reasoningField, reportOf, type State, write, writeDelta } from './stream-state.ts'
 
 /** One delta of a part, written at once or held until it is the turn of the part. */
 export function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: Emit<unknown>): void {

@@ -1,7 +1,7 @@
 import { lengthOf } from '../../kit/text.ts'
 import type { Emit } from '../../protocol.ts'
+import { type Choice, isLaned, type Laned, type State } from './encoder-state.ts'
 import { addToPart, correct } from './part-deltas.ts'
-import { type Choice, isLaned, type Laned, type State } from './stream-state.ts'
 
 /** After a message has ended, parts of every kind that waited may begin. */
 export function settleAll(state: State, choice: Choice, emit: Emit<unknown>): void {

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
-import { decodeContent, type Writing } from './content.ts'
+import { decodeContent } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
 import { decodeFormat, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
@@ -19,6 +19,7 @@ import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
 import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isLost, unknownOfToolChoice } from './tools.ts'
+import type { Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {

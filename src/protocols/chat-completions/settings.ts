@@ -4,8 +4,9 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { encodeParts, type Writing } from './content.ts'
+import { encodeParts } from './content.ts'
 import { serviceTiers } from './vocabulary.ts'
+import type { Writing } from './writing.ts'
 
 export function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options, own: verbatim }: Writing): JsonObject {
   if (!sampling) return {}

@@ -2,9 +2,9 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import { advanceJson } from '../../kit/json.ts'
 import type { Shortcut } from '../../protocol.ts'
+import type { State as DecoderState } from './decoder-state.ts'
+import { type Choice, type State as EncoderState, type PartOut, reasoningField } from './encoder-state.ts'
 import { count } from './open-parts.ts'
-import type { State as DecoderState } from './reading.ts'
-import { type Choice, type State as EncoderState, type PartOut, reasoningField } from './stream-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input', 'text']),

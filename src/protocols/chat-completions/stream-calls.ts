@@ -1,30 +1,14 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Signature, ToolCallPart } from '../../canonical/message.ts'
+import type { ToolCallPart } from '../../canonical/message.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
-import { advanceJson, isObject, type JsonObject, type JsonProgress, startJson } from '../../kit/json.ts'
+import { advanceJson, isObject, type JsonObject, startJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
+import { type Beside, type Call, type Choice, placeOf, type State } from './decoder-state.ts'
 import { createChatReport } from './notes.ts'
 import { add, closePart, openPart } from './open-parts.ts'
 import { kept, merge, same, told } from './own.ts'
-import { type Choice, placeOf, type State } from './reading.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
-
-export type Call = {
-  id: string
-  name: string
-  input: string
-  kind: ToolCallPart['kind']
-  /** Ordinal of the part once it was announced, which waits for a name. */
-  part: number | undefined
-  json: JsonProgress
-  /** Where it stood first. */
-  at?: string
-  /** What came beside the name and the arguments before the part was announced. */
-  beside: Beside
-}
-
-type Beside = { signature?: Signature | undefined; unknown: JsonObject; form: JsonObject }
 
 export type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
 

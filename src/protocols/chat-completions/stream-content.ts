@@ -2,11 +2,11 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
+import { type Choice, placeOf } from './decoder-state.ts'
 import { decodeImages } from './images.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import { add, closePart, count, opened, openPart } from './open-parts.ts'
 import { kept, merge, protocolName } from './own.ts'
-import { type Choice, placeOf } from './reading.ts'
 import { appendReasoning } from './stream-reasoning.ts'
 
 /** What a delta says beside reasoning and calls: text, blocks, citations, probabilities, pictures, sound. */

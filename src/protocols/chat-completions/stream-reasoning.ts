@@ -4,8 +4,8 @@ import type { ReasoningPart, ReasoningSegment, Signature } from '../../canonical
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
+import type { Choice } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import type { Choice } from './reading.ts'
 import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 

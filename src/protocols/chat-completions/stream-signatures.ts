@@ -3,12 +3,12 @@ import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { validCallId } from './calls.ts'
+import { type Choice, reportOf, type State } from './encoder-state.ts'
 import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
 import { formOf, own } from './own.ts'
 import { encodeDetails, needsDetails } from './reasoning.ts'
 import { encodeCarried } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
-import { type Choice, reportOf, type State } from './stream-state.ts'
 
 /** Where the signature of a call goes: into its id, which can only be before it is written, or beside it. */
 export function encodeProof(state: State, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {

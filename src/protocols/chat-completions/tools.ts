@@ -8,10 +8,11 @@ import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
-import { decodeMark, type Writing } from './content.ts'
+import { decodeMark } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, protocolName, same, spell, told } from './own.ts'
 import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
+import type { Writing } from './writing.ts'
 
 const nameLimit = 64
 

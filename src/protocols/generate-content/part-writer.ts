@@ -9,11 +9,11 @@ import { noteTokens } from '../../kit/logprobs.ts'
 import { beginsWith } from '../../kit/text.ts'
 import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
+import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './encoder-state.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { ownKeys } from './own.ts'
 import { sign } from './reasoning.ts'
 import { isCalled, replyWriting, standIn } from './response.ts'
-import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './stream-state.ts'
 import { name } from './vocabulary.ts'
 
 /** The parts of one candidate in a stream: texts and thoughts go out as they come, all else whole. */

@@ -1,7 +1,7 @@
 import type { PartDelta } from '../../canonical/event.ts'
 import type { Shortcut } from '../../protocol.ts'
+import { type EncoderState, headOf } from './encoder-state.ts'
 import type { DecoderState } from './stream-decoder.ts'
-import { type EncoderState, headOf } from './stream-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['text']),

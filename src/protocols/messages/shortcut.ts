@@ -1,8 +1,8 @@
 import type { PartDelta } from '../../canonical/event.ts'
 import { advanceJson } from '../../kit/json.ts'
 import type { Shortcut } from '../../protocol.ts'
+import type { EncoderState } from './encoder-state.ts'
 import type { DecoderState } from './stream-decoder.ts'
-import type { EncoderState } from './stream-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['text', 'thinking', 'partial_json']),

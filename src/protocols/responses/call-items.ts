@@ -1,9 +1,9 @@
 import type { ToolCallPart } from '../../canonical/message.ts'
 import { encodeCall } from './calls.ts'
+import { type OpenPart, type Out, placeOf, type State, write, writing } from './encoder-state.ts'
 import { callIdOf } from './envelope.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 import { carrierItem, unsigned } from './reasoning.ts'
-import { type OpenPart, type Out, placeOf, type State, write, writing } from './stream-state.ts'
 import { startWriting } from './writing.ts'
 
 /** Opens the item of a call; its signature is told in an item before it. */

@@ -1,9 +1,9 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta, Proof } from '../../canonical/event.ts'
 import { createReport } from '../../kit/report.ts'
+import type { Carried, OpenItem, State, Tell } from './decoder-state.ts'
 import { responsesNotes } from './notes.ts'
 import { keep, protocol } from './own.ts'
-import type { Carried, OpenItem, State, Tell } from './reading.ts'
 import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
 
 /** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */

@@ -2,9 +2,9 @@ import { copyOf } from '../../canonical/copy.ts'
 import type { Message } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { type Item, type Out, type State, write, writing } from './encoder-state.ts'
 import { encodeMessage } from './items.ts'
 import { encodeContainer } from './message-item.ts'
-import { type Item, type Out, type State, write, writing } from './stream-state.ts'
 
 /** A message without its parts. */
 export function headOf(state: State, message: number): Message {

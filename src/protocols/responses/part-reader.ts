@@ -3,9 +3,9 @@ import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
+import { indexOf, malformed, type OpenItem, type OpenPart, placeOf, type State, type Tell, textOf } from './decoder-state.ts'
 import { completeContent, give, giveSegment, goingOn, itemFor, missing, openPart, segmentText } from './item-reader.ts'
 import { protocol } from './own.ts'
-import { indexOf, malformed, type OpenItem, type OpenPart, placeOf, type State, type Tell, textOf } from './reading.ts'
 import { ResponsesContent } from './schema.ts'
 
 function contentOf(event: JsonObject): ResponsesContent {

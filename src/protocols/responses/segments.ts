@@ -3,9 +3,9 @@ import type { Delta, Proof } from '../../canonical/event.ts'
 import type { ReasoningPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 import { carrierItem, encodeReasoning, shownAs } from './reasoning.ts'
-import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 
 /** Opens a reasoning item. Its seal is written at the end, when it is whole. */
 export function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit: Out): void {

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
+import { malformed, type State, type Tell } from './decoder-state.ts'
 import { readError, readFailure } from './error.ts'
 import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -21,7 +22,6 @@ import {
   textDelta,
   textDone,
 } from './part-reader.ts'
-import { malformed, type State, type Tell } from './reading.ts'
 import { awaitsClient, decodeHead, endingForm } from './response.ts'
 import { ResponsesResponse } from './schema.ts'
 import { decodeUsage } from './usage.ts'

@@ -2,11 +2,11 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { encodeCitation, encodeLogprob } from './citations.ts'
+import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
 import { protocol } from './own.ts'
 import { carrierItem, unsigned } from './reasoning.ts'
-import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 import { startWriting } from './writing.ts'
 
 /** Opens a text or a refusal in the `message` item of its message. */

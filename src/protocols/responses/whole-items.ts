@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { envelopeOf, type OpenPart, type Out, open, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
 import { itemIdOf } from './envelope.ts'
 import { encodeMessage } from './items.ts'
 import { isPicture } from './media.ts'
@@ -10,7 +11,6 @@ import { ownForm, protocol } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { carrierItem } from './reasoning.ts'
 import { belongsTo, forwardable } from './status-events.ts'
-import { envelopeOf, type OpenPart, type Out, open, placeOf, reportOf, type State, write, writing } from './stream-state.ts'
 
 /** Items that only this protocol has: known whole, or growing until their end. */
 export function startRaw(state: State, part: OpenPart, emit: Out): void {
