@@ -84,8 +84,9 @@ describe.each(hosts)('through %s', (_, start) => {
         const records: UsageRecord[] = []
         const up = await upstream(stream ? sendStream([...frames, 'data: [DONE]\n\n']) : sendJson(200, whole))
         const ask = await start(one(up.url, served), { onUsage: record => void records.push(record) })
-        const { status } = await ask(...asking(client, { stream }))
-        expect(status).toBe(stream ? 200 : 502)
+        const answered = await ask(...asking(client, { stream }))
+        expect(answered.status).toBe(stream ? 200 : 502)
+        await answered.text()
         await until(() => records.length === 1)
         expect(records[0]).toMatchObject({ failure: 'internal' })
       }
