@@ -21,5 +21,14 @@ describe('ids and names that a wire accepts', () => {
   })
   // The digest of the empty text, a published test vector of SHA-256.
   test('hashes are SHA-256', () => expect(hashHex('', 16)).toBe('e3b0c44298fc1c14'))
+  test('an id is that number in letters, the lowest first', () => {
+    const letters = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+    for (const text of ['', 'call:1/ü', 'x'.repeat(200)]) {
+      let number = BigInt(`0x${hashHex(text, 64)}`)
+      let id = ''
+      for (; id.length < 24; number /= 62n) id += letters[Number(number % 62n)]
+      expect(hashId(text)).toBe(id)
+    }
+  })
   test('an id has the length that was asked for', () => expect(hashId('a', 9)).toMatch(/^[0-9A-Za-z]{9}$/))
 })
