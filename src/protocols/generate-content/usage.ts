@@ -28,13 +28,14 @@ const hasAudio = new Set<string>(['promptTokensDetails', 'candidatesTokensDetail
  * Total: counts that cannot be read never break a reply.
  */
 export function decodeUsage(wire: JsonObject): Usage {
+  // What is taken is undefined here: to delete a key is dear.
   const unknown: JsonObject = { ...wire }
   const counts: Counts = {}
   for (const key of counters) {
     const count = countOf(wire[key])
     if (count === undefined) continue
     counts[key] = count
-    delete unknown[key]
+    unknown[key] = undefined
   }
   const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts, toolUsePromptTokenCount: toolPrompt } = counts
   const isTold = prompt !== undefined || candidates !== undefined || thoughts !== undefined || toolPrompt !== undefined
@@ -42,14 +43,14 @@ export function decodeUsage(wire: JsonObject): Usage {
   for (const key of Object.keys(modalities) as (keyof typeof modalities)[]) {
     const told = audioIn(wire[key], counts[modalities[key]])
     if (told === undefined || (told > 0 && !hasAudio.has(key))) continue
-    delete unknown[key]
+    unknown[key] = undefined
     if (told > 0) audio[key] = told
   }
   const input = isTold ? (prompt ?? 0) + (toolPrompt ?? 0) : undefined
   const output = isTold ? (candidates ?? 0) + (thoughts ?? 0) : undefined
   // A total that is no sum is kept, but trusted by nobody.
-  if (isTold && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0)) delete unknown['totalTokenCount']
-  if (typeof wire['serviceTier'] === 'string') delete unknown['serviceTier']
+  if (isTold && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0)) unknown['totalTokenCount'] = undefined
+  if (typeof wire['serviceTier'] === 'string') unknown['serviceTier'] = undefined
   return defined({
     input,
     output,
@@ -58,7 +59,7 @@ export function decodeUsage(wire: JsonObject): Usage {
     toolPrompt,
     inputAudio: audio.promptTokensDetails,
     outputAudio: audio.candidatesTokensDetails,
-    ...keep(unknown, {}, { wire }),
+    ...keep(defined(unknown), {}, { wire }),
   })
 }
 

@@ -79,8 +79,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
   const own = isObject(ownForm(part)) ? ownForm(part)?.['input'] : undefined
   const foreignCaller = caller !== undefined && !ext?.[name] && !native
   if (foreignCaller) report.add('field.unsupported', at, 'caller')
-  return {
-    ...(!native && to === 'client' && { caller: { type: 'direct' } }),
+  const block = {
     ...ownKeys(part),
     type: 'tool_use',
     id: writing.callId(part),
@@ -92,6 +91,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...mark(cache, part, writing),
   }
+  return !native && to === 'client' ? { caller: { type: 'direct' }, ...block } : block
 }
 
 function parseValue(text: string): unknown {

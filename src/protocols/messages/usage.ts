@@ -1,5 +1,5 @@
 import type { Usage } from '../../canonical/response.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, ownKeys, ownUnder } from './own.ts'
@@ -10,19 +10,21 @@ function countOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 }
 
-/** Takes the counts with these names; the others, and what is no count, go to `unknown`. */
+/** Takes the counts with these names; `unknown`: the same keys without what was taken, as undefined. To delete a key is dear. */
 function takeCounts<Key extends string>(
   wire: JsonObject,
   keys: readonly Key[],
 ): { counts: Partial<Record<Key, number>>; nothing: JsonObject; unknown: JsonObject } {
   const counts: Partial<Record<Key, number>> = {}
   const nothing: JsonObject = {}
+  const unknown: JsonObject = { ...wire }
   for (const key of keys) {
     const count = countOf(wire[key])
     if (wire[key] === null) nothing[key] = null
     else if (count !== undefined) counts[key] = count
+    else continue
+    unknown[key] = undefined
   }
-  const unknown = Object.fromEntries(Object.entries(wire).filter(([key]) => !Object.hasOwn(counts, key) && !Object.hasOwn(nothing, key)))
   return { counts, nothing, unknown }
 }
 
@@ -40,8 +42,7 @@ export function decodeUsage(wire: JsonObject): Usage {
     if (!isObject(value)) return undefined
     const taken = takeCounts(value, keys)
     nothing[key] = taken.nothing
-    if (Object.keys(taken.unknown).length > 0) unknown[key] = taken.unknown
-    else delete unknown[key]
+    unknown[key] = some(taken.unknown)
     return taken.counts
   }
   const byTtl = inside('cache_creation', ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])
@@ -50,10 +51,10 @@ export function decodeUsage(wire: JsonObject): Usage {
   for (const key of ['cache_creation', 'output_tokens_details', 'server_tool_use', 'service_tier'])
     if (wire[key] === null) {
       nothing[key] = null
-      delete unknown[key]
+      unknown[key] = undefined
     }
   const { service_tier: tier, server_tool_use: calls } = wire
-  if (typeof tier === 'string') delete unknown['service_tier']
+  if (typeof tier === 'string') unknown['service_tier'] = undefined
   return defined({
     input: fresh === undefined ? undefined : fresh + (cacheWrite ?? 0) + (cacheRead ?? 0),
     output,
@@ -63,7 +64,7 @@ export function decodeUsage(wire: JsonObject): Usage {
     reasoning,
     ...(isObject(calls) && decodeCalls(calls, unknown)),
     // A word of another vendor that is spelled as a word of the model.
-    ...keep(unknown, nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : {}),
+    ...keep(defined(unknown), nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : {}),
   })
 }
 
@@ -77,8 +78,7 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): { serverTools: Rec
     if (count !== undefined && key.endsWith(suffix) && key !== '__proto__') serverTools[key.slice(0, -suffix.length)] = count
     else rest[key] = value
   }
-  if (Object.keys(rest).length > 0) unknown['server_tool_use'] = rest
-  else delete unknown['server_tool_use']
+  unknown['server_tool_use'] = some(rest)
   return { serverTools }
 }
 
