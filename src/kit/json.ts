@@ -66,6 +66,11 @@ export function keepsNumbers(text: string): boolean {
   return numbersIn(text).every(number => digitsOf(number) === digitsOf(String(Number(number))))
 }
 
+/** Is there a number in it? */
+export function holdsNumber(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
+}
+
 /** The numbers of a JSON text as they are written. One pattern for whole strings as well would have no room for long ones. */
 function numbersIn(text: string): string[] {
   const found: string[] = []

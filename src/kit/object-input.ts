@@ -1,6 +1,6 @@
 import type { ToolCallPart } from '../canonical/message.ts'
 import { wrapInput } from './freeform.ts'
-import { type JsonObject, keepsNumbers, parseObject, parseShallow } from './json.ts'
+import { holdsNumber, type JsonObject, keepsNumbers, parseObject, parseShallow } from './json.ts'
 
 type Reporting = {
   add(code: 'freeform.wrapped', at: string | undefined): void
@@ -16,7 +16,8 @@ export function objectInput({ input, at }: ToolCallPart, kind: ToolCallPart['kin
   if (!input.trim()) return {}
   const object = parseShallow(input)
   if (object) {
-    if (!keepsNumbers(input)) report.add('tool-call.number', at, 'input')
+    // Most hold none, which a few values tell sooner than a long text.
+    if (holdsNumber(object) && !keepsNumbers(input)) report.add('tool-call.number', at, 'input')
     return object
   }
   report.add('tool-call.input', at, 'input')
