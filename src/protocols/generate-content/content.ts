@@ -16,7 +16,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 /** Parts of one content or of a run of them. `before`: those that were read already, to which a thought may belong. */
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
   parts.forEach((wire, index) => {
-    if (signsBefore(wire, before) || provesThought(wire, before)) return
+    if (wire['text'] === '' && (signsBefore(wire, before) || provesThought(wire, before))) return
     const part = decodePart(wire, `${at}/${index}`, reading)
     // Someone wrote something where there was nothing to see.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
@@ -26,11 +26,11 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
   return before
 }
 
-/** A signature that came after the text it is of, as streams have it. Changes that part. */
-function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
-  const { signature, envelope } = decodeSignature(wire.thoughtSignature)
+/** A signature that came after the text it is of, on an empty one, as streams have it. Changes that part. */
+function signsBefore({ thoughtSignature }: GeminiPart, before: readonly Part[]): boolean {
+  const { signature, envelope } = decodeSignature(thoughtSignature)
   const owner = before.at(-1)
-  if (wire['text'] !== '' || envelope?.attach !== 'prev' || !signature || owner?.type !== 'text' || owner.signature) return false
+  if (envelope?.attach !== 'prev' || !signature || owner?.type !== 'text' || owner.signature) return false
   owner.signature = signature
   return true
 }

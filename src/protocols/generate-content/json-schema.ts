@@ -13,7 +13,8 @@ const inner = new Set(['items', 'additionalProperties', 'not'])
 /** As JSON Schema says it. What is JSON Schema already stays as it is. */
 export function decodeSchema(schema: JsonObject): JsonSchema {
   const written: JsonObject = {}
-  for (const [key, value] of Object.entries(schema)) {
+  for (const key in schema) {
+    const value = schema[key]
     if (key === 'nullable' && typeof value === 'boolean') continue
     // That there is a list of words is said by the list.
     if (key === 'format' && value === 'enum') continue
@@ -42,7 +43,10 @@ function decodeValue(key: string, value: unknown): unknown {
 
 function mapped(schemas: JsonObject): JsonObject {
   const written: JsonObject = {}
-  for (const [key, schema] of Object.entries(schemas)) set(written, key, isObject(schema) ? decodeSchema(schema) : schema)
+  for (const key in schemas) {
+    const schema = schemas[key]
+    set(written, key, isObject(schema) ? decodeSchema(schema) : schema)
+  }
   return written
 }
 
