@@ -18,6 +18,8 @@ export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details
 
 /** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
+  // Most messages have nothing else.
+  if (Object.keys(unknown).length === 0) return { carriers: {}, rest: unknown }
   const { came, left } = readCarried(unknown, protocolName)
   const taken = carrierKeys.filter(key => typeof unknown[key] === 'string' || Array.isArray(unknown[key]))
   const carriers = Object.assign({}, came, only(unknown, taken))
@@ -48,11 +50,13 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   const unknown: JsonObject = {}
   for (const [key, known] of carried) {
     const entries = carriers[key]
-    const left = (Array.isArray(entries) ? entries : []).map((entry: unknown) => (isObject(entry) ? unknownOf(entry, known) : entry))
+    if (!Array.isArray(entries)) continue
+    const left = entries.map((entry: unknown) => (isObject(entry) ? unknownOf(entry, known) : entry))
     if (left.some(one => !isObject(one) || Object.keys(one).length > 0)) unknown[key] = left
   }
   const blocks = carriers['thinking_blocks'] === undefined ? blocksOfProxy(carriers) : undefined
-  const left = Array.isArray(blocks) ? unknownOfCarriers({ thinking_blocks: blocks }) : {}
+  if (!Array.isArray(blocks)) return unknown
+  const left = unknownOfCarriers({ thinking_blocks: blocks })
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 

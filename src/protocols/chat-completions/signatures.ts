@@ -30,6 +30,7 @@ export const carriedIssuer = { client: 'generate-content', server: `${protocolNa
 export function readCarried(node: JsonObject, issuer: string): Carried {
   const carried: Carried = { came: {}, left: node }
   for (const path of places) {
+    if (carried.left[path[0]] === undefined) continue
     const { value, left } = take(carried.left, path)
     if (value === undefined) continue
     // A damaged envelope proves nothing.
