@@ -302,10 +302,11 @@ const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? par
 const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
 
 /** The places of turns by the ids in them, so that no turn has to search through all that follow. */
-function placesById(turns: readonly Message[], idsOf: (turn: Message) => readonly (string | undefined)[]): Map<string, number[]> {
+function placesById(turns: readonly Message[], idOf: (part: Part) => string | undefined): Map<string, number[]> {
   const places = new Map<string, number[]>()
-  for (const [place, turn] of turns.entries())
-    for (const id of idsOf(turn)) {
+  for (const [place, { parts }] of turns.entries())
+    for (const part of parts) {
+      const id = idOf(part)
       if (id === undefined) continue
       const known = places.get(id)
       if (known) known.push(place)
@@ -319,8 +320,8 @@ function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, optio
   if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
   const repair = options.repairToolPairs ?? 'keep'
   const placed: Message[] = []
-  const results = placesById(turns, turn => [resultOf(turn)?.callId])
-  const uses = placesById(turns, turn => callsOf(turn).map(({ id }) => id))
+  const results = placesById(turns, part => (part.type === 'tool-result' ? part.callId : undefined))
+  const uses = placesById(turns, part => (part.type === 'tool-call' ? part.id : undefined))
   const taken = new Set<number>()
   const noteMoved = (result: Part | undefined, passes = false) => {
     if (result && (passes || late.has(result))) report.add('tool-result.moved', result.at)

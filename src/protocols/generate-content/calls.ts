@@ -16,7 +16,8 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeCall({ functionCall, thoughtSignature, ...fields }: GeminiPartOf<'functionCall'>, at: string, reading: Reading): ToolCallPart {
+export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, reading: Reading): ToolCallPart {
+  const { functionCall, thoughtSignature, ...fields } = wire
   const { id, name: called, args, ...rest } = functionCall
   const spelled = args === undefined ? 'absent' : args === null ? 'null' : undefined
   return {
@@ -31,17 +32,14 @@ export function decodeCall({ functionCall, thoughtSignature, ...fields }: Gemini
     // What the part says stands beside the call or the result in it.
     ...keep(
       { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
-      { ...nulls({ id, name: called }), ...(id === '' && { id }), ...asBeside(silenceOf({ ...fields, thoughtSignature })) },
+      { ...nulls({ id, name: called }), ...(id === '' && { id }), ...asBeside(silenceOf(wire)) },
       defined({ id: id ? undefined : 'absent', args: spelled, name: called == null ? 'absent' : undefined }),
     ),
   }
 }
 
-export function decodeResult(
-  { functionResponse, thoughtSignature, ...fields }: GeminiPartOf<'functionResponse'>,
-  at: string,
-  reading: Reading,
-): ToolResultPart {
+export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string, reading: Reading): ToolResultPart {
+  const { functionResponse, thoughtSignature, ...fields } = wire
   const { id, name: called, response, parts, ...rest } = functionResponse
   const inside = reading.place(`${at}/functionResponse`)
   const told = readResponse(response, `${inside}/response`)
@@ -62,7 +60,7 @@ export function decodeResult(
         ...nulls({ id, name: called, response, parts }),
         ...(id === '' && { id }),
         ...(parts?.length === 0 && { parts }),
-        ...asBeside(silenceOf({ ...fields, thoughtSignature })),
+        ...asBeside(silenceOf(wire)),
       },
       { id: id ? id : 'absent' },
     ),
