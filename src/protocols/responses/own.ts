@@ -17,11 +17,11 @@ export function keep(fields: JsonObject, form?: OwnForm): { ext?: ExtMap } {
 
 /** How the keys of a wire object were spelled, where more than one way means the same: null, and left out. */
 export function spelling(wire: JsonObject, usual: readonly string[] = []): OwnForm {
-  const nulls: string[] = []
-  const absent: string[] = []
-  for (const key in wire) if (wire[key] === null) nulls.push(key)
-  for (const key of usual) if (wire[key] === undefined) absent.push(key)
-  return { ...(nulls.length > 0 && { nulls }), ...(absent.length > 0 && { absent }) }
+  let nulls: string[] | undefined
+  let absent: string[] | undefined
+  for (const key in wire) if (wire[key] === null) (nulls ??= []).push(key)
+  for (const key of usual) if (wire[key] === undefined) (absent ??= []).push(key)
+  return { ...(nulls && { nulls }), ...(absent && { absent }) }
 }
 
 /** As `spelling`, for nodes that need no form when there is nothing unusual. */
