@@ -156,7 +156,7 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
   const { request, operation, protocol: caller } = ask
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const headers = { ...upstreamDefaults, accept: stream ? 'text/event-stream' : 'application/json' }
+  const headers = upstreamDefaults(stream ? 'text/event-stream' : 'application/json')
   const place = addressed({ channel, protocol, caller, path, headers }, request, trace)
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place

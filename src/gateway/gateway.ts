@@ -96,7 +96,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const answer = await unlessGivenUp(dispatch(route, { ...request, signal: controller.signal }, trace), controller.signal)
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
-        return { ...answer, headers: safeHeaders({ ...answer.headers, ...lastOne, ...requestIdHeaders(requestId) }) }
+        return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, requestIdHeaders(requestId))) }
       } catch (thrown) {
         // When a client leaves, reading its body fails with an error of its own: that it left is what counts.
         const refusal =

@@ -4,7 +4,7 @@ import { isKeyHeader } from './credential.ts'
 export type Headers = Record<string, string>
 
 /** Headers of every upstream call. All others come from the protocol's address or from the channel's configuration. */
-export const upstreamDefaults: Headers = { 'content-type': 'application/json', 'user-agent': 'wireglot' }
+export const upstreamDefaults = (accept: string): Headers => ({ 'content-type': 'application/json', 'user-agent': 'wireglot', accept })
 
 /** Headers of an upstream that clients act on: limits and retries. No other goes back to the client unless the configuration asks for it. */
 const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/

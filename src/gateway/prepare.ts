@@ -75,13 +75,15 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const { defaults } = config
   const { protocol, operation, body, model, recalled } = ask
   const { protocol: to, entry, channel } = candidate
+  const { now, newId } = freshIds()
   const adjusted = without(body.value, protocol, entry.unsupported)
   const {
     body: encoded,
     notes,
     context,
   } = translateRequest(adjusted.body, protocol, to, all, {
-    ...freshIds(),
+    now,
+    newId,
     ...(defaults.strict && { strict: defaults.strict }),
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
     ...(to === protocol && body.isPlain && { isPlain: true }),

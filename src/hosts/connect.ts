@@ -86,7 +86,7 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Made bytes here: Node would encode a text twice, once for its length.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
-    response.writeHead(status, status === 204 ? headers : { ...headers, 'content-length': bytes.byteLength })
+    response.writeHead(status, status === 204 ? headers : Object.assign({}, headers, { 'content-length': bytes.byteLength }))
     if (request.method === 'HEAD') response.end()
     // A short ASCII text goes out together with the head; for all else bytes are quicker.
     else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : textOf(body), 'latin1')

@@ -22,10 +22,10 @@ export function undiciTransport(): Transport {
     send(call) {
       const { url, method, headers, body, connectMs } = call
       const signal = call.stop ?? call.signal
-      const place = placeOf(url)
+      const { origin, path } = placeOf(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        agentFor(connectMs).dispatch({ ...place, method, ...carried(headers, body) }, new Receiver(signal, resolve, reject))
+        agentFor(connectMs).dispatch({ origin, path, method, ...carried(headers, body) }, new Receiver(signal, resolve, reject))
       })
     },
     async close() {
