@@ -155,24 +155,28 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
   }
 }
 
-/** The exchanges under way, and the end of all of them. */
+/**
+ * The exchanges under way, and the end of all of them. A list, not a set: a set is made anew now and then, and whatever the old one
+ * held outlives all but the rare collections of the whole heap.
+ */
 function createRunning() {
-  const running = new Set<Stopper>()
+  const running: Stopper[] = []
   let closing = false
   let idle = () => {}
   const drained = new Promise<void>(resolve => {
     idle = resolve
   })
   const tellIfIdle = () => {
-    if (closing && running.size === 0) idle()
+    if (closing && running.length === 0) idle()
   }
   return {
     isClosing: () => closing,
     enter(exchange: Stopper): void {
-      running.add(exchange)
+      running.push(exchange)
     },
     leave(exchange: Stopper): void {
-      running.delete(exchange)
+      const last = running.pop()
+      if (last && last !== exchange) running[running.indexOf(exchange)] = last
       tellIfIdle()
     },
     /** Waits until none is under way; those that go on after `graceMs` are stopped. */
@@ -180,7 +184,7 @@ function createRunning() {
       closing = true
       tellIfIdle()
       const stopAll = () => {
-        for (const exchange of running) exchange.abort(shuttingDown())
+        for (const exchange of [...running]) exchange.abort(shuttingDown())
       }
       const timer = setTimeout(stopAll, Math.min(graceMs, longestMs))
       await drained

@@ -37,12 +37,12 @@ const farewellMs = 1_000
  */
 export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)
-  const open = new Set<Response>()
+  let open = 0
   const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
     const url = urlOf(request)
     if (next && !inner.serves(request.method ?? 'GET', url.pathname)) return next()
-    open.add(response)
-    response.once('close', () => open.delete(response))
+    open++
+    response.once('close', () => open--)
     answer(inner, request, url, response).catch((error: unknown) => {
       if (next && !response.headersSent) next(error)
       else response.destroy()
@@ -52,7 +52,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
     async close(graceMs?: number) {
       await inner.close(graceMs)
       // The last bytes are still on their way, or their clients do not read them.
-      for (const end = Date.now() + farewellMs; open.size > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
+      for (const end = Date.now() + farewellMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
     },
     localOnly: inner.localOnly,
   })
