@@ -71,12 +71,13 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   if (early) trace.ended(200, early)
   return {
     status: 200,
-    headers: {
-      ...streamHeaders,
-      ...(asList && { 'content-type': 'application/json; charset=utf-8' }),
-      ...headers,
-      ...(defaults.notesHeader && notesHeader(trace.notes)),
-    },
+    headers: Object.assign(
+      {},
+      streamHeaders,
+      asList && { 'content-type': 'application/json; charset=utf-8' },
+      headers,
+      defaults.notesHeader && notesHeader(trace.notes),
+    ),
     body: asList ? listOfFrames(body) : body,
   }
 }
@@ -98,7 +99,7 @@ async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
   const { candidate, settings, answer, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol && settings.model === undefined && !settings.hideUsage
-  const translator = createStreamTranslator(from, protocol, { ...settings, watched: raw })
+  const translator = createStreamTranslator(from, protocol, { watched: raw, ...settings })
   if (kind === 'stream') return { translator, raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
   return { translator, raw, idleMs: 0, body: only(explodeResponse(value, from, settings)) }

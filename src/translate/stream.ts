@@ -12,7 +12,7 @@ import { restoreEvent, startRestoring } from './restore.ts'
 import { createJsonWriter } from './retold.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
-import { createStreamReader, type StreamReader } from './stream-reader.ts'
+import { createStreamReader, type Seen, type StreamReader } from './stream-reader.ts'
 
 /** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
 export type StreamTranslator = {
@@ -46,7 +46,7 @@ export function createStreamTranslator(from: Protocol, to: Protocol, options: Wa
 
 function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings): StreamTranslator {
   const { streamEncoder, frames } = to
-  const begin = (places?: FieldNames) => streamEncoder.initial({ ...options, fieldNames: { ...from.fieldNames, ...places } })
+  const begin = (places?: FieldNames) => streamEncoder.initial({ fieldNames: places ? { ...from.fieldNames, ...places } : from.fieldNames, ...options })
   let encoding = begin()
   const { tools, request } = options.context ?? {}
   const restoring = startRestoring(tools)
@@ -62,7 +62,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
       const named = model ?? event.model ?? request?.model
       const places = reader.places()
       if (places) encoding = begin(places)
-      encode({ ...start, ...keptId(id, renewId), ...(named !== undefined && { model: named }) })
+      encode(Object.assign(start, keptId(id, renewId), named !== undefined && { model: named }))
     } else restoreEvent(restoring, event, encode)
   }
   const notes = () => [...reader.notes(), ...restoring.notes, ...encoding.notes]
@@ -114,7 +114,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     notes,
     signatures: () => encoding.signatures ?? {},
   }
-  return translator(own, reader)
+  return new Translator(own, reader)
 }
 
 function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options }: Watching): StreamTranslator {
@@ -169,38 +169,53 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     notes: () => reader.unreadable(),
     signatures: () => ({}),
   }
-  return translator(own, reader)
+  return new Translator(own, reader)
 }
 
 type Own = Pick<StreamTranslator, 'push' | 'end' | 'ping'> & { notes(): Note[]; signatures(): Signatures }
 
-/** What a translator does itself, and what its reader has seen so far. */
-function translator({ push, end, ping, notes, signatures }: Own, { seen }: StreamReader): StreamTranslator {
-  return {
-    push,
-    end,
-    ping,
-    get notes() {
-      return notes()
-    },
-    get signatures() {
-      return signatures()
-    },
-    get usage() {
-      return seen.usage
-    },
-    get finished() {
-      return seen.clean
-    },
-    get after() {
-      return seen.after
-    },
-    get error() {
-      return seen.error
-    },
-    get failedEnd() {
-      return seen.failedEnd
-    },
+/** What a translator does itself, and what its reader has seen so far. A literal with these getters would be as slow as a dictionary. */
+class Translator implements StreamTranslator {
+  readonly push: Own['push']
+  readonly end: Own['end']
+  readonly ping: Own['ping']
+  readonly #own: Own
+  readonly #seen: Seen
+
+  constructor(own: Own, { seen }: StreamReader) {
+    this.push = own.push
+    this.end = own.end
+    this.ping = own.ping
+    this.#own = own
+    this.#seen = seen
+  }
+
+  get notes(): Note[] {
+    return this.#own.notes()
+  }
+
+  get signatures(): Signatures {
+    return this.#own.signatures()
+  }
+
+  get usage(): Usage | undefined {
+    return this.#seen.usage
+  }
+
+  get finished(): boolean {
+    return this.#seen.clean
+  }
+
+  get after(): string {
+    return this.#seen.after
+  }
+
+  get error(): CanonicalError | undefined {
+    return this.#seen.error
+  }
+
+  get failedEnd(): CanonicalError | undefined {
+    return this.#seen.failedEnd
   }
 }
 
