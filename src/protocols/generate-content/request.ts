@@ -54,9 +54,9 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
   const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
   const value: CanonicalRequest = {
-    ...defined({ model: called?.model ?? said?.replace(/^models\//, '') }),
     messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
     ...defined({
+      model: called?.model ?? said?.replace(/^models\//, ''),
       tools: tools ? decodeTools(tools, reading) : undefined,
       toolChoice: chosen?.choice,
       metadata: labels ?? undefined,

@@ -79,7 +79,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
   const own = isObject(ownForm(part)) ? ownForm(part)?.['input'] : undefined
   const foreignCaller = caller !== undefined && !ext?.[name] && !native
   if (foreignCaller) report.add('field.unsupported', at, 'caller')
-  const block = {
+  const call = {
     ...ownKeys(part),
     type: 'tool_use',
     id: writing.callId(part),
@@ -91,7 +91,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     ...(toolset !== undefined && { toolset_name: toolset }),
     ...mark(cache, part, writing),
   }
-  return !native && to === 'client' ? { caller: { type: 'direct' }, ...block } : block
+  return !native && to === 'client' ? { caller: { type: 'direct' }, ...call } : call
 }
 
 function parseValue(text: string): unknown {

@@ -196,6 +196,9 @@ function close(state: EncoderState, emit: Emitting): void {
   finishMessage(state, stop, emit)
 }
 
+/** What only the start event has a place for, as long as nobody has told it. */
+const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
+
 function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): void {
   const node = state.ext ? { ext: state.ext } : {}
   const { container, ...told } = ownKeys(node)
@@ -206,9 +209,7 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): v
   for (const { at } of state.carriers) report(state).add('reasoning.carrier-last', at, 'signature')
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, { report: report(state), whole: true })
-  const { service_tier: _, ...counts } = usage
-  // Only the start event has a place for these.
-  for (const key of ['cache_creation', 'inference_geo', 'speed']) if (counts[key] === null) delete counts[key]
+  const counts = Object.fromEntries(Object.entries(usage).filter(([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key))))
   emit({ ...beside, type: 'message_delta', delta: { ...delta, container: container ?? null, ...stop }, usage: counts })
   emit({ type: 'message_stop' })
 }

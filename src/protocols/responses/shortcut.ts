@@ -67,7 +67,10 @@ function around({ items }: EncoderState, part: OpenPart, { type, index, rest }: 
   if (written?.type === type && written.place === place && written.id === id && written.item === item) return written
   const within = index === undefined ? '' : `"${index}":${place},`
   part.written = {
-    ...{ type, place, id, item },
+    type,
+    place,
+    id,
+    item,
     before: `event: ${type}\ndata: {"type":"${type}","sequence_number":`,
     between: `,${id === undefined ? '' : `"item_id":${JSON.stringify(id)},`}"output_index":${item},${within}"delta":`,
     behind: `${rest}}\n\n`,
