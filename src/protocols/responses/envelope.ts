@@ -69,7 +69,7 @@ const echoDefaults: JsonObject = {
 /** The echo of a request; with none, the defaults. */
 function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
   if (!request) return echoDefaults
-  const w = startWriting('output', ownForm(request) !== undefined, { ...options, openResponses: true, onUnresolvable: 'note' })
+  const w = startWriting('output', ownForm(request) !== undefined, Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }))
   const wire = encodeBody(request, w)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
