@@ -94,5 +94,5 @@ export type Usage = {
 
 /** Later counts replace earlier ones field by field; what the later one does not tell stays. */
 export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
-  return earlier ? Object.assign({}, earlier, later) : later
+  return earlier ? { ...earlier, ...later } : later
 }

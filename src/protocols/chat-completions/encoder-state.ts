@@ -123,7 +123,7 @@ export function choiceOf(state: State, index: number): Choice {
 
 /** One chunk with one choice. */
 export function write(state: State, choice: JsonObject, emit: Emit<unknown>): void {
-  const chunk: JsonObject = Object.assign({}, state.head, state.fields, { choices: [choice] })
+  const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
   if (state.writeUsage) chunk['usage'] = null
   state.fields = {}
   emit(chunk)

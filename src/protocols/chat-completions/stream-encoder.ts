@@ -349,7 +349,7 @@ function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'
   // Readers take what stands beside the choices only from a chunk with an id.
-  if (state.usage && state.writeUsage) emit(Object.assign({}, state.head, state.fields, { choices: [], usage: encodeUsage(state.usage, reportOf(state)) }))
+  if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state)) })
   else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
   emit('[DONE]')
 }
