@@ -8,9 +8,10 @@ export const geminiCli: Client = {
   usages: [usage],
   remarks: [
     'It wants both: without the settings it takes an address in the environment for a way to sign in that it refuses.',
-    'It forgets the thoughts of earlier turns. A server that wants them back beside calls (DeepSeek, Kimi) needs the option ccMissingReasoning: blank at its channel.',
     'Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.',
   ],
+  // It forgets thoughts, and keeps the signatures of calls.
+  needs: { agent: 'GeminiCLI', options: { gcThoughts: 'calls' } },
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
     return [

@@ -340,6 +340,29 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
   })
 })
 
+describe.each(hosts)('through %s, Gemini CLI', (_, start) => {
+  const path = '/v1beta/models/sim-model:streamGenerateContent?alt=sse'
+  const asked = { role: 'user', parts: [{ text: 'Look it up.' }] }
+  type Told = { candidates: { content: { parts: { thought?: boolean; functionCall?: { id: string } }[] } }[] }
+
+  test('forgets thoughts, which a server that wants them beside calls gets back', async () => {
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+    const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{}' } }
+    const thinking = [{ reasoning_content: 'I look ' }, { reasoning_content: 'it up.' }, { tool_calls: [call] }].map(delta => chunk(delta))
+    const up = await upstream(sendStream([...thinking, chunk({}, 'tool_calls'), 'data: [DONE]\n\n']), sendStream(streams['chat-completions']))
+    const ask = await start(one(up.url, 'chat-completions', {}, { id: 'sim-model' }))
+    const headers = { 'user-agent': 'GeminiCLI-tui/0.61.0/sim-model (linux; x64; terminal)' }
+    const first = dataOf(await (await ask(path, post({ contents: [asked] }, headers))).text()) as Told[]
+    const kept = first.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts.filter(part => !part.thought && part.functionCall)))
+    expect(kept).toMatchObject([{ functionCall: { id: 'call_1' } }])
+    const result = { functionResponse: { id: 'call_1', name: 'lookup', response: { output: 'found' } } }
+    const contents = [asked, { role: 'model', parts: kept }, { role: 'user', parts: [result] }]
+    await (await ask(path, post({ contents }, headers))).text()
+    expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', reasoning_content: 'I look it up.', tool_calls: [{ id: 'call_1' }] }, {}] })
+  })
+})
+
 describe.each(hosts)('through %s, opencode', (_, start) => {
   test('asks for a title beside the first turn', async () => {
     const title = { ...claude.body, tools: undefined, thinking: { type: 'enabled', budget_tokens: 4095 }, max_tokens: 12287, output_config: undefined }

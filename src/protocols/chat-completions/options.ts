@@ -24,7 +24,7 @@ export type ChatCompletionsOptions = {
    */
   ccReasoningInHistory?: 'never' | 'tool-loop' | 'always'
   /**
-   * Calls of the history whose reasoning is missing, because a client such as Gemini CLI forgot it. `omit` (default). `blank`:
+   * Calls of the history whose reasoning is missing, because the client forgot it. `omit` (default). `blank`:
    * a space stands in for it, for servers that refuse calls without (DeepSeek, Kimi).
    */
   ccMissingReasoning?: 'omit' | 'blank'

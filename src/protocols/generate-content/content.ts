@@ -4,9 +4,10 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
+import { carriedBy, giveBack } from './carried-thoughts.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
-import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, provesThought, rejoin, sign, silenceOf } from './reasoning.ts'
+import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, placeholder, provesThought, rejoin, sign, silenceOf } from './reasoning.ts'
 import { type GeminiPart, isPartOf } from './schema.ts'
 import { name, serverParts, serverToolOfType } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
@@ -15,7 +16,8 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Parts of one content or of a run of them. `before`: those that were read already, to which a thought may belong. */
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
-  parts.forEach((wire, index) => {
+  parts.forEach((given, index) => {
+    const wire = withoutCarried(given, before, `${at}/${index}`)
     if (wire['text'] === '' && (signsBefore(wire, before) || provesThought(wire, before))) return
     const part = decodePart(wire, `${at}/${index}`, reading)
     // Someone wrote something where there was nothing to see.
@@ -24,6 +26,15 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
     else before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
   })
   return before
+}
+
+/** A call without the thoughts that its signature carries, which are put among the parts before it. */
+function withoutCarried(wire: GeminiPart, before: Part[], at: string): GeminiPart {
+  const carried = isPartOf(wire, 'functionCall') ? carriedBy(wire.thoughtSignature) : undefined
+  if (!carried) return wire
+  giveBack(carried.thoughts, before, at)
+  // The client has put no stand-in there, because it found a signature.
+  return { ...wire, thoughtSignature: carried.own ?? placeholder }
 }
 
 /** A signature that came after the text it is of, on an empty one, as streams have it. Changes that part. */

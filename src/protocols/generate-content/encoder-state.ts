@@ -6,6 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import { type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { writeTime } from './response.ts'
@@ -34,6 +35,8 @@ export type Lane = {
   owed: { part: JsonObject; beside: JsonObject } | undefined
   /** Thoughts that are over, by key: how many stand before, and how long their segments are. */
   thoughts: Record<string, { nth: number; lengths: number[] }>
+  /** What calls are to carry, for clients that forget thoughts. */
+  gathered: Gathered | undefined
   /** Proofs that came when their thought was over; they are told last. */
   proofs: JsonObject[]
   /** Texts that are written, and what of their citations is told. */
@@ -49,6 +52,8 @@ export type Lane = {
 export type EncoderState = MachineState & {
   fieldNames: FieldNames
   truncated: 'error' | 'length'
+  /** Do calls carry what was thought before them? */
+  carries: boolean
   done: boolean
   /** Something of the reply is written. */
   begun: boolean
@@ -79,6 +84,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     goesOn: undefined,
     owed: undefined,
     thoughts: {},
+    gathered: state.carries && state.start.ext?.[name] === undefined ? nothingGathered() : undefined,
     proofs: [],
     texts: [],
     told: { bytes: 0, sources: [] },

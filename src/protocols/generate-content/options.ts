@@ -16,6 +16,11 @@ export type GeminiOptions = {
   gcParseJson?: 'text' | 'object'
   /** How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level. `level` and `budget`: always so. */
   gcThinking?: 'auto' | 'level' | 'budget'
+  /**
+   * Where a reply tells what was thought before a call. `parts` (default): in parts of its own. `calls`: also in the signature of
+   * the call, for clients that forget thoughts, such as Gemini CLI: the reply is longer by it.
+   */
+  gcThoughts?: 'parts' | 'calls'
   /** The levels of thinking that a model knows; the nearest one is written. Default: all levels, and the server may refuse. */
   gcLevels?: (model: string | undefined) => readonly GeminiLevel[] | undefined
   /**
@@ -53,6 +58,7 @@ export const options = {
   gcIds: ['always', 'never'],
   gcParseJson: ['text', 'object'],
   gcThinking: ['auto', 'level', 'budget'],
+  gcThoughts: ['parts', 'calls'],
   amLeadingUser: ['keep', 'synthesize'],
   gcWrapper: ['refuse', 'unwrap'],
   gcLabels: 'flag',

@@ -7,6 +7,7 @@ import { wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { beginsWith } from '../../kit/text.ts'
+import { carryThoughts } from './carried-thoughts.ts'
 import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
 import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './encoder-state.ts'
@@ -135,6 +136,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   const log = report(state)
   const writing = replyWriting(log, state.start.ext?.[name] !== undefined, text => lane.texts.push(text))
   const written = encodePart(part, writing)
+  if (lane.gathered) carryThoughts(lane.gathered, part, written)
   if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
   if (part.type === 'reasoning' && written.length > 0)
     lane.thoughts[pending.key] = { nth: Object.keys(lane.thoughts).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }

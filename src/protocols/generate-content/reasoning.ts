@@ -2,6 +2,7 @@ import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../can
 import { defined } from '../../kit/defined.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { carriedBy } from './carried-thoughts.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
 import type { GeminiPart } from './schema.ts'
 import { name } from './vocabulary.ts'
@@ -10,13 +11,15 @@ import type { Writing } from './writing.ts'
 /** Parts of thought, and the signatures that stand on parts of any kind. */
 
 /** The stand-in that the server accepts for a signature that was lost. */
-const placeholder = 'skip_thought_signature_validator'
+export const placeholder = 'skip_thought_signature_validator'
 
 // ---- wire → canonical
 
 /** The signature of a part of any kind, and what an envelope holds beside it. */
 export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
   if (!value || value === placeholder) return {}
+  const carried = carriedBy(value)
+  if (carried) return decodeSignature(carried.own)
   const envelope = unwrapSignature(value)
   // A damaged envelope proves nothing.
   if (!envelope && isEnvelope(value)) return {}

@@ -9,8 +9,9 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
+import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
-import { decodeParts, encodeParts } from './content.ts'
+import { decodeParts, encodePart } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
@@ -231,7 +232,8 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const own = native && form?.['native'] === true
   const sources = new Map<GeminiPart, TextPart>()
   const writing = replyWriting(report, own, (part, written) => sources.set(written, part))
-  const contents = messages.map(message => encodeMessage(message, writing))
+  const gathered = options.gcThoughts === 'calls' && !own ? nothingGathered() : undefined
+  const contents = messages.map(message => encodeMessage(message, writing, gathered))
   const parts = flatMap(contents, content => content.parts)
   const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
   const hasCalls = messages.some(message => message.parts.some(isCalled))
@@ -281,14 +283,20 @@ function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
   }
 }
 
-function encodeMessage(message: Message, writing: Writing): Content {
+/** `gathered`: what calls are to carry; changed. */
+function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): Content {
   const { report } = writing
   const { role: _, parts, origin: __, id, status, phase, name: participant, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name: participant }), ...(phase && { phase }) }, at)
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
   const { native: ___, nothing: ____, ...form } = ownForm(message) ?? {}
-  return { around: { ...ownKeys(message), ...form }, parts: encodeParts(parts, writing) }
+  const write = (part: Part) => {
+    const written = encodePart(part, writing)
+    if (gathered) carryThoughts(gathered, part, written)
+    return written
+  }
+  return { around: { ...ownKeys(message), ...form }, parts: flatMap(parts, write) }
 }
 
 /** How parts of a reply are written. */

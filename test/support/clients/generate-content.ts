@@ -73,6 +73,19 @@ function joined(parts: Part[]): Part[] {
   return out
 }
 
+/** What Gemini CLI keeps of an answer: no thoughts, no pieces that hold an empty text, and texts in one. */
+function thoughtless(said: Content[]): Content[] {
+  const isEmpty = ({ text, thought, thoughtSignature }: Part) => text === '' && !thought && thoughtSignature === undefined
+  const kept = said.filter(({ parts = [] }) => !parts.some(isEmpty)).flatMap(({ parts = [] }) => parts.filter(({ thought }) => !thought))
+  const parts: Part[] = []
+  for (const part of kept) {
+    const last = parts.at(-1)
+    if (last?.text && part.text !== undefined) parts.splice(-1, 1, { ...last, text: last.text + part.text })
+    else parts.push(part)
+  }
+  return [{ role: 'model', parts }]
+}
+
 /** There is no official accumulator but the history of a chat, which keeps every piece as a content of its own. */
 async function foldStream(text: string): Promise<unknown> {
   const ai = connect('http://test', answering(text, 'text/event-stream'))
@@ -128,8 +141,8 @@ export const client: Client = {
     else await chat.sendMessage({ message: 'hi' })
     return chat.getHistory(true).slice(1)
   },
-  goOn({ contents, ...rest }, received, { runTool, ask }) {
-    const said = received as Content[]
+  goOn({ contents, ...rest }, received, { runTool, ask, echo }) {
+    const said = echo === 'thoughtless' ? thoughtless(received as Content[]) : (received as Content[])
     const results = said.flatMap(({ parts = [] }) =>
       parts.flatMap(({ functionCall: call }) =>
         call ? [{ functionResponse: { ...(call.id && { id: call.id }), name: call.name, response: { output: runTool(call.name ?? '') } } }] : [],

@@ -50,8 +50,11 @@ export type Client = {
 
 export type Body = Record<string, unknown>
 export type Reply = { body: unknown } | { text: string }
-/** `rebuilt`: the program copies the fields it knows into a message of its own. Not every wire has such programs. */
-export type Echo = 'received' | 'rebuilt'
+/**
+ * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it forgets thoughts, and what it
+ * takes for empty. Not every wire has such programs.
+ */
+export type Echo = 'received' | 'rebuilt' | 'thoughtless'
 
 const found = readdirSync(new URL('.', import.meta.url)).filter(file => file.endsWith('.ts') && file !== 'index.ts')
 
