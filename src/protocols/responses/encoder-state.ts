@@ -58,7 +58,7 @@ export function startPartState(message: number, head: Part): OpenPart {
 export type State = MachineState & {
   /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */
   phase: 'before' | 'held' | 'inside' | 'ended'
-  options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'fieldNames'>
+  options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'>
   fallbacks: Fallbacks
   start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
   envelope: Envelope | undefined

@@ -15,7 +15,7 @@ import { unsigned } from './reasoning.ts'
 import { encodeEnding, failureOrRaw, noteCalls, noteMessage } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
-import { encodeUsage } from './usage.ts'
+import { encodeFinalUsage, encodeUsage } from './usage.ts'
 import { startWriting } from './writing.ts'
 
 /** The last events: how the answer ended, or that it failed. `clean`: the source came to its own end. */
@@ -86,6 +86,8 @@ function usageOf(state: State): JsonObject | null {
   return state.usage ? encodeUsage(state.usage, reportOf(state)) : null
 }
 
+const finalUsageOf = (state: State) => encodeFinalUsage(state.usage, envelopeOf(state).own ? {} : state.options, reportOf(state)) ?? null
+
 /** Texts end where they were cut; a call without its end is not presented as one. */
 function endAsLength(state: State, emit: Out): void {
   open(state, emit)
@@ -107,7 +109,7 @@ function endAsLength(state: State, emit: Out): void {
     status: 'incomplete',
     output: outputOf(state),
     incomplete: { reason: 'max_output_tokens' },
-    usage: usageOf(state),
+    usage: finalUsageOf(state),
   })
   write(state, 'response.incomplete', { response }, emit)
   done(state, emit)
@@ -123,7 +125,7 @@ function terminate(state: State, emit: Out): void {
   if (explained) explain(state, ending.refusal ?? '', emit)
   noteMessage(state.finish, explained || ending.status === 'failed', { at: state.finishAt, report: w.report })
   const { status, details } = ending
-  const usage = usageOf(state)
+  const usage = finalUsageOf(state)
   const response = snapshot(envelopeOf(state), {
     status,
     output: outputOf(state),

@@ -38,6 +38,11 @@ export type ResponsesOptions = {
    */
   rsMidStreamError?: 'both' | 'failed-only'
   /**
+   * The counts of a reply whose server told none. Default `null`. `zero`: counts of 0, for clients that refuse a reply without,
+   * such as the AI SDK 5.
+   */
+  rsMissingUsage?: 'null' | 'zero'
+  /**
    * Writes only words that the reference lists, for clients that refuse others: a pause becomes `max_output_tokens`, an
    * unknown service tier is left out. Default false: the true word is written.
    */
@@ -82,6 +87,7 @@ export const options = {
   rsSequential: 'flag',
   deferStart: 'flag',
   rsMidStreamError: ['both', 'failed-only'],
+  rsMissingUsage: ['null', 'zero'],
   strictEnums: 'flag',
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   errorPrefix: 'text',

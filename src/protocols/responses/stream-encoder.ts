@@ -32,6 +32,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
       ...(options.rsMidStreamError && { rsMidStreamError: options.rsMidStreamError }),
       ...(options.rsSequential !== undefined && { rsSequential: options.rsSequential }),
       ...(options.rsRawReasoning && { rsRawReasoning: options.rsRawReasoning }),
+      ...(options.rsMissingUsage && { rsMissingUsage: options.rsMissingUsage }),
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
     },
     fallbacks: fallbacks(options),

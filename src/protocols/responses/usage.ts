@@ -1,6 +1,7 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { ResponsesOptions } from './options.ts'
 import { keep, ownFields, ownForm } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
 import type { ResponsesReport } from './writing.ts'
@@ -49,6 +50,13 @@ export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
     output_tokens_details: { ...(isObject(outDetails) && outDetails), reasoning_tokens: reasoning ?? 0 },
     total_tokens: (input ?? 0) + (output ?? 0),
   }
+}
+
+/** The counts of a reply that ended well. Undefined: nobody told any, and the client takes that. */
+export function encodeFinalUsage(usage: Usage | undefined, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
+  if (usage || rsMissingUsage !== 'zero') return usage && encodeUsage(usage, report)
+  report.add('usage.unknown', '/usage')
+  return encodeUsage({}, report)
 }
 
 const counted = ({ ext: _, ...counts }: Usage) => JSON.stringify(Object.entries(counts).sort())

@@ -379,6 +379,18 @@ describe('writing what another protocol said', () => {
     expect(write(answer([], 'stop', { usage })).wire['usage']).toEqual(expected)
   })
 
+  test.each([undefined, 'null', 'zero'] as const)('counts that nobody told are null, or 0 for clients that refuse that: %s', rsMissingUsage => {
+    const options = rsMissingUsage && { rsMissingUsage }
+    const { wire, codes } = write(answer([{ type: 'text', text: 'Hi' }]), options)
+    const streamed = encode([...explode(answer([{ type: 'text', text: 'Hi' }]))], options)
+    const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
+    for (const { usage } of [wire, lastResponse(streamed.out)])
+      if (rsMissingUsage === 'zero') expect(usage).toMatchObject(zero)
+      else expect(usage).toBeNull()
+    expect(codes).toEqual(rsMissingUsage === 'zero' ? ['usage.unknown'] : [])
+    expect(streamed.notes.map(({ code }) => code)).toEqual(codes)
+  })
+
   test('a picture is the result of an image generation call', () => {
     const { wire, codes } = write(
       answer([

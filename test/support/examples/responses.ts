@@ -200,6 +200,7 @@ export const examples: Record<string, Example> = {
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
   'response.created': blocksReply(blocks.reply([text])),
+  'usage.unknown': chatReply(timed({ content: 'yes' }, {}, { usage: undefined }), { rsMissingUsage: 'zero' }),
   'response.model': chatReply(timed({ content: 'yes' }, {}, { model: undefined })),
   'refusal.synthesized': blocksReply(blocks.reply([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }), {}, [
     'finish.approximated',
