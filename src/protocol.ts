@@ -201,6 +201,8 @@ export type Frames = {
   ping: string
   /** Frames that end a stream of this protocol as failed, whatever it has said before. `count`: how many frames went before, where known. */
   failure(error: CanonicalError, count?: number): string
+  /** Of the data of a frame: how many went before the next one, where frames are numbered. */
+  countAfter?(data: string): number | undefined
   /** The last frame of a reply, where clients wait for it although all was said before. */
   ending?: string
 }

@@ -117,14 +117,22 @@ function told(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, { si
   return until(body, protocol, ended)
 }
 
-/** A stream that breaks off ends in a failure of its protocol. */
+/** A stream that breaks off ends in a failure of its protocol, which is counted as the next of its frames: it may have begun in the middle. */
 async function* until(body: AsyncIterable<Uint8Array | string>, { frames }: Protocol, ended: (failure?: Refusal) => void): AsyncGenerator<Uint8Array | string> {
   let failure: Refusal | undefined
+  /** What the last two frames say: one may be cut. */
+  const last: string[] = []
+  const parser = createFrameParser(({ data }) => last.splice(0, Math.max(0, last.push(data) - 2)), { maxLength: Number.POSITIVE_INFINITY })
   try {
-    yield* body
+    for await (const chunk of body) {
+      parser.push(chunk)
+      yield chunk
+    }
   } catch (error) {
     failure = refusalOf(error, 'upstream')
-    yield `\n\n${frames.failure(failure.error)}`
+    parser.end()
+    const [count] = last.toReversed().flatMap(data => frames.countAfter?.(data) ?? [])
+    yield `\n\n${frames.failure(failure.error, count)}`
   } finally {
     ended(failure)
   }

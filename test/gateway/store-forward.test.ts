@@ -93,6 +93,24 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(failureIn(text, 'responses')?.message).toBe(message)
     })
 
+    test.each([
+      ['from its beginning', '', half('responses')],
+      [
+        'from the middle',
+        '&starting_after=41',
+        half('responses').map(frame => frame.replace(/"sequence_number":(\d+)/, (_, nth) => `"sequence_number":${42 + Number(nth)}`)),
+      ],
+    ])('and breaks off, %s, goes on counting its events', async (_what, query, sent) => {
+      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream([...sent, 20], { cut: true }))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post({ ...requests.responses, background: true }))
+      const text = await (await ask(`${path}/resp_1?stream=true${query}`)).text()
+      const numbers = [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, nth]) => Number(nth))
+      const [first = -1] = numbers
+      expect(numbers.length).toBeGreaterThan(1)
+      expect(numbers).toEqual(numbers.map((_, nth) => first + nth))
+    })
+
     test('fails in its own words, without its key', async () => {
       const failure = { error: { message: 'the key upstream-secret is bad', type: 't', param: null, code: null } }
       const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(404, failure, { 'x-request-id': 'r' }))

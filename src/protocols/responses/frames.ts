@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import { isObject } from '../../kit/json.ts'
+import { isObject, parseObject } from '../../kit/json.ts'
 import type { Frames } from '../../protocol.ts'
 import { writeFrame } from '../../sse/write.ts'
 import { streamError } from './error.ts'
@@ -11,5 +11,9 @@ export const frames: Frames = {
   write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(JSON.stringify(wire), wire)),
   wrap,
   ping: ': ping\n\n',
+  countAfter(data) {
+    const { sequence_number: number } = parseObject(data) ?? {}
+    return typeof number === 'number' ? number + 1 : undefined
+  },
   failure: (error: CanonicalError, count = 0) => frames.write({ type: 'error', sequence_number: count, ...streamError(error) }) + frames.write('[DONE]'),
 }
