@@ -163,6 +163,10 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'tool-call':
       return [encodeCall(part, writing)]
     case 'tool-result':
+      if (writing.to === 'client' && !writing.native) {
+        report.add('part.unsupported', part.at)
+        return []
+      }
       return [encodeResult(part, encodeParts(part.content, writing, 'user'), writing)]
     case 'media':
       return encodeMedia(part, role, writing, parts => encodeParts(parts, writing, 'user'))

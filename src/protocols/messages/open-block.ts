@@ -254,7 +254,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
       return
     case 'whole': {
-      const writing = replyWriting(report(state), false)
+      const writing = replyWriting(report(state), isOwn(state))
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
         writing.report.settle(content, '/content_block')
         writeRaw(state, content, emit, head.at)

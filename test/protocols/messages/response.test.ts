@@ -1,8 +1,11 @@
 import { describe, expect, test } from 'vitest'
+import { explode } from '../../../src/canonical/explode.ts'
 import type { Part } from '../../../src/canonical/message.ts'
 import type { CanonicalResponse, FinishReason } from '../../../src/canonical/response.ts'
 import { unwrapSignature } from '../../../src/kit/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
+import { encodeStream } from './run.ts'
 
 type Wire = { [key: string]: unknown; content: { [key: string]: unknown; type: string }[]; usage: Record<string, unknown> }
 
@@ -165,6 +168,24 @@ describe('writing', () => {
       wire: { stop_reason: 'tool_use', content: [{ type: 'text' }, { type: 'tool_use', id: 'c', input: { q: 1 }, caller: { type: 'direct' } }] },
       codes: ['finish.tool-use'],
     })
+  })
+
+  test('what a tool gave has no place in a reply, whole or streamed', () => {
+    const result: Part = { type: 'tool-result', callId: 'c', kind: 'function', content: [text], at: '/output/1' }
+    const { wire, codes } = write([call, result, text], 'tool_calls')
+    expect(wire.content.map(({ type }) => type)).toEqual(['tool_use', 'text'])
+    expect(codes).toEqual(['part.unsupported'])
+    expect(strictOf('messages').checkResponse(wire)).toEqual([])
+    const candidates = [
+      {
+        index: 0,
+        messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [call, result, text] }],
+        finish: { reason: 'tool_calls' as const },
+      },
+    ]
+    const { wires, notes } = encodeStream([...explode({ id: 'r1', model: 'm', candidates, usage: { input: 1, output: 2 } })])
+    expect(strictOf('messages').checkStream(wires)).toEqual([])
+    expect(notes.filter(({ code }) => code === 'part.unsupported')).toMatchObject([{ path: '/output/1' }])
   })
 
   test('a refusal tells why', () => {

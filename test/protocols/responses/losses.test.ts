@@ -101,6 +101,16 @@ describe('what a request loses on its way is told where it stood', () => {
       { input: [{ type: 'function_call_output', call_id: 'c', name: 'find', namespace: 'n', output: 'x' }] },
       'field.unsupported /input/0/namespace',
     ],
+    [
+      'the lifetime of a breakpoint in a result',
+      'messages',
+      {
+        input: [
+          { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: { ttl: '12h' } }, { type: 'odd' }] },
+        ],
+      },
+      'cache.ttl /input/0/output/0/prompt_cache_breakpoint/ttl',
+    ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, options(to))
     expect(tell(notes)).toContain(note)
@@ -119,16 +129,6 @@ describe('what an answer loses on its way is told where it stood', () => {
   test.each<Case>([
     ['the id of reasoning that says nothing', 'messages', { output: [{ type: 'reasoning', id: 'rs_1', summary: [] }] }, 'message.envelope /output/0/id'],
     [
-      'the lifetime of a breakpoint in a result',
-      'messages',
-      {
-        output: [
-          { type: 'function_call_output', call_id: 'c', output: [{ type: 'input_text', text: 'x', prompt_cache_breakpoint: { ttl: '12h' } }, { type: 'odd' }] },
-        ],
-      },
-      'cache.ttl /output/0/output/0/prompt_cache_breakpoint/ttl',
-    ],
-    [
       'log probabilities',
       'messages',
       { output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1 }] }] }] },
@@ -142,12 +142,7 @@ describe('what an answer loses on its way is told where it stood', () => {
     ],
     ['an id that does not fit', 'messages', { output: [{ ...call, call_id: 'c c' }] }, 'tool-call.id /output/0/call_id'],
     ['the namespace of a call', 'chat-completions', { output: [{ ...call, namespace: 'n' }] }, 'tool.namespace /output/0/namespace'],
-    [
-      'the namespace of a result',
-      'messages',
-      { output: [{ type: 'function_call_output', call_id: 'c', namespace: 'n', output: 'x' }] },
-      'field.unsupported /output/0/namespace',
-    ],
+    ['what a tool gave', 'messages', { output: [{ type: 'function_call_output', call_id: 'c', namespace: 'n', output: 'x' }] }, 'part.unsupported /output/0'],
     [
       'lifetimes of what was cached',
       'chat-completions',
