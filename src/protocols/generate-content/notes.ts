@@ -52,6 +52,7 @@ export const notes = {
   'tool_choice.validated': { kind: 'approximated', reason: 'a choice among some functions also holds arguments to their schemas', source: '2.6' },
   'output.strict': { kind: 'approximated', reason: 'the target always holds the answer to the schema', source: '2.9' },
   'output.voice': { kind: 'approximated', reason: 'voices have other names at each provider', source: '2.9' },
+  'sampling.penalty-clamped': { kind: 'approximated', reason: 'penalties end before 2', source: '2.10' },
   'sampling.seed': { kind: 'dropped', reason: 'a seed is a number of 32 bits', source: '2.10' },
   'stop.too-many': { kind: 'approximated', reason: 'only the first five stop sequences', source: '2.10' },
   'max_tokens.least': { kind: 'approximated', reason: 'an answer has at least one token', source: '2.10' },

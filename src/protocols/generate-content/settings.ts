@@ -118,14 +118,24 @@ function encodeVoice(audio: unknown, request: CanonicalRequest, native: boolean,
 
 const largestSeed = 2 ** 31
 
+/** They end before 2, where others end at it. */
+const largestPenalty = 1.99
+
 export function encodeSampling(sampling: Sampling | undefined, native: boolean, report: GeminiReport): JsonObject {
   if (!sampling) return {}
-  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, ...rest } = sampling
+  const { temperature, topP, topK, frequencyPenalty: _, presencePenalty: __, seed, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
   const fits = seed === undefined || native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)
   if (!fits) report.add('sampling.seed', undefined, 'sampling.seed')
   const isOff = !native && isNeutral('sampling.topK', topK)
-  return defined({ temperature, topP, topK: isOff ? undefined : topK, frequencyPenalty, presencePenalty, seed: fits ? seed : undefined })
+  const penalty = (field: 'frequencyPenalty' | 'presencePenalty') => {
+    const given = sampling[field]
+    if (native || given !== 2) return given
+    report.add('sampling.penalty-clamped', undefined, `sampling.${field}`)
+    return largestPenalty
+  }
+  const penalties = { frequencyPenalty: penalty('frequencyPenalty'), presencePenalty: penalty('presencePenalty') }
+  return defined({ temperature, topP, topK: isOff ? undefined : topK, ...penalties, seed: fits ? seed : undefined })
 }
 
 const mostStops = 5

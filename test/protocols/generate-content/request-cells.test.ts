@@ -131,6 +131,34 @@ describe('how much to think (2.8)', () => {
   ])('%s', (...row) => holds(row))
 })
 
+describe('penalties end before 2 (2.10)', () => {
+  const ask = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+  const clamped = (...fields: string[]) => fields.map(field => `sampling.penalty-clamped /${field}`)
+  test.each<Row>([
+    [
+      'the largest penalties of others',
+      'chat-completions → generate-content',
+      { ...ask, frequency_penalty: 2, presence_penalty: 2 },
+      { generationConfig: { frequencyPenalty: 1.99, presencePenalty: 1.99 } },
+      clamped('frequency_penalty', 'presence_penalty'),
+    ],
+    [
+      'the smallest',
+      'chat-completions → generate-content',
+      { ...ask, frequency_penalty: -2, presence_penalty: 1.995 },
+      { generationConfig: { frequencyPenalty: -2, presencePenalty: 1.995 } },
+      [],
+    ],
+    [
+      'one that nobody allows, which the server refuses',
+      'chat-completions → generate-content',
+      { ...ask, frequency_penalty: 3 },
+      { generationConfig: { frequencyPenalty: 3 } },
+      [],
+    ],
+  ])('%s', (...row) => holds(row))
+})
+
 describe('functions held to their schemas (2.6)', () => {
   const look = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
   const held = (...allowedFunctionNames: string[]) => ({

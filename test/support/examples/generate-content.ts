@@ -132,6 +132,7 @@ export const examples: Record<string, Example> = {
   ),
   'output.strict': fromChat(chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'a', schema: { type: 'object' }, strict: false } } })),
   'output.voice': fromChat(chat.request({ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } })),
+  'sampling.penalty-clamped': fromChat(chat.request({ presence_penalty: 2 })),
   'sampling.seed': fromChat(chat.request({ seed: 4294967296 })),
   'stop.too-many': request('canonical')(canonical.request([{ type: 'text', text: 'hi' }], { stop: ['a', 'b', 'c', 'd', 'e', 'f'] })),
   'max_tokens.least': fromBlocks(blocks.request({ max_tokens: 0 })),
