@@ -18,6 +18,7 @@ export function decodeSchema(schema: JsonObject): JsonSchema {
     if (key === 'nullable' && typeof value === 'boolean') continue
     // That there is a list of words is said by the list.
     if (key === 'format' && value === 'enum') continue
+    if (key === 'type' && value === 'TYPE_UNSPECIFIED') continue
     set(written, key, decodeValue(key, value))
   }
   if (isObject(written['properties']) && Array.isArray(schema['propertyOrdering'])) {

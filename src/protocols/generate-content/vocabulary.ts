@@ -60,6 +60,7 @@ export const modality = twoWay<string, string>([
   ['IMAGE', 'image'],
   ['AUDIO', 'audio'],
   ['VIDEO', 'video'],
+  ['MODALITY_UNSPECIFIED', 'text'],
 ])
 
 export const modalityOf = (word: string): string => modality.toOurs(word.toUpperCase()) ?? word

@@ -315,6 +315,13 @@ describe('the voice of an answer (2.9)', () => {
       ['output.modality /generationConfig/responseModalities'],
     ],
     [
+      'a kind that is not specified is the usual one',
+      'generate-content → chat-completions',
+      { ...contents({ text: 'hi' }), generationConfig: { responseModalities: ['MODALITY_UNSPECIFIED'] } },
+      { modalities: ['text'] },
+      [],
+    ],
+    [
       'and comes from there',
       'chat-completions → generate-content',
       { model: 'm', messages: [], modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },

@@ -135,6 +135,7 @@ describe('what is read', () => {
 
   test.each<[what: string, schema: Body, wanted: Body]>([
     ['types', { type: 'OBJECT', properties: { type: { type: 'STRING' } } }, { type: 'object', properties: { type: { type: 'string' } } }],
+    ['a type that is not specified', { type: 'TYPE_UNSPECIFIED', description: 'any' }, { description: 'any' }],
     ['what may be null', { type: 'INTEGER', nullable: true }, { type: ['integer', 'null'] }],
     ['big numbers', { type: 'ARRAY', items: { type: 'NUMBER' }, minItems: '2' }, { type: 'array', items: { type: 'number' }, minItems: 2 }],
     ['words', { type: 'STRING', format: 'enum', enum: ['a'] }, { type: 'string', enum: ['a'] }],
