@@ -109,7 +109,7 @@ export const notes = {
   'usage.unknown': { kind: 'dropped', reason: 'a count that has no place here', source: '2.18' },
   'usage.untold': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
-  'usage.repaired': { kind: 'approximated', reason: 'the counts did not add up, or were text; the total is trusted', source: '2.18' },
+  'usage.repaired': { kind: 'approximated', reason: 'the counts did not add up, were text or less than nothing; the total is trusted', source: '2.18' },
   'logprobs.unattached': { kind: 'dropped', reason: 'token probabilities of something other than text', source: '3.2' },
   'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
   'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },

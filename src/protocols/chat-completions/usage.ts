@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import { formOf, kept, same, spell } from './own.ts'
 
-/** `repaired`: the counts were text or fractions, or did not add up and the total was trusted. */
+/** `repaired`: the counts were text, fractions or no counts at all, or did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
 
 /**
@@ -16,11 +16,10 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   let repaired = false
   const count = (value: unknown): number | undefined => {
     const isText = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
-    if (!isText && typeof value !== 'number') return undefined
-    const told = Number(value)
-    if (!Number.isFinite(told) || told < 0) return undefined
-    if (isText || !Number.isInteger(told)) repaired = true
-    return Math.floor(told)
+    const told = isText || typeof value === 'number' ? Number(value) : Number.NaN
+    const isRead = Number.isFinite(told) && told >= 0
+    if (isText || (value != null && !(isRead && Number.isInteger(told)))) repaired = true
+    return isRead ? Math.floor(told) : undefined
   }
   const {
     prompt_tokens,

@@ -6,13 +6,28 @@ import { keep, ownFields, ownForm } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
 import type { ResponsesReport } from './writing.ts'
 
+/** The counts with these names, and what is left; a number below 0 is none, and is left. */
+function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | undefined }, keys: readonly Key[]): [{ [key in Key]?: number }, JsonObject] {
+  const counts: { [key in Key]?: number } = {}
+  const rest: JsonObject = { ...wire }
+  for (const key of keys) {
+    const value = wire[key]
+    if (value != null && value < 0) continue
+    if (value != null) counts[key] = value
+    delete rest[key]
+  }
+  return [counts, rest]
+}
+
 /** Totals are inclusive on this wire, too: cached ⊂ input, reasoning ⊂ output. */
 export function decodeUsage(wire: ResponsesUsage): Usage {
-  const { input_tokens: input, input_tokens_details: inDetails, output_tokens: output, output_tokens_details: outDetails, total_tokens: total, ...rest } = wire
-  const { cached_tokens, cache_write_tokens, cache_write_tokens_details, ...inRest } = inDetails ?? {}
-  const { reasoning_tokens, ...outRest } = outDetails ?? {}
-  const { ttl_30m_tokens, ttl_12h_tokens, ...ttlRest } = cache_write_tokens_details ?? {}
-  const byTtl = defined({ '30m': ttl_30m_tokens ?? undefined, '12h': ttl_12h_tokens ?? undefined })
+  const { input_tokens_details: inDetails, output_tokens_details: outDetails, total_tokens: total, ...counts } = wire
+  const { cache_write_tokens_details, ...inCounts } = inDetails ?? {}
+  const [{ input_tokens: input, output_tokens: output }, rest] = takeCounts(counts, ['input_tokens', 'output_tokens'])
+  const [{ cached_tokens: cacheRead, cache_write_tokens: cacheWrite }, inRest] = takeCounts(inCounts, ['cached_tokens', 'cache_write_tokens'])
+  const [{ reasoning_tokens: reasoning }, outRest] = takeCounts(outDetails ?? {}, ['reasoning_tokens'])
+  const [{ ttl_30m_tokens, ttl_12h_tokens }, ttlRest] = takeCounts(cache_write_tokens_details ?? {}, ['ttl_30m_tokens', 'ttl_12h_tokens'])
+  const byTtl = defined({ '30m': ttl_30m_tokens, '12h': ttl_12h_tokens })
   if (Object.keys(ttlRest).length > 0) Object.assign(inRest, { cache_write_tokens_details: ttlRest })
   const fields: JsonObject = {
     ...rest,
@@ -22,11 +37,11 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
   }
   return defined({
-    input: input ?? undefined,
-    output: output ?? undefined,
-    cacheRead: cached_tokens ?? undefined,
-    cacheWrite: cache_write_tokens ?? undefined,
-    reasoning: reasoning_tokens ?? undefined,
+    input,
+    output,
+    cacheRead,
+    cacheWrite,
+    reasoning,
     ...(Object.keys(byTtl).length > 0 && { cacheWriteByTtl: byTtl }),
     ...keep(fields, { wire }),
   })

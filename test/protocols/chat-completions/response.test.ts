@@ -128,6 +128,8 @@ describe('reading', () => {
       [],
     ],
     ['cached tokens at the top', { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10, cached_tokens: 4 }, { cacheRead: 4 }, []],
+    ['less than nothing', { prompt_tokens: -1, completion_tokens: 2, prompt_tokens_details: { cached_tokens: -3 } }, { output: 2 }, ['usage.repaired']],
+    ['what is no number', { prompt_tokens: 'some', completion_tokens: 2 }, { output: 2 }, ['usage.repaired']],
     ['counts as text', { prompt_tokens: '9', completion_tokens: '1', total_tokens: '10' }, { input: 9, output: 1 }, ['usage.repaired']],
     ['details that are null, and no total', { prompt_tokens: 9, completion_tokens: 1, prompt_tokens_details: null }, { input: 9, output: 1 }, []],
   ])('usage: %s', (_, usage, counts, notes) => {

@@ -157,6 +157,18 @@ describe('reading', () => {
     expect(counts).toEqual({ input: 13, output: 891, cacheRead: 4, reasoning: 704 })
   })
 
+  test('a count of less than nothing counts for nothing, and is kept', () => {
+    const details = {
+      input_tokens_details: { cached_tokens: -1, cache_write_tokens_details: { ttl_30m_tokens: -5 } },
+      output_tokens_details: { reasoning_tokens: -4 },
+    }
+    const wire = body({ usage: { input_tokens: -3, output_tokens: 7, total_tokens: 4, ...details } })
+    const { ext, ...counts } = read(wire).usage ?? {}
+    expect(counts).toEqual({ output: 7 })
+    expect(ext?.responses?.fields).toEqual({ input_tokens: -3, total_tokens: 4, ...details })
+    expect(write(read(wire))).toEqual({ wire, codes: [] })
+  })
+
   test('an error with status 200 is an error', () => {
     expect(read({ error: { message: 'slow down', code: 'rate_limit_exceeded' } })).toMatchObject({ candidates: [], error: { kind: 'rate_limit', status: 429 } })
   })
