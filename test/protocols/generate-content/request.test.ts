@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
+import { wrapSignatureInBase64 } from '../../../src/kit/envelope.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiLevel } from '../../../src/protocols/generate-content/options.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
@@ -518,5 +519,44 @@ describe('a body inside of another', () => {
   test('what counts tokens tells its places, too', () => {
     const { notes } = translateRequest({ generateContentRequest: inner }, { from: 'generate-content', to: 'chat-completions' })
     expect(notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)).toContain('/generateContentRequest/generation_config/top_k')
+  })
+})
+
+describe('thoughts that the signature of a call carries', () => {
+  const carrying = (value: string) => wrapSignatureInBase64({ signature: { value, issuer: 'generate-content', form: 'thoughts' as 'thought' } })
+  const history = (thoughtSignature: string) => ({
+    contents: [
+      { role: 'user', parts: [{ text: 'q' }] },
+      { role: 'model', parts: [{ text: 'abcd' }, { functionCall: { id: 'c', name: 'f', args: {} }, thoughtSignature }] },
+      { role: 'user', parts: [{ functionResponse: { id: 'c', name: 'f', response: { output: 'r' } } }] },
+    ],
+  })
+  const thought = (after: number, text: string) => [after, { segments: [{ kind: 'raw', text }] }]
+
+  test('stand again where they stood in the text', () => {
+    const value = JSON.stringify({ thoughts: [thought(0, 'x'), thought(2, 'y'), thought(4, 'z'), thought(9, 'late')] })
+    const [, answer] = generateContent.decodeRequest(history(carrying(value))).value.messages
+    const said = answer?.parts.map(part => (part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text) : part.type))
+    expect(said).toEqual([['x'], 'ab', ['y'], 'cd', ['z'], ['late'], 'tool-call'])
+  })
+
+  test.each(['', '7', '[]', '{}', '{"thoughts":7}', '{"thoughts":[1,[2],["a",{}],[null,{}]]}', '{"own":7}'])('that cannot be read are none: %s', value => {
+    const { value: read } = generateContent.decodeRequest(history(carrying(value)))
+    expect(read.messages[1]?.parts).toMatchObject([{ type: 'text', text: 'abcd' }, { type: 'tool-call' }])
+    expect(read.messages[1]?.parts[1]).not.toHaveProperty('signature')
+  })
+
+  test('leave a stand-in for servers that want every call signed, as the client would have', () => {
+    const { body } = translateRequest(history(carrying(JSON.stringify({ thoughts: [thought(0, 'x')] }))), {
+      from: 'generate-content',
+      to: 'generate-content',
+      model: 'gemini-3-pro',
+    })
+    expect(JSON.stringify(body)).toContain('"thoughtSignature":"skip_thought_signature_validator"')
+  })
+
+  test('come with the signature that the call has of its own', () => {
+    const { value } = generateContent.decodeRequest(history(carrying(JSON.stringify({ thoughts: [], own: 'c2VhbA==' }))))
+    expect(value.messages[1]?.parts[1]).toMatchObject({ type: 'tool-call', signature: { value: 'c2VhbA==', issuer: 'generate-content' } })
   })
 })
