@@ -68,6 +68,12 @@ describe('between equal protocols', () => {
     expect(cut.finished).toBe(false)
   })
 
+  test('a whole reply that is told as a stream of messages begins with what its request cost (3.6)', () => {
+    const { body } = translateResponse(chatReply, { from: 'chat-completions', to: 'messages' })
+    const [, start = ''] = /^event: message_start\ndata: (.*)$/m.exec(explodeResponse(body, { protocol: 'messages' })) ?? []
+    expect(JSON.parse(start)).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } })
+  })
+
   test.each(['chat-completions', 'responses', 'messages', 'generate-content'] as const)('whoever knows why a stream was cut tells its reader: %s', to => {
     const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
     const at = text.indexOf('Hello') + 3

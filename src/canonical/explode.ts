@@ -9,7 +9,12 @@ import type { CanonicalResponse } from './response.ts'
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
   const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, ext } = response
   const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, ext }) }]
-  if (completedAt !== undefined || promptBlocked) events.push({ type: 'update', ...present({ completedAt, promptBlocked }) })
+  // Some wires tell what a request cost before the answer begins.
+  if (usage?.input !== undefined) {
+    const { input, cacheRead, cacheWrite } = usage
+    events.push({ type: 'usage', usage: present({ input, cacheRead, cacheWrite }) })
+  }
+  if (promptBlocked) events.push({ type: 'update', promptBlocked })
   for (const { index: candidate, messages } of candidates) {
     let next = 0
     messages.forEach(({ parts, origin, status, name: _name, ...head }, message) => {
@@ -25,6 +30,8 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
       events.push({ type: 'message.end', candidate, message, ...ended })
     })
   }
+  // While it is told, it has not come to its end.
+  if (completedAt !== undefined) events.push({ type: 'update', completedAt })
   if (error) {
     if (usage) events.push({ type: 'usage', usage })
     events.push({ type: 'error', error }, { type: 'end', clean: false })

@@ -36,12 +36,7 @@ export function demoUpstream(
   const state = streamEncoder.initial(encoding)
   const texts: string[] = []
   const write = (wire: unknown) => texts.push(frames.write(wire))
-  for (const event of explode(response)) {
-    for (const small of inSmallPieces(event)) streamEncoder.step(state, small, write)
-    // Some protocols tell what a request cost before the answer begins.
-    const input = response.usage?.input
-    if (event.type === 'start' && input !== undefined) streamEncoder.step(state, { type: 'usage', usage: { input } }, write)
-  }
+  for (const event of explode(response)) for (const small of inSmallPieces(event)) streamEncoder.step(state, small, write)
   streamEncoder.end(state, write)
   return { status: 200, headers: streamHeaders, body: pieces(texts) }
 }

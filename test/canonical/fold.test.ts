@@ -51,6 +51,17 @@ describe('explode and collect', () => {
     expect(collect(events)).toEqual({ response: reply, clean: true })
   })
 
+  test('what is known beforehand is told first, and what comes at the end is told last', () => {
+    const events = explode({ ...reply, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
+    expect(events.slice(0, 2)).toEqual([expect.objectContaining({ type: 'start' }), { type: 'usage', usage: { input: 5, cacheRead: 3 } }])
+    const first = events.findIndex(({ type }) => type === 'finish')
+    expect(events.findIndex(event => event.type === 'update' && event.completedAt === 9)).toBeGreaterThan(
+      events.findLastIndex(({ type }) => type === 'part.end'),
+    )
+    expect(first).toBeGreaterThan(0)
+    expect(collect(events).response).toEqual({ ...reply, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
+  })
+
   test.each([
     ['a candidate that does not say how it ended', { candidates: [{ index: 0, messages: [] }] }],
     ['no candidate at all', { candidates: [] }],

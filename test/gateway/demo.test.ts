@@ -74,6 +74,10 @@ describe.each(hosts)('through %s', (_, start) => {
       const text = await response.text()
       expect(await said(text, protocol)).toBe('Hello! You said: good morning to you')
       expect(dataOf(text).length).toBeGreaterThan(7)
+      if (protocol !== 'responses') return
+      const snapshots = (dataOf(text) as { response?: { status: string; completed_at: unknown } }[]).flatMap(({ response: told }) => told ?? [])
+      expect(snapshots.length).toBe(3)
+      for (const { status, completed_at } of snapshots) expect(completed_at).toEqual(status === 'completed' ? expect.any(Number) : null)
     })
 
     test('ids differ from answer to answer', async () => {
