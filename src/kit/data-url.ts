@@ -40,8 +40,8 @@ const beginnings: [base64: string, mime: string][] = [
   ['JVBERi', 'application/pdf'],
 ]
 
-/** The type that the first bytes tell. */
-function sniff(data: string): string | undefined {
+/** The type that the first bytes of base64 tell. */
+export function sniff(data: string): string | undefined {
   // «RIFF», four bytes of length, then «WEBP», of which the first letter shares its group with the length.
   if (data.startsWith('UklGR') && data.slice(12, 16) === 'RUJQ') return 'image/webp'
   return beginnings.find(([start]) => data.startsWith(start))?.[1]

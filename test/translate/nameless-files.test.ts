@@ -35,3 +35,18 @@ test('within one protocol nothing is made up', () => {
   const messages = [{ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=' } }] }]
   expect(translateRequest({ model: 'm', messages }, { from: 'chat-completions', to: 'chat-completions' }).body).toEqual({ model: 'm', messages })
 })
+
+test.each([
+  ['messages', 'messages.0.content.0.source.media_type', '/messages/0/content/0/source/media_type', 'application/pdf'],
+  ['responses', 'input.0.content.0.file_data', '/input/0/content/0/file_data', 'data:application/pdf;base64,QQ=='],
+  ['generate-content', 'contents.0.parts.0.inlineData.mimeType', '/contents/0/parts/0/inlineData/mimeType', 'application/pdf'],
+] as const)('what bare data of a chat file are is made up where nothing tells it, and noted so: %s (2.3)', (to, place, path, written) => {
+  const read = (file: object) =>
+    translateRequest({ model: 'm', messages: [{ role: 'user', content: [{ type: 'file', file }] }] }, { from: 'chat-completions', to })
+  const guessed = read({ file_data: 'QQ==' })
+  expect(guessed.body).toHaveProperty(place, written)
+  expect(guessed.notes).toContainEqual(expect.objectContaining({ code: 'media.mime', kind: 'synthesized', path }))
+  // The first bytes of a PDF say what it is, as does a name.
+  for (const file of [{ file_data: 'JVBERi0=' }, { file_data: 'QQ==', filename: 'a.pdf' }])
+    expect(read(file).notes.map(({ code }) => code)).not.toContain('media.mime')
+})

@@ -1,6 +1,6 @@
 import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
-import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
+import { dataUrl, parseDataUrl, sniff } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -96,13 +96,13 @@ function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
   }
 }
 
-/** `file_data` should be a data URL; bare base64 takes its type from the name of the file, a PDF where that says nothing. */
+/** `file_data` should be a data URL; bare base64 takes its type from the name of the file or its first bytes. What tells none is taken for a document. */
 function decodeFile(wire: ChatFilePart, at: string): MediaPart {
   const { told: part, nulls } = told(wire)
   const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { file_data, file_id, filename, ...inner } = told(file).told
   const data = file_data === undefined ? undefined : parseDataUrl(file_data)
-  const mime = data ? data.mime : (typeOfFile(filename) ?? 'application/pdf')
+  const mime = data ? data.mime : (typeOfFile(filename) ?? sniff(file_data ?? ''))
   const url = file_data !== undefined && /^https?:\/\//.test(file_data)
   let source: MediaPart['source']
   if (file_data === undefined) source = { type: 'file-id', id: file_id ?? '', issuer: protocolName }
@@ -110,7 +110,7 @@ function decodeFile(wire: ChatFilePart, at: string): MediaPart {
   else source = defined({ type: 'base64' as const, data: data ? data.data : file_data, mime })
   return defined({
     type: 'media' as const,
-    kind: source.type === 'base64' && (mime === 'application/pdf' || mime?.startsWith('text/')) ? ('document' as const) : ('file' as const),
+    kind: source.type === 'base64' && (isDocument(mime) || (mime === undefined && !data)) ? ('document' as const) : ('file' as const),
     source,
     filename,
     at,
@@ -121,6 +121,8 @@ function decodeFile(wire: ChatFilePart, at: string): MediaPart {
     ),
   })
 }
+
+const isDocument = (mime: string | undefined) => mime === 'application/pdf' || mime?.startsWith('text/')
 
 const spelled = (nulls: string[]): JsonObject => (nulls.length > 0 ? { nulls } : {})
 
