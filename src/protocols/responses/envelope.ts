@@ -73,9 +73,18 @@ function echoOf(request: CanonicalRequest | undefined, options: Options = {}): J
   const wire = encodeBody(request, w)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
+  if (Array.isArray(echo['tools'])) echo['tools'] = echo['tools'].map(withoutSecrets)
   const { text } = echo
   if (isObject(text) && !text['format']) echo['text'] = { format: { type: 'text' }, ...text }
   return echo
+}
+
+/** A server of tools as the provider repeats it: replies are kept and logged where requests are not. */
+function withoutSecrets(tool: unknown): unknown {
+  if (!isObject(tool) || tool['type'] !== 'mcp') return tool
+  const { authorization: _, headers, ...rest } = tool
+  if (!isObject(headers)) return { ...rest, ...(headers !== undefined && { headers }) }
+  return { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, '<redacted>'])) }
 }
 
 /** The part of a `response` object that is the same in all snapshots of one answer. Plain data. */

@@ -215,6 +215,15 @@ describe('writing what another protocol said', () => {
     expect(write(answer([{ type: 'text', text: 'a' }])).wire['output']).toMatchObject([{ id: (wire['output'] as JsonObject[])[0]?.['id'] }])
   })
 
+  // As the provider answers: see the captures of its replies that tell such a tool.
+  test('the echo of a server of tools does not tell what opens it', () => {
+    const tool = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
+    const told = { ...tool, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
+    const request = responses.decodeRequest({ input: 'x', tools: [told] }).value
+    const { wire } = write(answer([]), { context: { from: 'responses', to: 'messages', request } })
+    expect(wire['tools']).toEqual([{ ...tool, headers: { 'x-key': '<redacted>' } }])
+  })
+
   test('the echo has the defaults, or what the request said', () => {
     expect(write(answer([])).wire).toMatchObject({
       temperature: 1,
