@@ -19,9 +19,17 @@ export function retryHint(headers: Record<string, string> | undefined, now: numb
   return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
 }
 
+/** Whether to ask again, and the date when: these go on as they were said, for a date cannot be told in another way without a clock. */
+export function retryWords(headers: Record<string, string> | undefined): Record<string, string> {
+  const again = headerOf(headers, 'x-should-retry')
+  const when = headerOf(headers, 'retry-after')
+  const isDate = when !== undefined && Number.isNaN(Number(when)) && !Number.isNaN(Date.parse(when))
+  return { ...(again !== undefined && { 'x-should-retry': again }), ...(isDate && { 'retry-after': when }) }
+}
+
 /** The headers that go with the body of an error; `requestId`: under which name its id stands there. */
 export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
-  const headers: Record<string, string> = {}
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (error.requestId !== undefined) headers[requestId] = error.requestId
   const ms = error.retryAfterMs
   if (ms === undefined) return headers

@@ -3,6 +3,7 @@ import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { failedEnd, noteUntold } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
+import { retryWords } from '../kit/retry-hint.ts'
 import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
@@ -57,7 +58,7 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, {
   const encoded = to.encodeError(value, { ...options, fieldNames: from.fieldNames })
   const all = [...notes, ...encoded.notes]
   refuseIfStrict(all, strict, to.name)
-  return { ...encoded.wire, notes: all }
+  return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
 }
 
 /** The error as the body of a whole reply, which has no headers: a request id that the target tells there is lost, and noted. */

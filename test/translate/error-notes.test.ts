@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
-import { createStreamTranslator, type ProtocolName, translateError, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, protocols, translateError, translateResponse } from '../../src/index.ts'
 import { messages } from '../../src/protocols/messages/index.ts'
 
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
@@ -137,5 +137,24 @@ describe('counts that were told before a stream failed', () => {
     step({ type: 'error', error: { status: 500, kind: 'internal', message: 'No.' } })
     expect(JSON.stringify(out[0])).toContain('"input_tokens":5')
     expect(tell(state.notes)).toEqual(['field.unsupported /usage/output', 'field.unsupported /usage/reasoning'])
+  })
+})
+
+const names = Object.keys(protocols) as ProtocolName[]
+const pairs = names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
+
+describe.each(pairs)('beside an error of $from that is told to clients of $to', ({ from, to }) => {
+  const headersOf = (headers: Record<string, string>) =>
+    translateError({ status: 429, headers, body: { error: { message: 'Slow down.' } } }, { from, to }).headers
+
+  test('stands that its body is JSON, as the SDK of Google asks before it reads one', () => {
+    expect(headersOf({ 'content-type': 'text/html' })).toMatchObject({ 'content-type': 'application/json' })
+  })
+
+  test('stands whether and when to ask again, as it was said (2.19)', () => {
+    const date = 'Wed, 21 Oct 2026 07:28:00 GMT'
+    expect(headersOf({ 'X-Should-Retry': 'false', 'retry-after': date })).toMatchObject({ 'x-should-retry': 'false', 'retry-after': date })
+    expect(headersOf({ 'retry-after-ms': '1500', 'retry-after': date })).toMatchObject({ 'retry-after': '2', 'retry-after-ms': '1500' })
+    expect(Object.keys(headersOf({}) ?? {})).toEqual(['content-type'])
   })
 })

@@ -137,9 +137,8 @@ export function isErrorBody(body: unknown): body is JsonObject {
 export function encodeError(value: CanonicalError, options: Options = {}): Encoded<WireError> {
   const report = createChatReport(options.fieldNames)
   const status = statusOf(value)
-  const headers = { 'content-type': 'application/json', ...errorHeaders(value, 'x-request-id') }
   if (value.status !== status && value.status >= 400) report.add('error.status', '', 'status')
-  return { wire: { status, headers, body: encodeErrorBody(value, report, options) }, notes: report.notes }
+  return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body: encodeErrorBody(value, report, options) }, notes: report.notes }
 }
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {

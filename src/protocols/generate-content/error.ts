@@ -4,7 +4,7 @@ import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
-import { headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
 import { keep } from './own.ts'
@@ -193,13 +193,8 @@ function asTooLong(message: string): string {
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createReport(name, notes, options.fieldNames)
-  const { requestId, retryAfterMs, protocol } = error
-  const headers: Record<string, string> = {}
-  if (requestId !== undefined) headers['x-request-id'] = requestId
-  if (retryAfterMs !== undefined) {
-    headers['retry-after'] = String(Math.ceil(retryAfterMs / 1000))
-    if (retryAfterMs % 1000 !== 0) headers['retry-after-ms'] = String(retryAfterMs)
-  }
+  const { protocol } = error
+  const headers = errorHeaders(error, 'x-request-id')
   if (protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
   const came = protocol === name && isErrorBody(error.raw)

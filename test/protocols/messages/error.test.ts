@@ -115,7 +115,7 @@ describe('writing', () => {
 
   test('ids and hints to wait', () => {
     const { wire } = write('rate_limit', 429, { requestId: 'r', retryAfterMs: 34400 })
-    expect(wire.headers).toEqual({ 'request-id': 'r', 'retry-after': '35', 'retry-after-ms': '34400' })
+    expect(wire.headers).toEqual({ 'content-type': 'application/json', 'request-id': 'r', 'retry-after': '35', 'retry-after-ms': '34400' })
     expect(wire.body).toMatchObject({ request_id: 'r' })
   })
 

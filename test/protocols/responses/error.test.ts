@@ -64,7 +64,7 @@ describe('errors of other protocols', () => {
     const error = { status: 529, kind: 'overloaded' as const, message: 'Overloaded', requestId: 'req_1', retryAfterMs: 34400, protocol: 'messages' }
     expect(responses.encodeError(error).wire).toEqual({
       status: 503,
-      headers: { 'x-request-id': 'req_1', 'retry-after': '35', 'retry-after-ms': '34400' },
+      headers: { 'content-type': 'application/json', 'x-request-id': 'req_1', 'retry-after': '35', 'retry-after-ms': '34400' },
       body: { error: { message: 'Overloaded', type: 'server_error', param: null, code: 'overloaded' } },
     })
   })
