@@ -51,13 +51,18 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const { tools, request } = options.context ?? {}
   const restoring = startRestoring(tools)
   let out = ''
+  let hasSpoken = false
   const json = createJsonWriter()
   const write = (wire: unknown) => {
+    hasSpoken = true
     out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(json(wire), wire)
   }
   const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
   const take = (event: CanonicalEvent) => {
-    if (event.type === 'start') {
+    if (event.type === 'ping') {
+      // Before anything else it would settle the status of an answer that may still fail.
+      if (hasSpoken) out += frames.ping
+    } else if (event.type === 'start') {
       const { id, ...start } = event
       const named = model ?? event.model ?? request?.model
       const places = reader.places()

@@ -235,7 +235,7 @@ describe('what servers of messages do', () => {
     const heard = (...wires: unknown[]) => tell(wires, { from: 'messages', to })
 
     test('a ping and an event of tomorrow do not break the answer; the event is noted', async () => {
-      const { reply, notes } = heard(
+      const { reply, notes, text } = heard(
         begun(),
         { type: 'ping' },
         { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -247,6 +247,8 @@ describe('what servers of messages do', () => {
       )
       expect(await reply()).toMatchObject(says[to]('Hi'))
       expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual([to === 'chat-completions' ? 'stream.event' : 'event.unknown'])
+      // A comment, which keeps the connection of a client alive (3.5); before anything is said it would settle the status.
+      expect(text.match(/(?<=\n\n|\r\n\r\n): ping\n\n/g)).toHaveLength(1)
     })
 
     test('a second reply spliced into the first is an error, and none of it is told', async () => {
