@@ -69,6 +69,18 @@ const inAndOut = (protocol: ProtocolName, input: number, output: number, thought
 const usageOf = (body: unknown) => (body as { usage?: Body; usageMetadata?: Body }).usage ?? (body as { usageMetadata: Body }).usageMetadata
 const asked = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
 
+test('what a request cost is told to clients of messages at the start, where the first event of generate-content says it (3.6)', () => {
+  const early = { promptTokenCount: 10, cachedContentTokenCount: 4, totalTokenCount: 10 }
+  const late = { ...early, candidatesTokenCount: 3, totalTokenCount: 13 }
+  const { events, notes } = tell([frame([{ text: 'x' }], undefined, { usageMetadata: early }), frame([{ text: '' }], 'STOP', { usageMetadata: late })], {
+    from: 'generate-content',
+    to: 'messages',
+  })
+  expect(events[0]).toMatchObject({ message: { usage: { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 0 } } })
+  expect(events.at(-2)).toMatchObject({ usage: { input_tokens: 6, cache_read_input_tokens: 4, output_tokens: 3 } })
+  expect(notes.map(({ code }) => code)).not.toContain('usage.late')
+})
+
 describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, to }) => {
   // One wire does not count what is written to a cache.
   const counts = countsWith(from === 'generate-content' || to === 'generate-content' ? 0 : 100)

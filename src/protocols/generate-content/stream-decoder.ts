@@ -110,13 +110,14 @@ function take(state: DecoderState, given: unknown, emit: Emitting): void {
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
+  // Some wires tell what a request cost before the answer begins.
+  if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
     if (!Array.isArray(candidates)) throw fault(`${at}/candidates`, 'expected the candidates')
     for (const [place, candidate] of (candidates as unknown[]).entries())
       takeCandidate(state, { wire: candidate, place, path: `${at}/candidates/${place}` }, emit)
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
-  if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
 }
 

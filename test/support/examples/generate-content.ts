@@ -189,14 +189,11 @@ export const examples: Record<string, Example> = {
       { created: 1, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 } } },
     ),
   ),
-  'stream.stray-call': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, [
-    'field.unsupported',
-    'usage.late',
-  ]),
+  'stream.stray-call': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, ['field.unsupported']),
   'stream.partial-path': read.stream('generate-content')(
     pieces({ functionCall: { name: 'look', willContinue: true } }, { functionCall: { partialArgs: [{ jsonPath: 'a', stringValue: 'b' }] } }),
     {},
-    ['field.unsupported', 'usage.late'],
+    ['field.unsupported'],
   ),
   'stream.final-differs': stream('canonical')(said('yes', { final: { type: 'text', text: 'no', at: '/text' } })),
   'error.status': error('messages')(overloaded),
