@@ -1,3 +1,5 @@
+import { setOwn } from './json.ts'
+
 type Optional<T> = { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> }
 type Required<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
 
@@ -9,7 +11,7 @@ export function defined<T extends object>(from: T): Optional<T> & Required<T> {
 
 function copied<T extends object>(from: T): Optional<T> & Required<T> {
   const kept: Record<string, unknown> = {}
-  for (const key in from) if (from[key] !== undefined) kept[key] = from[key]
+  for (const key in from) if (from[key] !== undefined) setOwn(kept, key, from[key])
   return kept as Optional<T> & Required<T>
 }
 

@@ -1,6 +1,6 @@
 import type { Ext, ExtMap } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 
 export const protocolName = 'chat-completions'
 
@@ -50,10 +50,7 @@ export function merge(under: JsonObject, over: JsonObject): JsonObject {
     const value = over[key]
     if (value === undefined) continue
     const below = Object.hasOwn(merged, key) ? merged[key] : undefined
-    const wanted = isObject(below) && isObject(value) ? merge(below, value) : value
-    // An own key stays one, whatever its name.
-    if (key === '__proto__') Object.defineProperty(merged, key, { value: wanted, enumerable: true, configurable: true, writable: true })
-    else merged[key] = wanted
+    setOwn(merged, key, isObject(below) && isObject(value) ? merge(below, value) : value)
   }
   return merged
 }

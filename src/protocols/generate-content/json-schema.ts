@@ -1,5 +1,5 @@
 import type { JsonSchema } from '../../canonical/tool.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 
 /** The schemas of this wire: types in upper case, a mark for what may be null, and big numbers as text. */
 
@@ -19,7 +19,7 @@ export function decodeSchema(schema: JsonObject): JsonSchema {
     // That there is a list of words is said by the list.
     if (key === 'format' && value === 'enum') continue
     if (key === 'type' && value === 'TYPE_UNSPECIFIED') continue
-    set(written, key, decodeValue(key, value))
+    setOwn(written, key, decodeValue(key, value))
   }
   if (isObject(written['properties']) && Array.isArray(schema['propertyOrdering'])) {
     // Elsewhere properties are told in the order in which they stand.
@@ -46,7 +46,7 @@ function mapped(schemas: JsonObject): JsonObject {
   const written: JsonObject = {}
   for (const key in schemas) {
     const schema = schemas[key]
-    set(written, key, isObject(schema) ? decodeSchema(schema) : schema)
+    setOwn(written, key, isObject(schema) ? decodeSchema(schema) : schema)
   }
   return written
 }
@@ -54,17 +54,11 @@ function mapped(schemas: JsonObject): JsonObject {
 function ordered(properties: JsonObject, order: readonly unknown[]): JsonObject {
   const place = (key: string) => (order.includes(key) ? order.indexOf(key) : order.length)
   const written: JsonObject = {}
-  for (const [key, schema] of Object.entries(properties).sort(([one], [other]) => place(one) - place(other))) set(written, key, schema)
+  for (const [key, schema] of Object.entries(properties).sort(([one], [other]) => place(one) - place(other))) setOwn(written, key, schema)
   return written
 }
 
 const typeOf = (word: unknown): unknown => (typeof word === 'string' && types.has(word) ? word.toLowerCase() : word)
-
-/** Own keys stay own keys, whatever their names. */
-function set(object: JsonObject, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
-}
 
 /** The schema as it came, while it still means what is to be written. */
 export function asItStood(schema: unknown, came: unknown): unknown {

@@ -1,5 +1,5 @@
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { FieldNames } from '../../protocol.ts'
 import { fieldNames } from './notes.ts'
@@ -67,15 +67,9 @@ function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclar
     const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
     // What a function answered is the caller's own; what a declared one answers is a schema.
     const isOwn = !walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))
-    set(written, field, isOwn ? inner : respelled(inner, place, { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }))
+    setOwn(written, field, isOwn ? inner : respelled(inner, place, { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }))
   }
   return written
-}
-
-/** Own keys stay own keys, whatever their names. */
-function set(object: JsonObject, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, where the body stands. */
@@ -117,7 +111,7 @@ function restored(value: unknown, at: string, snake: ReadonlySet<unknown>): unkn
   const written: JsonObject = {}
   for (const [key, inner] of Object.entries(value)) {
     const place = at + step(key)
-    set(written, snake.has(place) ? snakeOf(key) : key, restored(inner, place, snake))
+    setOwn(written, snake.has(place) ? snakeOf(key) : key, restored(inner, place, snake))
   }
   return written
 }

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { defined } from '../../src/kit/defined.ts'
+import { protocols } from '../../src/protocols/index.ts'
+
+test('what is undefined is left out, and an own key stays one, whatever its name', () => {
+  const told = JSON.parse('{"a":1,"__proto__":{"polluted":true}}') as object
+  const kept = defined({ ...told, gone: undefined })
+  expect(JSON.stringify(kept)).toBe(JSON.stringify(told))
+  expect(Object.getPrototypeOf(kept)).toBe(Object.prototype)
+})
+
+test.each([
+  ['messages', '{"usage":{"input_tokens":1,"__proto__":{"polluted":true}}}'],
+  ['generate-content', '{"usageMetadata":{"promptTokenCount":1,"__proto__":{"polluted":true}}}'],
+] as const)('also in the counts of %s, which are read of any body', (name, body) => {
+  const fields = protocols[name].outcome(JSON.parse(body)).usage?.ext?.[name]?.fields
+  expect(JSON.stringify(fields)).toBe('{"__proto__":{"polluted":true}}')
+})
