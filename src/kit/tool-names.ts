@@ -1,5 +1,6 @@
 import type { EncodingContext } from '../protocol.ts'
 import { hashHex } from './ids.ts'
+import { setOwn } from './json.ts'
 
 type Reporting = { add(code: 'tool.namespace' | 'tool.renamed', at: string | undefined, field: string): void }
 
@@ -35,13 +36,7 @@ export function createToolNames({ limit, spell, native }: { limit: number; spell
       taken.add(wire)
       written.set(key, wire)
       if (wire !== called || namespace !== undefined || wrapped)
-        // Defined, not assigned: a tool may be called `__proto__`.
-        Object.defineProperty(renamed, wire, {
-          value: { name: called, ...(namespace !== undefined && { namespace }), ...(wrapped && { wrapped }) },
-          enumerable: true,
-          configurable: true,
-          writable: true,
-        })
+        setOwn(renamed, wire, { name: called, ...(namespace !== undefined && { namespace }), ...(wrapped && { wrapped }) })
       return wire
     },
   }
