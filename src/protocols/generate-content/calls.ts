@@ -77,10 +77,10 @@ function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
 /** What the model is told: the text or texts of a sole `output` or `result`, or of an `error`; else the whole object. */
 function readResponse(response: JsonObject | null | undefined, at: string): { content: TextPart[]; isError?: boolean } {
   if (!response) return { content: [] }
-  const [key, another] = Object.keys(response)
+  const [only, ...others] = Object.entries(response)
   const text = (value: unknown): TextPart[] => (value === '' ? [] : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }])
-  if (key !== undefined && another === undefined) {
-    const value = response[key]
+  if (only && others.length === 0) {
+    const [key, value] = only
     const isError = key === 'error' ? { isError: true } : {}
     if (key === 'output' || key === 'result' || key === 'error') {
       if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string')) return { content: flatMap(value, text), ...isError }

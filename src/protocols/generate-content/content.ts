@@ -18,7 +18,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
   parts.forEach((given, index) => {
     const wire = withoutCarried(given, before, `${at}/${index}`)
-    if (wire['text'] === '' && (signsBefore(wire, before) || provesThought(wire, before))) return
+    if (signsBefore(wire, before) || provesThought(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
     // Someone wrote something where there was nothing to see.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
@@ -37,11 +37,11 @@ function withoutCarried(wire: GeminiPart, before: Part[], at: string): GeminiPar
   return { ...wire, thoughtSignature: carried.own ?? placeholder }
 }
 
-/** A signature that came after the text it is of, on an empty one, as streams have it. Changes that part. */
-function signsBefore({ thoughtSignature }: GeminiPart, before: readonly Part[]): boolean {
-  const { signature, envelope } = decodeSignature(thoughtSignature)
+/** A signature that came after the text it is of, as streams have it. Changes that part. */
+function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
+  const { signature, envelope } = decodeSignature(wire.thoughtSignature)
   const owner = before.at(-1)
-  if (envelope?.attach !== 'prev' || !signature || owner?.type !== 'text' || owner.signature) return false
+  if (wire['text'] !== '' || envelope?.attach !== 'prev' || !signature || owner?.type !== 'text' || owner.signature) return false
   owner.signature = signature
   return true
 }

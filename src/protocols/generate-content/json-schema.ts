@@ -13,8 +13,7 @@ const inner = new Set(['items', 'additionalProperties', 'not'])
 /** As JSON Schema says it. What is JSON Schema already stays as it is. */
 export function decodeSchema(schema: JsonObject): JsonSchema {
   const written: JsonObject = {}
-  for (const key in schema) {
-    const value = schema[key]
+  for (const [key, value] of Object.entries(schema)) {
     if (key === 'nullable' && typeof value === 'boolean') continue
     // That there is a list of words is said by the list.
     if (key === 'format' && value === 'enum') continue
@@ -44,10 +43,7 @@ function decodeValue(key: string, value: unknown): unknown {
 
 function mapped(schemas: JsonObject): JsonObject {
   const written: JsonObject = {}
-  for (const key in schemas) {
-    const schema = schemas[key]
-    setOwn(written, key, isObject(schema) ? decodeSchema(schema) : schema)
-  }
+  for (const [key, schema] of Object.entries(schemas)) setOwn(written, key, isObject(schema) ? decodeSchema(schema) : schema)
   return written
 }
 

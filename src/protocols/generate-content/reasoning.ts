@@ -110,10 +110,10 @@ export function ordinalOf({ attach }: Envelope): number | undefined {
   return nth === undefined ? undefined : Number(nth)
 }
 
-/** Such a proof, on an empty text, goes to the thought that is as long, which may have come in pieces. Changes the list of parts. False: there is none. */
-export function provesThought({ thoughtSignature }: GeminiPart, parts: Part[]): boolean {
+/** Such a proof goes to the thought that is as long, which may have come in pieces. Changes the list of parts. False: there is none. */
+export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
   const { signature, envelope } = decodeSignature(thoughtSignature)
-  if (!signature || !envelope || ordinalOf(envelope) === undefined) return false
+  if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
   const wanted = (envelope.lengths ?? []).reduce((sum, length) => sum + length, 0)
   for (let from = 0; from < parts.length; from++) {
     let whole = ''

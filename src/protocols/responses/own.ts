@@ -17,18 +17,11 @@ export function keep(fields: JsonObject, form?: OwnForm): { ext?: ExtMap } {
 
 /** How the keys of a wire object were spelled, where more than one way means the same: null, and left out. */
 export function spelling(wire: JsonObject, usual: readonly string[] = []): OwnForm {
-  const form: Spelling = {}
-  for (const key in wire) if (wire[key] === null) note(form, 'nulls', key)
-  for (const key of usual) if (wire[key] === undefined) note(form, 'absent', key)
-  return form
-}
-
-type Spelling = { nulls?: string[]; absent?: string[] }
-
-function note(form: Spelling, how: keyof Spelling, key: string): void {
-  const list = form[how]
-  if (list) list.push(key)
-  else form[how] = [key]
+  const nulls: string[] = []
+  const absent: string[] = []
+  for (const key in wire) if (wire[key] === null) nulls.push(key)
+  for (const key of usual) if (wire[key] === undefined) absent.push(key)
+  return { ...(nulls.length > 0 && { nulls }), ...(absent.length > 0 && { absent }) }
 }
 
 /** As `spelling`, for nodes that need no form when there is nothing unusual. */
