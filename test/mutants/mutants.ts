@@ -863,8 +863,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the other spelling is not written back',
     room: generate,
-    find: 'set(written, snake.has(place) ? snakeOf(key) : key, restored',
-    replace: 'set(written, key, restored',
+    find: 'setOwn(written, snake.has(place) ? snakeOf(key) : key, restored',
+    replace: 'setOwn(written, key, restored',
   },
   {
     fault: 'every stream is asked for whole',
