@@ -110,9 +110,6 @@ export function urlOf(base: string, target: string): string {
   return isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + withoutVersion(target) : root + target
 }
 
-/** Stands for the model in a whole address. */
-export const modelPlace = '{model}'
-
 /** What stands before version and endpoint, and how often a version is said there. */
 export function mountOf(path: string): { mount: string; versions: number; endpoint: boolean } {
   let segments = tidied(path).split('/').filter(Boolean)

@@ -1,4 +1,4 @@
-import { modelPlace, urlOf } from '../address/paths.ts'
+import { urlOf } from '../address/paths.ts'
 import type { Protocol } from '../protocol.ts'
 import { framesOfList } from '../sse/list.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
@@ -157,32 +157,23 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const headers = upstreamDefaults(stream ? 'text/event-stream' : 'application/json')
-  const whole = operation === 'generate' ? channel.endpoint?.replaceAll(modelPlace, encodeURIComponent(model.toWellFormed())) : undefined
-  const place = addressed({ channel, protocol, caller, path, headers, whole }, request, trace)
+  const place = addressed({ channel, protocol, caller, path, headers }, request, trace)
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
 }
 
-/** `whole`: the URL, where the channel says all of it. */
-type Addressed = {
-  channel: Candidate['channel']
-  protocol: Protocol
-  caller: Protocol
-  path: string
-  headers: Record<string, string>
-  whole?: string | undefined
-}
+type Addressed = { channel: Candidate['channel']; protocol: Protocol; caller: Protocol; path: string; headers: Record<string, string> }
 
 /** URL and headers of a call to a channel. What a client of the same protocol says to its provider goes along. */
 export function addressed(
-  { channel, protocol, caller, path, headers, whole }: Addressed,
+  { channel, protocol, caller, path, headers }: Addressed,
   request: Ask['request'],
   { observed }: Pick<Trace, 'observed'>,
 ): { url: string; headers: Record<string, string> } {
-  const url = whole ?? (channel.baseUrl === undefined ? undefined : urlOf(channel.baseUrl, path))
-  if (url === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
+  if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const same = protocol === caller
   const said = beyondConnection(request.headers)
+  const url = urlOf(channel.baseUrl, path)
   const sent = Object.assign(
     {},
     headers,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { OptionWords } from '../protocol.ts'
-import { mappingOptionWords, type ProtocolName, protocolNames, protocols, type WrittenOptions } from '../protocols/index.ts'
+import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { longestCredential } from './credential.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
 import { faultOfName } from './model-name.ts'
@@ -79,14 +79,11 @@ const headerPattern = name
   .refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')
   .refine(isPattern, patternFault)
 
-const address = z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' })
-
 const Channel = z
   .strictObject({
     name,
     protocols: z.array(z.enum(protocolNames)).min(1).optional(),
-    baseUrl: address.optional(),
-    endpoint: address.optional(),
+    baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
     apiKey: z
       .string()
       .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
@@ -105,12 +102,10 @@ const Channel = z
   .superRefine((channel, context) => {
     const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
     if (channel.embedded) return
-    if (!channel.baseUrl && !channel.endpoint) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
+    if (!channel.baseUrl) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
     if (!channel.protocols) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
     const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
     if (fault) need('baseUrl', fault)
-    const mismatch = channel.endpoint && faultOfEndpoint(channel.endpoint, channel.baseUrl, channel.protocols ?? [])
-    if (mismatch) need('endpoint', mismatch)
   })
 
 const ModelChannel = z.strictObject({ name, model: name.optional(), weight: z.number().positive().default(1), priority: z.number().default(0) })
@@ -286,27 +281,13 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key)]))
 }
 
-/** What is wrong with a whole address, in words. */
-function faultOfEndpoint(endpoint: string, baseUrl: string | undefined, [name, ...others]: readonly ProtocolName[]): string | undefined {
-  if (!URL.canParse(endpoint)) return undefined
-  if (baseUrl) return 'expected one address: "baseUrl", or "endpoint" for an upstream that has the protocol at another path'
-  const { username, password } = new URL(endpoint)
-  if (username || password) return credentialsFault
-  if (others.length > 0) return 'expected a channel of one protocol, of which this is the whole address'
-  const [whole, streamed] = [false, true].map(stream => name && protocols[name].address.target({ operation: 'generate', model: 'm', stream }))
-  if (whole !== streamed) return `expected "baseUrl": ${name} has several addresses, and places before a model go into its name`
-  return undefined
-}
-
-const credentialsFault = 'expected a URL without user and password: say them in "headers", as "authorization"'
-
 /** What is wrong with a `baseUrl`, in words. With the endpoint in it, which we add, every call would fail. */
 function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
   const { pathname, username, password } = new URL(base)
   // Some HTTP clients do not send them, others repeat the whole address in their errors.
-  if (username || password) return credentialsFault
-  if (/[?#]/.test(base)) return 'expected a URL without query and fragment (a whole address that has one goes into "endpoint")'
+  if (username || password) return 'expected a URL without user and password: say them in "headers", as "authorization"'
+  if (/[?#]/.test(base)) return 'expected a URL without query and fragment'
   const steps = pathname.split('/').filter(Boolean)
   const [last = '', before = ''] = steps.toReversed()
   if (isVersion(last) && isVersion(before)) return `expected one version at its end, not /${before}/${last}`

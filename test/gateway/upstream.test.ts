@@ -29,47 +29,6 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.map(({ json }) => json['model'])).toEqual(['real-name', 'real-name', 'real-name'])
   })
 
-  describe('an upstream with addresses of its own', () => {
-    const path = '/openai/deployments/{model}/chat/completions?api-version=2024-10-21'
-    const azure = (url: string) => ({ baseUrl: undefined, endpoint: url + path, apiKey: undefined, headers: { 'api-key': 'upstream-secret' } })
-    const deployed = { id: 'nick', channels: [{ name: 'up', model: 'a b' }] }
-
-    test('is called at its whole address, with the model in it, whole and streamed', async () => {
-      const seen = await upstream(
-        sendJson(200, replies['chat-completions']),
-        sendStream(streams['chat-completions']),
-        sendJson(200, replies['chat-completions']),
-      )
-      const ask = await start(one(seen.url, 'chat-completions', {}, deployed, azure(seen.url)))
-      expect((await ask(paths['chat-completions'], chat('nick'))).status).toBe(200)
-      expect(await said(await (await ask(paths.messages, post({ ...requests.messages, model: 'nick', stream: true }))).text(), 'messages')).toBe('Hello')
-      // What the client says of the version is not what the upstream is to hear.
-      await ask(`${paths['chat-completions']}?api-version=1&more=2`, chat('nick'))
-      const called = path.replace('{model}', 'a%20b')
-      expect(seen.calls.map(call => call.path)).toEqual([called, called, `${called}&more=2`])
-      expect(seen.calls[0]?.headers).toMatchObject({ 'api-key': 'upstream-secret' })
-      expect(seen.calls[0]?.headers).not.toHaveProperty('authorization')
-    })
-
-    test('has no other calls: tokens are estimated, kept replies are not there', async () => {
-      const seen = await upstream()
-      const ask = await start(one(seen.url, 'responses', {}, { id: 'm' }, { baseUrl: undefined, endpoint: `${seen.url}/own` }))
-      const counted = await ask('/v1/responses/input_tokens', post({ ...requests.responses }))
-      expect([counted.status, counted.headers.get('wireglot-estimate')]).toEqual([200, 'true'])
-      expect((await ask('/v1/responses/resp_1')).status).toBe(404)
-      expect(seen.calls).toEqual([])
-    })
-
-    test('may also have them before the model', async () => {
-      const seen = await upstream(sendJson(200, replies['generate-content']), sendStream(streams['generate-content']))
-      const place = 'projects/p/locations/l/publishers/google/models/gemini'
-      const ask = await start(one(`${seen.url}/v1`, 'generate-content', {}, { id: 'nick', channels: [{ name: 'up', model: place }] }))
-      await ask(paths['chat-completions'], chat('nick'))
-      await (await ask(paths['chat-completions'], chat('nick', { stream: true }))).text()
-      expect(seen.calls.map(call => call.path)).toEqual([`/v1/${place}:generateContent`, `/v1/${place}:streamGenerateContent?alt=sse`])
-    })
-  })
-
   test('between equal protocols nothing but the name changes, not even a space', async () => {
     const text = (model: string) =>
       `{ "messages": [{"role":"user","content":"\\"model\\": \\\\"}],  "model" : "${model}", "odd": 12345678901234567890, "deep": {"model": "stays"} }`
