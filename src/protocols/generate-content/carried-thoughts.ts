@@ -16,8 +16,8 @@ export type Gathered = { units: number; thoughts: [after: number, thought: JsonO
 
 export const nothingGathered = (): Gathered => ({ units: 0, thoughts: [] })
 
-/** Marks the envelope; no signature of any provider has this form. */
-const form = 'thoughts'
+/** Marks the envelope. */
+const attach = 'thoughts'
 
 /** A call takes along what was gathered before it; all else is gathered. Changes both. */
 export function carryThoughts(gathered: Gathered, part: Part, written: readonly GeminiPart[]): void {
@@ -34,7 +34,7 @@ export function carryThoughts(gathered: Gathered, part: Part, written: readonly 
   const { thoughts } = gathered
   if (thoughts.length > 0) {
     const value = JSON.stringify(defined({ thoughts, own: call.thoughtSignature ?? undefined }))
-    call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: name, form: form as NonNullable<Signature['form']> } })
+    call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: name }, attach })
   }
   Object.assign(gathered, nothingGathered())
 }
@@ -42,9 +42,9 @@ export function carryThoughts(gathered: Gathered, part: Part, written: readonly 
 /** Of a call's signature: what it carries, and the call's own. Undefined: it carries nothing. */
 export function carriedBy(thoughtSignature: unknown): { thoughts: Gathered['thoughts']; own?: string } | undefined {
   if (typeof thoughtSignature !== 'string' || !isEnvelope(thoughtSignature)) return undefined
-  const signature = unwrapSignature(thoughtSignature)?.signature
-  if ((signature?.form as string | undefined) !== form) return undefined
-  const { thoughts, own } = asObject(parseJson(signature?.value ?? ''))
+  const envelope = unwrapSignature(thoughtSignature)
+  if (envelope?.attach !== attach) return undefined
+  const { thoughts, own } = asObject(parseJson(envelope.signature.value))
   const isCarried = (one: unknown): one is [number, JsonObject] => Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
   return { thoughts: Array.isArray(thoughts) ? thoughts.filter(isCarried) : [], ...defined({ own: asText(own) }) }
 }
@@ -55,28 +55,38 @@ export function carriedBy(thoughtSignature: unknown): { thoughts: Gathered['thou
  */
 export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: string): void {
   const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1
-  const said = before.splice(from).filter(({ type }) => type !== 'reasoning')
+  const said = before.slice(from).filter(({ type }) => type !== 'reasoning')
+  before.length = from
   let units = 0
+  let next = 0
   for (const [after, thought] of thoughts) {
-    while (said[0] && units < after && units + lengthOf(said[0]) <= after) {
-      units += lengthOf(said[0])
-      before.push(...said.splice(0, 1))
+    let part = said[next]
+    while (part && units < after && units + lengthOf(part) <= after) {
+      units += lengthOf(part)
+      before.push(part)
+      part = said[++next]
     }
-    units += divide(said, before, after - units)
+    // Clients join texts that nothing divides any longer.
+    const cut = part?.type === 'text' ? cutIn(part.text, after - units) : 0
+    if (part?.type === 'text' && cut > 0) {
+      // Its proof, which is of the whole, stays with its end.
+      const { signature: _, ext: __, ...head } = part
+      before.push({ ...head, text: part.text.slice(0, cut) })
+      said[next] = { ...part, text: part.text.slice(cut) }
+      units += cut
+    }
     before.push(readThought(thought, at))
   }
-  before.push(...said)
+  for (const part of said.slice(next)) before.push(part)
 }
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
 
-/** Clients join texts that nothing divides any longer. Gives the units that were moved to what stands before. */
-function divide(said: Part[], before: Part[], units: number): number {
-  const [text] = said
-  if (text?.type !== 'text' || units <= 0 || units >= text.text.length) return 0
-  before.push({ ...text, text: text.text.slice(0, units) })
-  said[0] = { ...text, text: text.text.slice(units) }
-  return units
+/** Where to cut a text for a beginning of so many units, not inside of a character. 0: nowhere. */
+function cutIn(text: string, units: number): number {
+  if (units <= 0 || units >= text.length) return 0
+  const isInside = /[\udc00-\udfff]/.test(text.charAt(units)) && /[\ud800-\udbff]/.test(text.charAt(units - 1))
+  return isInside ? units - 1 : units
 }
 
 function readThought({ segments, redacted, signature, id }: JsonObject, at: string): ReasoningPart {

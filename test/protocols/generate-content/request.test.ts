@@ -523,7 +523,7 @@ describe('a body inside of another', () => {
 })
 
 describe('thoughts that the signature of a call carries', () => {
-  const carrying = (value: string) => wrapSignatureInBase64({ signature: { value, issuer: 'generate-content', form: 'thoughts' as 'thought' } })
+  const carrying = (value: string) => wrapSignatureInBase64({ signature: { value, issuer: 'generate-content' }, attach: 'thoughts' })
   const history = (thoughtSignature: string) => ({
     contents: [
       { role: 'user', parts: [{ text: 'q' }] },

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import type { Part } from '../../../src/canonical/message.ts'
+import { carryThoughts, giveBack, nothingGathered } from '../../../src/protocols/generate-content/carried-thoughts.ts'
+import { generateContent } from '../../../src/protocols/generate-content/index.ts'
+import type { GeminiPart } from '../../../src/protocols/generate-content/schema.ts'
+
+/** A history of a client that keeps only texts and the call, which carries thoughts that stood behind so many units of text. */
+function historyOf(texts: readonly string[], thoughts: [after: number, thought: string][]) {
+  const call: GeminiPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
+  const gathered = nothingGathered()
+  for (const [after, text] of thoughts) gathered.thoughts.push([after, { segments: [{ kind: 'raw', text }] }])
+  carryThoughts(gathered, { type: 'tool-call', id: 'c1', idOrigin: 'wire', name: 'look', kind: 'function', input: '{}' }, [call])
+  return generateContent
+    .decodeRequest({ contents: [{ role: 'model', parts: [...texts.map(text => ({ text })), call] }] })
+    .value.messages.flatMap(({ parts }) => parts)
+}
+
+test('no character is cut where the client has edited the text', () => {
+  const texts = historyOf(['ab😀'], [[3, 'thought']]).flatMap(part => (part.type === 'text' ? [part.text] : []))
+  expect(texts).toEqual(['ab', '😀'])
+})
+
+test('a proof of a text stays with its end, once', () => {
+  const before: Part[] = [{ type: 'text', text: 'onetwo', signature: { value: 'proof', issuer: 'generate-content' } }]
+  giveBack([[3, { segments: [] }]], before, '/contents/0/parts/1')
+  expect(before).toMatchObject([{ text: 'one' }, { type: 'reasoning' }, { text: 'two', signature: { value: 'proof' } }])
+  expect(before[0]).not.toHaveProperty('signature')
+})
+
+test('as many parts as a body may hold are read in a moment', () => {
+  const count = 300_000
+  const texts = Array.from({ length: count }, () => 'x')
+  expect(historyOf(texts, [[count, 'last']])).toHaveLength(count + 2)
+})
