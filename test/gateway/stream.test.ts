@@ -26,6 +26,9 @@ const marksItsEnd = (protocol: Protocol) => protocol !== 'generate-content'
 
 const streaming = (protocol: Protocol) => asking(protocol, { stream: true })
 
+/** Google's Python SDK takes a comment for a reply, so its clients get empty frames. */
+const pingsIn = (text: string, client: Protocol) => text.match(client === 'generate-content' ? /(?<=^|\r\n\r\n)\r\n\r\n/g : /ping/g) ?? []
+
 describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs)('a stream for %s from %s says the same', async (client, served) => {
     const seen = await upstream(sendStream(streams[served]))
@@ -146,7 +149,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask(...streaming(client))
     const text = await response.text()
     // One at least in each silence; on a busy machine timers are late.
-    expect(text.match(/ping/g)?.length).toBeGreaterThanOrEqual(2)
+    expect(pingsIn(text, client).length).toBeGreaterThanOrEqual(2)
     expect(await said(text, client)).toBe('Hello')
   })
 
@@ -160,7 +163,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask(...streaming(client))
     expect(response.status).toBe(200)
     const text = await response.text()
-    expect(text).toContain('ping')
+    expect(pingsIn(text, client).length).toBeGreaterThanOrEqual(1)
     expect(text).toContain('Slow down')
   })
 

@@ -58,6 +58,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     const act = known.get(type)
     if (state.phase === 'before') {
       // What nobody knows may not begin a stream: the start has to wait for who answers.
+      if (act === ping) return
       if (!act) return createReport(protocol, {}, {}, state.notes).once('event.unknown', undefined)
       begin(state, event, type, emit)
     }

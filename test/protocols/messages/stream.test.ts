@@ -725,3 +725,15 @@ describe('a stream and a whole reply say the same of what this protocol alone ha
     expect(notes).toEqual([])
   })
 })
+
+test('a ping before the start does not stand for it: id, model and counts are those of the start', () => {
+  const start = {
+    type: 'message_start',
+    message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage: { input_tokens: 7 } },
+  }
+  const events = decodeStream([{ type: 'ping' }, start])
+  expect(events.slice(0, 2)).toMatchObject([
+    { type: 'start', id: 'msg_1', model: 'm' },
+    { type: 'usage', usage: { input: 7 } },
+  ])
+})

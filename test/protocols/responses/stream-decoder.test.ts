@@ -310,3 +310,7 @@ test('a reply that begins inside another fails the stream; the same start told t
   for (const event of [created, created]) step(event)
   expect(() => step(other)).toThrow(expect.objectContaining({ code: 'out-of-order', path: '/response/id' }))
 })
+
+test('what says only that the upstream is still there does not stand for the start: id and model are those of the start', () => {
+  expect(decode([{ type: 'keepalive' }, created]).out[0]).toMatchObject({ type: 'start', id: 'resp_1', model: 'm-1' })
+})
