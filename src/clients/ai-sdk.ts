@@ -13,8 +13,8 @@ export const aiSdk: Client = {
   title: 'Vercel AI SDK',
   usages: providers.map(([usage]) => usage),
   remarks: ['Unlike the vendors’ own libraries, those of the AI SDK want the version in the address.'],
-  // Version 5 takes a reply without counts for a broken one.
-  needs: { agent: 'ai-sdk/openai/2.', options: { rsMissingUsage: 'zero' } },
+  // Version 5, and its provider of version 2 alone, take a reply without counts for a broken one.
+  needs: { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
   snippets: ({ model, keyEnv, addressFor }) =>
     providers.map(([usage, npm, create, more]) => {
       const address = addressFor(usage)

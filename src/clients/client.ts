@@ -25,8 +25,8 @@ export type Client = {
   usages: readonly AddressUsage[]
   /** What surprises people, one sentence each. */
   remarks?: readonly string[]
-  /** Mapping options without which it fails, and the beginning of the `user-agent` that it is known by. */
-  needs?: { agent: string; options: WrittenOptions }
+  /** Mapping options without which it fails, and how the `user-agent` that it is known by may begin. */
+  needs?: { agents: readonly string[]; options: WrittenOptions }
   snippets(told: Told): Snippet[]
 }
 

@@ -44,7 +44,7 @@ const known = Object.values<Client>(clients).flatMap(({ needs }) => needs ?? [])
 
 /** The mapping options that the client of a `user-agent` needs, if it is known for any. */
 export function neededBy(userAgent = ''): WrittenOptions | undefined {
-  return known.find(({ agent }) => userAgent.startsWith(agent))?.options
+  return known.find(({ agents }) => agents.some(agent => userAgent.startsWith(agent)))?.options
 }
 
 /** The environment variable that settings read the key from, when nobody says another. */
