@@ -175,8 +175,11 @@ function createRunning() {
       running.push(exchange)
     },
     leave(exchange: Stopper): void {
-      const last = running.pop()
-      if (last && last !== exchange) running[running.indexOf(exchange)] = last
+      const place = running.indexOf(exchange)
+      const last = running.at(-1)
+      if (place < 0 || !last) return
+      running[place] = last
+      running.pop()
       tellIfIdle()
     },
     /** Waits until none is under way; those that go on after `graceMs` are stopped. */

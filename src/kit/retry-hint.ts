@@ -19,12 +19,17 @@ export function retryHint(headers: Record<string, string> | undefined, now: numb
   return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
 }
 
+/** As RFC 9110 has it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
 /** Whether to ask again, and the date when: these go on as they were said, for a date cannot be told in another way without a clock. */
 export function retryWords(headers: Record<string, string> | undefined): Record<string, string> {
   const again = headerOf(headers, 'x-should-retry')
   const when = headerOf(headers, 'retry-after')
-  const isDate = when !== undefined && Number.isNaN(Number(when)) && !Number.isNaN(Date.parse(when))
-  return { ...(again !== undefined && { 'x-should-retry': again }), ...(isDate && { 'retry-after': when }) }
+  return {
+    ...((again === 'true' || again === 'false') && { 'x-should-retry': again }),
+    ...(when !== undefined && httpDate.test(when) && { 'retry-after': when }),
+  }
 }
 
 /** The headers that go with the body of an error; `requestId`: under which name its id stands there. */

@@ -156,5 +156,6 @@ describe.each(pairs)('beside an error of $from that is told to clients of $to', 
     expect(headersOf({ 'X-Should-Retry': 'false', 'retry-after': date })).toMatchObject({ 'x-should-retry': 'false', 'retry-after': date })
     expect(headersOf({ 'retry-after-ms': '1500', 'retry-after': date })).toMatchObject({ 'retry-after': '2', 'retry-after-ms': '1500' })
     expect(Object.keys(headersOf({}) ?? {})).toEqual(['content-type'])
+    expect(Object.keys(headersOf({ 'x-should-retry': 'perhaps', 'retry-after': 'soon 1' }) ?? {})).toEqual(['content-type'])
   })
 })
