@@ -207,17 +207,7 @@ const Config = z
         if (!known.has(channel.name)) need(['models', index, 'channels', at, 'name'], `expected one of the channels: ${[...known].join(', ')}`)
       })
     })
-    // One name without a model may be left of a model that is gone; where none has one, nobody of the group is served.
-    for (const [group, { models: seen }] of Object.entries(models ? groups : {}))
-      if (seen.length > 0 && !seen.some(name => [...ids].some(id => overlap(name, id))))
-        need(['groups', group, 'models'], 'expected ids or aliases of models: none of these has one')
   })
-
-/** Is there an id that fits both patterns? */
-export function overlap(one: string, other: string): boolean {
-  const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
-  return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
-}
 
 type Written = z.input<typeof Config>
 type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }

@@ -2,7 +2,7 @@ import { defined } from '../kit/defined.ts'
 import type { ModelInfo, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Identity } from './hooks.ts'
-import { type ChannelEntry, type ModelEntry, overlap, type Settled } from './options.ts'
+import type { ChannelEntry, ModelEntry, Settled } from './options.ts'
 
 /** One way to serve a model. */
 export type Candidate = {
@@ -40,6 +40,11 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     if (group === undefined) return true
     const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
     return allowed?.some(pattern => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)) ?? false
+  }
+  /** Is there an id that fits both? */
+  const overlap = (one: string, other: string) => {
+    const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
+    return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
   }
   const lookUp = (id: string, identity: Identity) => {
     if (!sees(identity, id)) return undefined
