@@ -122,7 +122,10 @@ async function* until(body: AsyncIterable<Uint8Array | string>, { frames }: Prot
   let failure: Refusal | undefined
   /** What the last two frames say: one may be cut. */
   const last: string[] = []
-  const parser = createFrameParser(({ data }) => last.splice(0, Math.max(0, last.push(data) - 2)), { maxLength: Number.POSITIVE_INFINITY })
+  const take = ({ data }: { data: string }) => {
+    if (last.push(data) > 2) last.shift()
+  }
+  const parser = createFrameParser(take, { maxLength: Number.POSITIVE_INFINITY })
   try {
     for await (const chunk of body) {
       parser.push(chunk)

@@ -1,6 +1,6 @@
 import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
+import { type Envelope, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import type { GeminiPart } from './schema.ts'
@@ -39,10 +39,8 @@ export function carryThoughts(gathered: Gathered, part: Part, written: readonly 
   Object.assign(gathered, nothingGathered())
 }
 
-/** Of a call's signature: what it carries, and the call's own. Undefined: it carries nothing. */
-export function carriedBy(thoughtSignature: unknown): { thoughts: Gathered['thoughts']; own?: string } | undefined {
-  if (typeof thoughtSignature !== 'string' || !isEnvelope(thoughtSignature)) return undefined
-  const envelope = unwrapSignature(thoughtSignature)
+/** Of what is wrapped in a call's signature: what it carries, and the call's own. Undefined: it carries nothing. */
+export function carriedBy(envelope: Envelope | undefined): { thoughts: Gathered['thoughts']; own?: string } | undefined {
   if (envelope?.attach !== attach) return undefined
   const { thoughts, own } = asObject(parseJson(envelope.signature.value))
   const isCarried = (one: unknown): one is [number, JsonObject] => Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])

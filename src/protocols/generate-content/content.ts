@@ -1,5 +1,6 @@
 import type { OpaquePart, Part, RefusalPart, SearchResultPart, ServerToolPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
+import { unwrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
@@ -30,7 +31,7 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
 
 /** A call without the thoughts that its signature carries, which are put among the parts before it. */
 function withoutCarried(wire: GeminiPart, before: Part[], at: string): GeminiPart {
-  const carried = isPartOf(wire, 'functionCall') ? carriedBy(wire.thoughtSignature) : undefined
+  const carried = isPartOf(wire, 'functionCall') && wire.thoughtSignature ? carriedBy(unwrapSignature(wire.thoughtSignature)) : undefined
   if (!carried) return wire
   giveBack(carried.thoughts, before, at)
   // The client has put no stand-in there, because it found a signature.

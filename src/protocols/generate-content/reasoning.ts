@@ -18,9 +18,9 @@ export const placeholder = 'skip_thought_signature_validator'
 /** The signature of a part of any kind, and what an envelope holds beside it. */
 export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
   if (!value || value === placeholder) return {}
-  const carried = carriedBy(value)
-  if (carried) return decodeSignature(carried.own)
   const envelope = unwrapSignature(value)
+  const carried = carriedBy(envelope)
+  if (carried) return decodeSignature(carried.own)
   // A damaged envelope proves nothing.
   if (!envelope && isEnvelope(value)) return {}
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: name, form: 'thought' } }

@@ -82,9 +82,9 @@ function echoOf(request: CanonicalRequest | undefined, options: Options = {}): J
 /** A server of tools as the provider repeats it: replies are kept and logged where requests are not. */
 function withoutSecrets(tool: unknown): unknown {
   if (!isObject(tool) || tool['type'] !== 'mcp') return tool
-  const { authorization: _, headers, ...rest } = tool
-  if (!isObject(headers)) return { ...rest, ...(headers !== undefined && { headers }) }
-  return { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, '<redacted>'])) }
+  const { authorization: _, ...rest } = tool
+  const { headers } = rest
+  return isObject(headers) ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, '<redacted>'])) } : rest
 }
 
 /** The part of a `response` object that is the same in all snapshots of one answer. Plain data. */

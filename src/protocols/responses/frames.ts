@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import { isObject, parseObject } from '../../kit/json.ts'
 import type { Frames } from '../../protocol.ts'
-import { writeFrame } from '../../sse/write.ts'
+import { pingComment, writeFrame } from '../../sse/write.ts'
 import { streamError } from './error.ts'
 
 const wrap = (json: string, wire: unknown) => writeFrame(json, isObject(wire) && typeof wire['type'] === 'string' ? wire['type'] : undefined)
@@ -10,7 +10,7 @@ export const frames: Frames = {
   named: true,
   write: wire => (typeof wire === 'string' ? writeFrame(wire) : wrap(JSON.stringify(wire), wire)),
   wrap,
-  ping: ': ping\n\n',
+  ping: pingComment,
   countAfter(data) {
     const { sequence_number: number } = parseObject(data) ?? {}
     return typeof number === 'number' ? number + 1 : undefined

@@ -14,9 +14,10 @@ function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | u
     const value = wire[key]
     if (value != null && value < 0) continue
     if (value != null) counts[key] = value
-    delete rest[key]
+    // To delete a key is dear.
+    rest[key] = undefined
   }
-  return [counts, rest]
+  return [counts, defined(rest)]
 }
 
 /** Totals are inclusive on this wire, too: cached ⊂ input, reasoning ⊂ output. */
