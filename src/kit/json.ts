@@ -12,6 +12,28 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
+/** `over` wins, where it says anything; objects on both sides are merged. */
+export function merge(under: JsonObject, over: JsonObject): JsonObject {
+  const merged = { ...under }
+  for (const key in over) {
+    const value = over[key]
+    if (value === undefined) continue
+    const below = Object.hasOwn(merged, key) ? merged[key] : undefined
+    setOwn(merged, key, isObject(below) && isObject(value) ? merge(below, value) : value)
+  }
+  return merged
+}
+
+/** Equal as JSON, key order aside; a key that holds undefined counts as absent. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]))
+  if (!isObject(a) || !isObject(b)) return false
+  for (const key of Object.keys(a)) if (a[key] !== undefined && !(Object.hasOwn(b, key) && same(a[key], b[key]))) return false
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !(Object.hasOwn(a, key) && a[key] !== undefined)) return false
+  return true
+}
+
 /** The object with these keys alone. */
 export function only(object: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))

@@ -1,45 +1,29 @@
-import type { ExtMap, Node } from '../canonical/message.ts'
-import { isObject, type JsonObject } from './json.ts'
+import type { Ext, ExtMap } from '../canonical/message.ts'
+import { defined } from './defined.ts'
+import { isObject, type JsonObject, merge, setOwn } from './json.ts'
 
-type WithExt = Pick<Node, 'ext'>
+/** What was read of a wire where null stands for absence: which keys held one is only a matter of spelling. */
+export type Told<T> = { [K in keyof T]: Exclude<T[K], null> }
 
-/**
- * Writes and reads what a node keeps in `ext` for one protocol alone. `fields`: keys that the model does not know.
- * `form.nothing`: known keys whose value says nothing (an empty list; `null` under any key), as they were spelled. The rest of
- * `form`: which of several spellings was used.
- */
-export function ownOf(protocol: string) {
-  function keep(fields: JsonObject, nothing: JsonObject, form: JsonObject = {}): { ext?: ExtMap } {
-    const unsaid = nulls(fields)
-    const silent = hasKeys(unsaid) ? Object.assign({}, nothing, unsaid) : nothing
-    const spelled = hasKeys(silent) ? { nothing: silent, ...form } : form
-    const telling = silent === nothing ? fields : Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
-    const hasFields = hasKeys(telling)
-    if (hasKeys(spelled)) return { ext: { [protocol]: hasFields ? { fields: telling, form: spelled } : { form: spelled } } }
-    return hasFields ? { ext: { [protocol]: { fields: telling } } } : {}
-  }
+/** The object without its nulls; `nothing`: these. */
+export function told<T extends object>(wire: T): { told: Told<T>; nothing: JsonObject } {
+  const nothing = nulls(wire)
+  if (!hasKeys(nothing)) return { told: wire as Told<T>, nothing }
+  const said: JsonObject = {}
+  for (const key in wire) if (wire[key] !== null) setOwn(said, key, wire[key])
+  return { told: said as Told<T>, nothing }
+}
 
-  /** The keys to write before the known ones. */
-  function ownKeys({ ext }: WithExt): JsonObject {
-    const own = ext?.[protocol]
-    if (!own) return {}
-    const nothing = own.form?.['nothing']
-    return { ...(isObject(nothing) && nothing), ...own.fields }
-  }
+/** Those keys that are spelled out as `null`. */
+export function nulls(wire: object): JsonObject {
+  const kept: JsonObject = {}
+  for (const key in wire) if (wire[key as never] === null) setOwn(kept, key, null)
+  return kept
+}
 
-  const ownForm = ({ ext }: WithExt): JsonObject | undefined => ext?.[protocol]?.form
-
-  /** What is kept of an object inside a node, under that object's key. Undefined: nothing. */
-  function ownUnder({ ext }: WithExt, key: string): JsonObject | undefined {
-    const own = ext?.[protocol]
-    const nothing = own?.form?.['nothing']
-    const spelled = isObject(nothing) ? nothing[key] : undefined
-    const unknown = own?.fields?.[key]
-    if (!isObject(spelled) && !isObject(unknown)) return undefined
-    return merged(isObject(spelled) ? spelled : {}, isObject(unknown) ? unknown : {})
-  }
-
-  return { keep, ownKeys, ownForm, ownUnder }
+/** `{ key: value }`, or `{}` where the value holds nothing. */
+export function under(key: string, value: JsonObject | null | undefined): JsonObject {
+  return value && hasKeys(value) ? { [key]: value } : {}
 }
 
 function hasKeys(object: JsonObject): boolean {
@@ -47,24 +31,58 @@ function hasKeys(object: JsonObject): boolean {
   return false
 }
 
-/** `{ key: value }`, or `{}` where the value holds nothing. */
-export function under(key: string, value: JsonObject | undefined): JsonObject {
-  return value && hasKeys(value) ? { [key]: value } : {}
-}
-
-/** Those of these keys that are spelled out as `null`. */
-export function nulls(values: JsonObject): JsonObject {
-  const kept: JsonObject = {}
-  for (const key in values) if (values[key] === null) kept[key] = null
-  return kept
-}
-
-/** Objects inside are merged in their turn. */
-function merged(one: JsonObject, other: JsonObject): JsonObject {
-  const all = { ...one, ...other }
-  for (const key in other) {
-    const [before, after] = [one[key], other[key]]
-    if (isObject(before) && isObject(after)) all[key] = merged(before, after)
+/**
+ * What a node keeps in `ext` for one protocol alone, so that it is written as it came. `fields`: keys that the model does not
+ * know. `form`: which of several spellings was used. Two words of it are read here: `nothing`, known keys whose value says
+ * nothing (null, an empty text or list, an object of such keys), as they were spelled; `absent`, keys that are written even
+ * when they say nothing, and were left out.
+ */
+export function createOwn(protocol: string) {
+  /** `ext` of a node that was read. With a `form`, be it empty, the node has one in any case, and is known as this protocol's own. */
+  function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject): { ext?: ExtMap } {
+    const told = form && defined(form)
+    const spelled = hasKeys(nothing) ? { nothing, ...told } : told
+    const hasFields = hasKeys(fields)
+    if (!spelled && !hasFields) return {}
+    // In a literal, a key of four names would be slow.
+    const ext: ExtMap = {}
+    ext[protocol] = !spelled ? { fields } : hasFields ? { fields, form: spelled } : { form: spelled }
+    return { ext }
   }
-  return all
+
+  /** What this protocol kept of a node; undefined where the node comes from elsewhere, or had nothing to keep. */
+  const ownOf = (ext: ExtMap | undefined): Ext | undefined => ext?.[protocol]
+
+  const ownForm = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocol]?.form
+
+  /** All keys that are kept, to write under the known ones. */
+  function ownKeys(ext: ExtMap | undefined): JsonObject {
+    const { fields = {}, form } = ext?.[protocol] ?? {}
+    const nothing = form?.['nothing']
+    return isObject(nothing) ? merge(nothing, fields) : { ...fields }
+  }
+
+  /** What is kept of an object inside a node, under that object's key. Undefined: nothing. */
+  function ownUnder(ext: ExtMap | undefined, key: string): JsonObject | undefined {
+    const kept = ext?.[protocol] && ownKeys(ext)[key]
+    return isObject(kept) ? kept : undefined
+  }
+
+  /** A wire object: the known keys over the kept ones. What says nothing is spelled as it was. */
+  function wireOf<T extends JsonObject>(known: T, ext: ExtMap | undefined): T & JsonObject {
+    const { fields, form } = ext?.[protocol] ?? {}
+    const { nothing, absent } = form ?? {}
+    // So it is with whatever another protocol told.
+    if (!fields && !nothing && !absent) return defined(known) as T
+    const wire = merge(ownKeys(ext), known)
+    if (isObject(nothing)) for (const key in nothing) if (isEmpty(wire[key])) setOwn(wire, key, nothing[key])
+    if (Array.isArray(absent)) for (const key of absent) if (isEmpty(wire[key])) delete wire[key]
+    return wire as T & JsonObject
+  }
+
+  return { keep, ownOf, ownForm, ownKeys, ownUnder, wireOf }
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0)
 }

@@ -175,7 +175,7 @@ export const mutants: Mutant[] = [
   // ---- messages
   { fault: 'cached input is counted twice', room: messages, find: 'const left = input - cacheRead - cacheWrite', replace: 'const left = input' },
   { fault: 'input of a reply leaves the cache out', room: messages, find: 'fresh + (cacheWrite ?? 0) + (cacheRead ?? 0)', replace: 'fresh' },
-  { fault: 'thinking tokens are not told', room: messages, find: 'defined({ thinking_tokens: reasoning })', replace: '{}' },
+  { fault: 'thinking tokens are not told', room: messages, find: 'some({ thinking_tokens: reasoning })', replace: 'undefined' },
   { fault: 'a tool call ends as a normal turn', room: messages, find: "['tool_use', 'tool_calls'],", replace: "['tool_use', 'stop']," },
   { fault: 'a long cache lifetime is shortened silently', room: messages, find: "'12h': '1h' }", replace: "'12h': '5m' }" },
   { fault: 'required becomes auto', room: messages, find: "return { type: 'any' }", replace: "return { type: 'auto' }" },
@@ -371,8 +371,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'top_p and temperature are swapped',
     room: messages,
-    find: 'some({ temperature: temperature ?? undefined, topP: top_p ?? undefined,',
-    replace: 'some({ temperature: top_p ?? undefined, topP: temperature ?? undefined,',
+    find: 'some({ temperature, topP: top_p,',
+    replace: 'some({ temperature: top_p, topP: temperature,',
   },
   {
     fault: 'a prediction is forgotten with its note',
@@ -430,7 +430,7 @@ export const mutants: Mutant[] = [
     replace: 'moving.slice(0, Math.max(0, limit - fixed.length))',
   },
   { fault: 'blank stops go in silence', room: messages, find: "if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)", replace: '' },
-  { fault: 'a failed tool looks fine', room: messages, find: '...(isError !== undefined && (isError || ext?.[name]) && { is_error: isError }),', replace: '' },
+  { fault: 'a failed tool looks fine', room: messages, find: '...(isError !== undefined && (isError || ownOf(ext)) && { is_error: isError }),', replace: '' },
   {
     fault: 'a result keeps the id that its call has lost',
     room: messages,
@@ -467,8 +467,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'cached reads and writes are swapped',
     room: messages,
-    find: "write('cache_creation_input_tokens', cacheWrite ?? (foreign ? 0 : undefined))",
-    replace: "write('cache_creation_input_tokens', cacheRead ?? (foreign ? 0 : undefined))",
+    find: 'cache_creation_input_tokens: cacheWrite ?? least',
+    replace: 'cache_creation_input_tokens: cacheRead ?? least',
   },
   {
     fault: 'an overloaded server is an unavailable one',
@@ -699,7 +699,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'the last counts of a stream are not heard',
     room: messages,
-    find: 'state.usage = { ...state.usage, ...(isFirst ? wire : withoutNulls(wire)) }',
+    find: 'state.usage = { ...state.usage, ...(isFirst ? wire : told(wire).told) }',
     replace: 'if (isFirst) state.usage = wire',
   },
   { fault: 'events of a stream share one number', room: responses, find: 'sequence_number: state.sequence++', replace: 'sequence_number: state.sequence' },

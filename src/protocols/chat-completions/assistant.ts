@@ -1,7 +1,7 @@
 import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
@@ -10,7 +10,7 @@ import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownO
 import { decodeContent, encodeParts } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
-import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { decodeReasoning } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
@@ -27,7 +27,7 @@ type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
  * reasoning, text, refusal, media, calls, unless a recorded layout says otherwise.
  */
 export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading): Read {
-  const { told: message, nulls } = told(wire)
+  const { told: message, nothing } = told(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
   const { carriers, rest } = splitCarriers(extra)
   const reasoning = decodeReasoning(carriers, at, reading.from)
@@ -47,7 +47,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
       kind: 'function',
       ...readInput(input),
       at: `${at}/function_call`,
-      ...kept(unknown, { legacy: true, input, inputless: input === undefined || undefined }),
+      ...keep(unknown, {}, { legacy: true, input, inputless: input === undefined || undefined }),
     })
   }
   const others: Part[] = []
@@ -62,21 +62,20 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const cited = attachCitations(body, annotations ?? [])
   const parts = arrange({ reasoning: reasoning.parts, body, others, calls }, reasoning, { report: reading.report, at })
   const form = {
-    nulls,
-    content: content === undefined ? (nulls.includes('content') ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
+    content: content === undefined ? ('content' in nothing ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
     refusal: refusal === '' ? '' : undefined,
     tool_calls: tool_calls?.length === 0 ? [] : undefined,
     carriers: Object.keys(carriers).length > 0 ? carriers : undefined,
     annotations,
   }
   const unknown = defined({ ...merge(rest, unknownOfCarriers(carriers)), annotations: cited ? unknownOfAnnotations(annotations ?? []) : annotations })
-  return { ...(name !== undefined && { name }), parts, ...kept(unknown, cited ? form : { ...form, annotations: undefined }) }
+  return { ...(name !== undefined && { name }), parts, ...keep(unknown, nothing, cited ? form : { ...form, annotations: undefined }) }
 }
 
 /** An assistant message on the wire. Undefined: none of its parts could be written. */
 export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
   const { parts, name, ext, at, towards } = from
-  const kept = own(ext)
+  const kept = ownOf(ext)
   const form = kept?.form ?? {}
   writing.report.ext(ext, at)
 
@@ -102,7 +101,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
     known['content'] ??= silent || towards === 'client' ? null : ''
     if (towards === 'client') known['refusal'] ??= null
   }
-  const message = withoutRemains(spell(known, ext), form['carriers'], carried)
+  const message = withoutRemains(wireOf(known, ext), form['carriers'], carried)
   if (towards === 'server' && calls.length > 0) standIn(message, writing)
   return message
 }
@@ -127,7 +126,7 @@ type Filling = { towards: 'client' | 'server'; single: boolean; isOwn: boolean; 
 function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, writing }: Filling): void {
   const { known, calls, images, body, texts, reasoning } = slots
   const { report } = writing
-  const { place, block } = formOf(part.ext)
+  const { place, block } = ownForm(part.ext) ?? {}
   switch (part.type) {
     case 'text':
       texts.push(part)
@@ -145,7 +144,7 @@ function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, 
       }
       break
     case 'tool-call':
-      if (formOf(part.ext)['legacy'] === true || (single && known['function_call'] === undefined)) known['function_call'] = encodeLegacyCall(part, writing)
+      if (ownForm(part.ext)?.['legacy'] === true || (single && known['function_call'] === undefined)) known['function_call'] = encodeLegacyCall(part, writing)
       else if (single) report.add('tool-call.single', part.at)
       else calls.push(encodeCall(part, towards, writing))
       break

@@ -1,13 +1,13 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { formOf, kept, own, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
 import type { ChatAssistantMessage } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 /** `audio` of a message → a part. */
 export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: string): MediaPart {
-  const { told: audio, nulls } = told(wire)
+  const { told: audio, nothing } = told(wire)
   const { id, data, transcript, expires_at, ...unknown } = audio
   return defined({
     type: 'media' as const,
@@ -17,7 +17,7 @@ export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio'
     id: data === undefined ? undefined : id || undefined,
     expiresAt: expires_at,
     at: `${at}/audio`,
-    ...kept(unknown, { nulls: nulls.length > 0 ? nulls : undefined, id, place: 'audio' }),
+    ...keep(unknown, nothing, { id, place: 'audio' }),
   })
 }
 
@@ -29,10 +29,10 @@ export function encodeAudioAnswer(part: MediaPart, { report }: Pick<Writing, 're
   const { type: _, kind: _kind, source, transcript, id: known, expiresAt, at, ext, ...rest } = part
   const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }
   report.rest(rest, at)
-  if (!own(ext) && mime !== undefined) report.add('audio.type', at, 'mime')
+  if (!ownOf(ext) && mime !== undefined) report.add('audio.type', at, 'mime')
   report.ext(ext, at)
-  const { id } = formOf(ext)
+  const { id } = ownForm(ext) ?? {}
   const shown = known ?? (typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined)
-  if (own(ext)) return spell(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
+  if (ownOf(ext)) return wireOf(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
   return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
 }

@@ -1,10 +1,10 @@
 import type { Signature } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { advanceJson } from '../../kit/json.ts'
+import { advanceJson, merge } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { noteBeside, validCallId } from './calls.ts'
 import { type CallOut, type Choice, reportOf, type State, writeDelta } from './encoder-state.ts'
-import { merge, own } from './own.ts'
+import { ownOf } from './own.ts'
 import { encodeProof } from './stream-signatures.ts'
 import { createNames, noteName } from './tools.ts'
 
@@ -30,7 +30,7 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
   const { head } = call
   const report = reportOf(state)
   const { id, name, namespace, kind, ext, at, signature } = head
-  const verbatim = own(ext) !== undefined
+  const verbatim = ownOf(ext) !== undefined
   choice.open = part
   call.index = choice.nextCall++
   noteBeside(head, report)
@@ -98,7 +98,7 @@ export function closeCall(state: State, choice: Choice, emit: Emit<unknown>): vo
   choice.open = undefined
   if (!call || part === undefined) return
   call.closed = true
-  if (call.sent || call.head.kind === 'freeform' || own(call.head.ext)) return
+  if (call.sent || call.head.kind === 'freeform' || ownOf(call.head.ext)) return
   reportOf(state).add('tool-call.empty-input', '/choices')
   writeInput(state, choice, { part, call, emit, text: '{}' })
 }

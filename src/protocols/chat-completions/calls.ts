@@ -3,10 +3,10 @@ import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
 import { wrapInput } from '../../kit/freeform.ts'
 import { hashId, mapCallId } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { ChatReport } from './notes.ts'
-import { formOf, kept, merge, own, protocolName, same, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
@@ -31,7 +31,7 @@ export function readInput(input: unknown): { input: string } {
 
 /** One of `tool_calls`; `ordinal` counts them. */
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
-  const { told: call, nulls } = told(wire)
+  const { told: call, nothing } = told(wire)
   const { id, type, index, ...others } = call
   // An index that equals the place in the list says nothing.
   const whole = index === undefined || index === ordinal ? others : { ...others, index }
@@ -39,7 +39,6 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
   const { id: called, signature = beside } = splitId(id ?? '')
   const link = called ? { id: called } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
   const form = {
-    nulls,
     id: id === '' || id !== called ? id : undefined,
     typeless: type === undefined || undefined,
     extra: beside && came,
@@ -58,7 +57,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
       input: input ?? '',
       at,
       ...(signature && { signature }),
-      ...kept({ ...unknown, ...nested }, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
+      ...keep({ ...unknown, ...nested }, nothing, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
     }
   }
   if ((type === 'function' || type === undefined) && isObject(fn)) {
@@ -74,23 +73,23 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
       ...readInput(input),
       at,
       ...(signature && { signature }),
-      ...kept({ ...unknown, ...nested }, { ...form, ...spelled }),
+      ...keep({ ...unknown, ...nested }, nothing, { ...form, ...spelled }),
     }
   }
-  return { type: 'opaque', protocol: protocolName, raw: wire, at, ...kept({}, { place: 'tool_calls' }) }
+  return { type: 'opaque', protocol: protocolName, raw: wire, at, ...keep({}, {}, { place: 'tool_calls' }) }
 }
 
 /** Does the client know only the older `function_call`, of which an answer has one? It does when it declared `functions` and no `tools`. */
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
-  return from === protocolName && callable.length > 0 && callable.every(({ ext }) => formOf(ext)['legacy'] === true)
+  return from === protocolName && callable.length > 0 && callable.every(({ ext }) => ownForm(ext)?.['legacy'] === true)
 }
 
 export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
   const { report } = writing
   noteBeside(part, report)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
-  const wire = spell({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part) }, part.ext)
+  const wire = wireOf({ name: writing.nameOf(part.name, part.namespace), arguments: spelledInput(part) }, part.ext)
   if (isMadeUp(part)) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -111,8 +110,8 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const wraps = towards === 'server' && writing.wraps === true && part.kind === 'freeform'
   const kind = wraps ? 'function' : part.kind
   const { report } = writing
-  const form = formOf(ext)
-  const isOwn = own(ext) !== undefined
+  const form = ownForm(ext) ?? {}
+  const isOwn = ownOf(ext) !== undefined
   noteBeside(part, report)
   writing.calls.set(id, part)
   const written = encodeCallId(id, towards, writing)
@@ -124,7 +123,7 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   if (wraps) report.add('freeform.wrapped', at)
   const called = noteName(name, namespace, { at, writing })
   const inner = kind === 'function' ? { function: defined({ name: called, arguments: text }) } : { custom: defined({ name: called, input: text }) }
-  const wire = spell(merge({ id: shownId, type, ...inner, ...(isOwn && { index: form['index'] }) }, proof.beside), ext)
+  const wire = wireOf(merge({ id: shownId, type, ...inner, ...(isOwn && { index: form['index'] }) }, proof.beside), ext)
   if (isMadeUp(part)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
   return wire
 }
@@ -136,7 +135,7 @@ function isDirect(caller: unknown): boolean {
 /** The arguments as they are to be written: as they came while they mean the same; never nothing for a function. */
 function spelledInput(part: ToolCallPart): unknown {
   const { input, ext } = part
-  const form = formOf(ext)
+  const form = ownForm(ext) ?? {}
   if (form['inputless'] && input === '') return undefined
   if ('input' in form && readInput(form['input']).input === input) return form['input']
   return isMadeUp(part) ? '{}' : input
@@ -144,7 +143,7 @@ function spelledInput(part: ToolCallPart): unknown {
 
 /** A function that got no arguments gets an empty object, for servers parse what they get. */
 function isMadeUp({ input, kind, ext }: ToolCallPart): boolean {
-  return input.trim() === '' && kind === 'function' && !own(ext)
+  return input.trim() === '' && kind === 'function' && !ownOf(ext)
 }
 
 /**
@@ -157,7 +156,7 @@ function encodeProof(
   { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
 ): { id: string; beside: JsonObject } {
   if (!signature) return { id, beside: {} }
-  const { extra, id: came } = formOf(ext)
+  const { extra, id: came } = ownForm(ext) ?? {}
   const beside = isObject(extra) ? extra : {}
   const inId = towards === 'client' && typeof came === 'string' && same(splitId(came), { id, signature })
   const sendable = towards === 'client' || !holdsEnvelope(beside)

@@ -1,10 +1,10 @@
 import type { Citation, Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
-import { protocolName, same } from './own.ts'
+import { protocolName } from './own.ts'
 
 /** Puts an answer's annotations on its text. False: there is no text that they could belong to. */
 export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {

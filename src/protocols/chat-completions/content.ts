@@ -4,9 +4,9 @@ import { dataUrl, parseDataUrl, sniff } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { Options } from './options.ts'
-import { formOf, kept, own, protocolName, same, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, told, under, wireOf } from './own.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
 import type { Writing } from './writing.ts'
@@ -33,7 +33,7 @@ function decodePart(part: ChatPart, at: string): Part {
       return decodeFile(part as ChatFilePart, at)
     case 'refusal': {
       const { type, refusal, ...unknown } = part as ChatRefusalPart
-      return { type, text: refusal, at, ...kept(unknown, { place: 'content' }) }
+      return { type, text: refusal, at, ...keep(unknown, {}, { place: 'content' }) }
     }
     case 'thinking':
       return decodeThinkingBlock(part as ChatThinkingPart, at)
@@ -43,15 +43,16 @@ function decodePart(part: ChatPart, at: string): Part {
 }
 
 function decodeText(wire: ChatTextPart, at: string): TextPart {
-  const { told: part, nulls } = told(wire)
+  const { told: part, nothing } = told(wire)
   const { type, text, prompt_cache_breakpoint, cache_control, ...unknown } = part
-  return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, spelled(nulls)) }
+  return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, { nothing }) }
 }
 
 function decodeImage(wire: ChatImagePart, at: string): MediaPart {
-  const { told: part, nulls } = told(wire)
+  const { told: part, nothing } = told(wire)
   const { type: _, image_url: image, prompt_cache_breakpoint, cache_control, ...unknown } = part
-  const { url, detail, ...inner } = typeof image === 'string' ? { url: image } : told(image).told
+  const { told: picture, nothing: unsaid } = told(typeof image === 'string' ? { url: image } : image)
+  const { url, detail, ...inner } = picture
   const data = parseDataUrl(url)
   const known: MediaPart['detail'] = detail === 'auto' || detail === 'low' || detail === 'high' || detail === 'original' ? detail : undefined
   return defined({
@@ -63,10 +64,7 @@ function decodeImage(wire: ChatImagePart, at: string): MediaPart {
     ...decodeMark(
       { prompt_cache_breakpoint, cache_control },
       inside('image_url', { ...inner, ...(known === undefined && detail !== undefined && { detail }) }, unknown),
-      {
-        ...spelled(nulls),
-        image_url: image,
-      },
+      { nothing: { ...nothing, ...under('image_url', unsaid) }, form: { image_url: image } },
     ),
   })
 }
@@ -84,7 +82,7 @@ const audioFormats = new Map([
 ])
 
 function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
-  const { told: part, nulls } = told(wire)
+  const { told: part, nothing } = told(wire)
   const { type: _, input_audio, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { data, format, ...inner } = input_audio
   return {
@@ -92,15 +90,16 @@ function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
     kind: 'audio',
     source: { type: 'base64', data, mime: audioMimes.get(format) ?? `audio/${format}` },
     at,
-    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('input_audio', inner, unknown), { ...spelled(nulls), format }),
+    ...decodeMark({ prompt_cache_breakpoint, cache_control }, inside('input_audio', inner, unknown), { nothing, form: { format } }),
   }
 }
 
 /** `file_data` should be a data URL; bare base64 takes its type from the name of the file or its first bytes. What tells none is taken for a document. */
 function decodeFile(wire: ChatFilePart, at: string): MediaPart {
-  const { told: part, nulls } = told(wire)
+  const { told: part, nothing } = told(wire)
   const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
-  const { file_data, file_id, filename, ...inner } = told(file).told
+  const { told: held, nothing: unsaid } = told(file)
+  const { file_data, file_id, filename, ...inner } = held
   const data = file_data === undefined ? undefined : parseDataUrl(file_data)
   const mime = data ? data.mime : (typeOfFile(filename) ?? sniff(file_data ?? ''))
   const url = file_data !== undefined && /^https?:\/\//.test(file_data)
@@ -117,34 +116,34 @@ function decodeFile(wire: ChatFilePart, at: string): MediaPart {
     ...decodeMark(
       { prompt_cache_breakpoint, cache_control },
       inside('file', file_data !== undefined && file_id !== undefined ? { ...inner, file_id } : inner, unknown),
-      { ...spelled(nulls), file },
+      { nothing: { ...nothing, ...under('file', unsaid) }, form: { file } },
     ),
   })
 }
 
 const isDocument = (mime: string | undefined) => mime === 'application/pdf' || mime?.startsWith('text/')
 
-const spelled = (nulls: string[]): JsonObject => (nulls.length > 0 ? { nulls } : {})
-
 /** Unknown keys of an inner object, put where they belong when the outer object is written. */
-function inside(key: string, inner: JsonObject, outer: JsonObject): JsonObject {
-  return Object.keys(inner).length > 0 ? { ...outer, [key]: inner } : outer
-}
+const inside = (key: string, inner: JsonObject, outer: JsonObject): JsonObject => ({ ...outer, ...under(key, inner) })
 
-type Marked = Pick<TextPart, 'cache' | 'ext'>
+type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
+type Spelled = { nothing: JsonObject; form?: JsonObject }
 
-/** A breakpoint, in the protocol's own spelling or that of servers which took it from the messages protocol. */
-export function decodeMark(marks: { prompt_cache_breakpoint?: unknown; cache_control?: unknown }, unknown: JsonObject, form: JsonObject): Marked {
+/** A breakpoint, in the protocol's own spelling or that of servers which took it from the messages protocol; and what else is kept of the node. */
+export function decodeMark(marks: Marks, unknown: JsonObject, { nothing, form }: Spelled): Pick<TextPart, 'cache' | 'ext'> {
   const { prompt_cache_breakpoint: breakpoint, cache_control: control } = marks
   const mark = breakpoint ?? control
-  if (!isObject(mark)) return kept(mark === undefined ? unknown : { ...unknown, ...defined(marks) }, form)
-  const ttl = mark['ttl']
-  const cache: NonNullable<TextPart['cache']> = ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
+  const cache = cacheIn(marks)
+  if (!cache || !isObject(mark)) return keep(mark === undefined ? unknown : { ...unknown, ...defined(marks) }, nothing, form)
   const key = breakpoint === undefined || breakpoint === null ? 'cache_control' : 'prompt_cache_breakpoint'
-  return {
-    cache,
-    ...kept(inside(key, beside(mark, cache), unknown), { ...form, mark: defined({ prompt_cache_breakpoint: breakpoint, cache_control: control }) }),
-  }
+  return { cache, ...keep(inside(key, beside(mark, cache), unknown), nothing, { ...form, mark: defined(marks) }) }
+}
+
+export function cacheIn({ prompt_cache_breakpoint: breakpoint, cache_control: control }: Marks): TextPart['cache'] {
+  const mark = breakpoint ?? control
+  if (!isObject(mark)) return undefined
+  const { ttl } = mark
+  return ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
 }
 
 /** What a mark says beyond its usual words. */
@@ -161,8 +160,8 @@ function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): Json
 /** The breakpoint of a part, as its keys on the wire. */
 export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, own: verbatim }: Writing): JsonObject {
   if (!part.cache) return {}
-  const { mark } = formOf(part.ext)
-  if (isObject(mark) && same(decodeMark(mark, {}, {}).cache, part.cache)) return mark
+  const { mark } = ownForm(part.ext) ?? {}
+  if (isObject(mark) && same(cacheIn(mark), part.cache)) return mark
   if (options.ccCacheMarks === 'drop' && !verbatim) {
     report.add('cache.place', part.at, 'cache')
     return {}
@@ -248,14 +247,14 @@ export function encodeText(part: TextPart, writing: Writing): JsonObject {
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   report.rest(rest, at)
   report.ext(ext, at)
-  return spell({ type, text, ...encodeMark(part, writing) }, ext)
+  return wireOf({ type, text, ...encodeMark(part, writing) }, ext)
 }
 
 function encodeRefusal({ text, at, ext, cache, signature, ...rest }: RefusalPart, { report }: Writing): JsonObject {
   const { type: _, ...left } = rest
   report.rest({ ...left, cache, signature }, at)
   report.ext(ext, at)
-  return spell({ type: 'refusal', refusal: text }, ext)
+  return wireOf({ type: 'refusal', refusal: text }, ext)
 }
 
 /** Which block holds the media here; none: a note has been made. */
@@ -270,7 +269,7 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     report.add('part.unsupported', at)
     return []
   }
-  const { image_url, format, file } = formOf(ext)
+  const { image_url, format, file } = ownForm(ext) ?? {}
 
   if (source.type === 'file-id' && (source.issuer !== protocolName || kind === 'image')) {
     if (options.onUnresolvable !== 'note')
@@ -292,9 +291,8 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     leave({ filename, title })
     if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
     const asString = typeof image_url === 'string' && detail === undefined
-    const nulls = isObject(image_url) ? nullsOf(image_url) : {}
-    const image = asString ? url : { ...nulls, url, ...(detail !== undefined && detail !== 'ultra_high' && { detail }) }
-    const block = spell({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
+    const image = asString ? url : { url, ...(detail !== undefined && detail !== 'ultra_high' && { detail }) }
+    const block = wireOf({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
     if (source.type === 'base64' && source.mime === undefined && url !== came) report.addMade('media.mime', block, asString ? '/image_url' : '/image_url/url')
     return [block]
   }
@@ -303,28 +301,23 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
     const word = typeof format === 'string' && (audioMimes.get(format) ?? `audio/${format}`) === source.mime ? format : audioFormats.get(source.mime ?? '')
     if (word === undefined) return unsupported()
     leave({ filename, title, detail })
-    return [spell({ type: 'input_audio', input_audio: { data: source.data, format: word }, ...encodeMark(part, writing) }, ext)]
+    return [wireOf({ type: 'input_audio', input_audio: { data: source.data, format: word }, ...encodeMark(part, writing) }, ext)]
   }
   if (kind === 'video') return unsupported()
-  if (source.type === 'url' && !own(ext)) return unsupported()
+  if (source.type === 'url' && !ownOf(ext)) return unsupported()
   leave({ detail, ...(filename !== undefined && { title }) })
   const spelling = isObject(file) ? file : {}
   if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
-  const isNameless = filename === undefined && title === undefined && source.type === 'base64' && !own(ext)
+  const isNameless = filename === undefined && title === undefined && source.type === 'base64' && !ownOf(ext)
   const known = defined({
     file_data: encodeFileData(part, spelling['file_data']),
     file_id: source.type === 'file-id' ? source.id || (spelling['file_id'] === '' ? '' : undefined) : undefined,
     filename: isNameless ? nameOfFile(source.mime ?? 'application/pdf') : (filename ?? title),
   })
-  const nulls = nullsOf(spelling)
-  const block = spell({ type: 'file', file: { ...nulls, ...known }, ...encodeMark(part, writing) }, ext)
+  const block = wireOf({ type: 'file', file: known, ...encodeMark(part, writing) }, ext)
   if (source.type === 'base64' && source.mime === undefined && known.file_data !== spelling['file_data']) report.addMade('media.mime', block, '/file/file_data')
   if (isNameless) report.addMade('media.filename', block, '/file/filename')
   return [block]
-}
-
-function nullsOf(wire: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(wire).filter(([, value]) => value === null))
 }
 
 function encodeFileData(part: MediaPart, came: unknown): string | undefined {

@@ -1,8 +1,7 @@
 import { type Effort, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { encodeEffort } from '../../kit/effort.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
-import { same } from './own.ts'
 import type { Writing } from './writing.ts'
 
 /** All fields by which servers of this shape are told how much to think; the first is the protocol's own. */

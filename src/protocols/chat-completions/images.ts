@@ -2,7 +2,7 @@ import type { MediaPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia } from './content.ts'
 import type { ChatReport } from './notes.ts'
-import { formOf, kept, own } from './own.ts'
+import { keep, ownForm, ownOf } from './own.ts'
 import type { ChatPart } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -13,8 +13,8 @@ export function decodeImages(images: unknown, at: string): MediaPart[] | undefin
   if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
   return images.map((image, i) => {
     const [part] = decodeContent([image], at)
-    const { fields = {}, form = {} } = own(part?.ext) ?? {}
-    return { ...(part as MediaPart), at: `${at}/images/${i}`, ...kept(fields, { ...form, place: 'images' }) }
+    const { fields = {}, form = {} } = ownOf(part?.ext) ?? {}
+    return { ...(part as MediaPart), at: `${at}/images/${i}`, ...keep(fields, {}, { ...form, place: 'images' }) }
   })
 }
 
@@ -30,7 +30,7 @@ export function encodeImage(
   writing: Pick<Writing, 'own' | 'nameOf' | 'calls'> & { report: ChatReport; options: Writing['options'] },
 ): JsonObject[] {
   const { report, options } = writing
-  const isOwn = formOf(part.ext)['place'] === 'images'
+  const isOwn = ownForm(part.ext)?.['place'] === 'images'
   const empty = part.source.type === 'base64' && part.source.data === ''
   if (part.kind !== 'image' || empty || !(isOwn || options.ccImages === 'write')) {
     report.add('part.unsupported', part.at)

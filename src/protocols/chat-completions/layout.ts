@@ -3,7 +3,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { formOf } from './own.ts'
+import { ownForm } from './own.ts'
 
 /**
  * The wire has one slot for each kind of part. What is lost by that is recorded beside the reasoning of an answer, so that the
@@ -133,7 +133,7 @@ function inOrder(
     } else if (token.startsWith('r')) ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
     else if (token.startsWith('c')) {
       // Some models give two calls one id.
-      const call = calls.find(one => one.type === 'tool-call' && !ordered.includes(one) && (one.id === rest || formOf(one.ext)['legacy'] === true))
+      const call = calls.find(one => one.type === 'tool-call' && !ordered.includes(one) && (one.id === rest || ownForm(one.ext)?.['legacy'] === true))
       if (call) ordered.push(call)
     }
   }

@@ -1,10 +1,10 @@
 import type { ExtMap, Part, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
 import type { ChatReport } from './notes.ts'
-import { formOf, kept, own, protocolName, same, spell } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 
 /** `logprobs` of a choice: the tokens of its text and of its refusal. */
 
@@ -43,7 +43,7 @@ function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: stri
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
     bytes: Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : bytes === null ? null : undefined,
-    ...(Object.keys(unknown).length > 0 && { at, ...kept(unknown, {}) }),
+    ...(Object.keys(unknown).length > 0 && { at, ...keep(unknown, {}) }),
   })
 }
 
@@ -53,7 +53,7 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
 
 function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
   const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
-  return ext ? spell(told, ext) : told
+  return ext ? wireOf(told, ext) : told
 }
 
 export function encodeChoiceLogprobs(
@@ -63,13 +63,13 @@ export function encodeChoiceLogprobs(
 ): unknown {
   const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
   const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
-  const came = formOf(ext)['logprobs']
+  const came = ownForm(ext)?.['logprobs']
   if (came !== undefined) {
     const again = isObject(came) ? came : {}
     const isSame = (list: unknown, tokens: TokenLogprob[]) => same(encodeLogprobs(decodeLogprobs(list) ?? []), encodeLogprobs(tokens))
     if (isSame(again['content'], content) && isSame(again['refusal'], refusal)) return came
   }
   noteTokens([...content, ...refusal], protocolName, report)
-  if (content.length === 0 && refusal.length === 0) return own(ext) && !formOf(ext)['chunks'] ? undefined : null
+  if (content.length === 0 && refusal.length === 0) return ownOf(ext) && !ownForm(ext)?.['chunks'] ? undefined : null
   return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
 }

@@ -11,7 +11,7 @@ import { encodeCallId } from './calls.ts'
 import { decodeContent, encodeMedia, encodeParts, isPlainText } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { formOf, kept, own, protocolName, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
@@ -35,7 +35,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
         }
       return message
     }
-    const { told: message, nulls } = told(raw)
+    const { told: message, nothing } = told(raw)
     const { role, content, name, ...unknown } = message
     return {
       role,
@@ -43,13 +43,13 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
       ...(name !== undefined && { name }),
       parts: decodeContent(content, at),
       at,
-      ...kept(unknown, { nulls, content: spelling(content, nulls) }),
+      ...keep(unknown, nothing, { content: spelling(content, nothing) }),
     }
   })
 }
 
-function spelling(content: unknown, nulls: string[]): string | undefined {
-  if (content === undefined) return nulls.includes('content') ? undefined : 'absent'
+function spelling(content: unknown, nothing: JsonObject): string | undefined {
+  if (content === undefined) return 'content' in nothing ? undefined : 'absent'
   return typeof content === 'string' ? 'string' : 'array'
 }
 
@@ -57,7 +57,7 @@ type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: C
 
 /** A message without the id of its call (old clients leave it out) answers the oldest call that has no answer yet. */
 function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: string, { calls, open, report }: Calls): Message {
-  const { told: message, nulls } = told(raw as JsonObject)
+  const { told: message, nothing } = told(raw as JsonObject)
   const { role, content, tool_call_id, name, ...unknown } = message as {
     role: string
     content?: Parameters<typeof decodeContent>[0]
@@ -66,19 +66,18 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
   }
   const legacy = role === 'function'
   const { id: linked } = splitId(tool_call_id ?? '')
-  const asked = linked ? calls.get(linked) : open.find(call => !legacy || (call.name === name && formOf(call.ext)['legacy'] === true))
+  const asked = linked ? calls.get(linked) : open.find(call => !legacy || (call.name === name && ownForm(call.ext)?.['legacy'] === true))
   if (!tool_call_id && !legacy) report.add('tool-result.call-id', at)
   if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
   const callId = linked || asked?.id || 'call_unknown'
   const parts = content === '' ? [] : decodeContent(content, at)
   const part: ToolResultPart = { type: 'tool-result', callId, ...(name !== undefined && { name }), kind: asked?.kind ?? 'function', content: parts, at }
   const form = {
-    nulls,
-    content: spelling(content, nulls),
+    content: spelling(content, nothing),
     legacy: legacy || undefined,
     id: tool_call_id ? undefined : (tool_call_id ?? null),
   }
-  return { role: 'tool', origin: 'message', parts: [part], at, ...kept(unknown, form) }
+  return { role: 'tool', origin: 'message', parts: [part], at, ...keep(unknown, nothing, form) }
 }
 
 /**
@@ -139,13 +138,13 @@ function encodePlain(message: Message, writing: Writing): JsonObject | undefined
   const told = role === 'user' ? parts : parts.filter(part => isTold(part, writing))
   const blocks = encodeParts(told, writing)
   // Everything in it was left out, with notes: an empty message would be refused.
-  if (blocks.length === 0 && !own(ext)) return undefined
+  if (blocks.length === 0 && !ownOf(ext)) return undefined
   const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role
-  return spell({ role: shown, content: spellContent(blocks, formOf(ext)['content']), name }, ext)
+  return wireOf({ role: shown, content: spellContent(blocks, ownForm(ext)?.['content']), name }, ext)
 }
 
 function isTold(part: Part, { report }: Writing): boolean {
-  if (own(part.ext) || isInstruction(part)) return true
+  if (ownOf(part.ext) || isInstruction(part)) return true
   report.leave('system.not-text', part)
   return false
 }
@@ -184,7 +183,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
     ...rest
   } = part
   const { report, options } = writing
-  const form = formOf(ext)
+  const form = ownForm(ext) ?? {}
   report.rest(rest, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
   if (cache) report.add('cache.place', at, 'cache')
@@ -193,7 +192,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   report.ext(partExt, at)
   report.ext(ext, messageAt)
 
-  const isOwn = own(ext) !== undefined
+  const isOwn = ownOf(ext) !== undefined
   // A call says the name; a result alone would take it along.
   const call = writing.calls.get(callId)
   if (!isOwn && name !== call?.name) report.rest({ name }, at)
@@ -204,10 +203,10 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const blocks = encodeParts(texts.map(unmarked(report)), writing)
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
   const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
-  if (form['legacy'] === true) return spell({ role: 'function', name, content: spelled }, ext)
+  if (form['legacy'] === true) return wireOf({ role: 'function', name, content: spelled }, ext)
   const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : encodeCallId(callId, 'server', writing)
   if (!writing.own && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
-  return spell({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
+  return wireOf({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
 
 const isDirect = (caller: unknown) => caller === undefined || JSON.stringify(caller) === '{"type":"direct"}'
@@ -216,7 +215,7 @@ const isDirect = (caller: unknown) => caller === undefined || JSON.stringify(cal
 const unmarked =
   (report: ChatReport) =>
   (part: Part): Part => {
-    if (!part.cache || own(part.ext)) return part
+    if (!part.cache || ownOf(part.ext)) return part
     report.add('cache.place', part.at, 'cache')
     const { cache: _, ...rest } = part
     return rest as Part
@@ -265,7 +264,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       const last = turns.at(-1)
       noteEnvelope(message, report)
       const bare: Message = defined({ role: message.role, origin: message.origin, name: message.name, at: message.at, ext: message.ext, parts: rest })
-      if (last?.role === 'assistant' && !(own(last.ext) && own(message.ext))) last.parts = [...last.parts, ...rest]
+      if (last?.role === 'assistant' && !(ownOf(last.ext) && ownOf(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
     // A message that is split has no place for its own unknown keys.

@@ -2,7 +2,7 @@ import type { Message, Part } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
-import { formOf } from './own.ts'
+import { ownForm } from './own.ts'
 
 /** Where proxies and their clients have put what the table of field names has elsewhere: cache marks, and signatures on calls and texts. */
 export function placesOf(messages: readonly Message[], tools: readonly Tool[] = []): FieldNames {
@@ -12,21 +12,21 @@ export function placesOf(messages: readonly Message[], tools: readonly Tool[] = 
     for (const part of parts) {
       placeMark(part, places)
       if (part.type === 'tool-result') for (const inner of part.content) placeMark(inner, places)
-      if (part.signature) placeSignature(part, formOf(ext)['carriers'], places)
+      if (part.signature) placeSignature(part, ownForm(ext)?.['carriers'], places)
     }
   return places
 }
 
 function placeMark({ at, cache, ext }: Pick<Part, 'at' | 'cache' | 'ext'>, places: FieldNames): void {
   if (!cache) return
-  const { mark } = formOf(ext)
+  const { mark } = ownForm(ext) ?? {}
   const key = isObject(mark) && mark['prompt_cache_breakpoint'] == null ? 'cache_control' : 'prompt_cache_breakpoint'
   places[`${at}:cache`] = key
   places[`${at}:cache.ttl`] = `${key}/ttl`
 }
 
 function placeSignature({ at, type, ext }: Part, carriers: unknown, places: FieldNames): void {
-  const { extra } = formOf(ext)
+  const { extra } = ownForm(ext) ?? {}
   if (type === 'tool-call') places[`${at}:signature`] = isObject(extra) ? pathIn(extra) : 'id'
   else if (type === 'text' && isObject(carriers) && isObject(carriers['extra_content']))
     places[`${at}:signature`] = `../${pathIn({ extra_content: carriers['extra_content'] })}`

@@ -2,9 +2,9 @@ import type { ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { Recorded } from './layout.ts'
-import { formOf, kept, protocolName, same } from './own.ts'
+import { keep, ownForm, protocolName } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
@@ -169,13 +169,13 @@ export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): Reasoni
     segments: text ? [{ kind: 'raw', text }] : [],
     at,
     ...(signature && { signature: readSignature(signature, 'thinking').signature }),
-    ...kept(left.some(piece => Object.keys(piece).length > 0) ? { ...unknown, thinking: left } : unknown, { block: wire }),
+    ...keep(left.some(piece => Object.keys(piece).length > 0) ? { ...unknown, thinking: left } : unknown, {}, { block: wire }),
   }
 }
 
 /** Undefined: the part did not come as a block. As it came while it means the same, else the same kind of block anew. */
 export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined {
-  const { block } = formOf(part.ext)
+  const { block } = ownForm(part.ext) ?? {}
   if (!isObject(block)) return undefined
   if (same(decodeThinkingBlock(block as ChatThinkingPart, part.at ?? ''), { at: '', ...part })) return block
   const { signature } = part

@@ -14,7 +14,7 @@ import { decodeFormat, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { formOf, kept, own, protocolName, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
@@ -24,7 +24,7 @@ import type { Writing } from './writing.ts'
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
-  const { told: body, nulls } = told(check(protocolName, ChatRequest, wire))
+  const { told: body, nothing } = told(check(protocolName, ChatRequest, wire))
   // The usual keys stand last, where V8 begins to look for them.
   const {
     audio,
@@ -71,17 +71,18 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const { came: controls, rest: others } = splitControls(unknown)
   const { spec: reasoning, left, places } = decodeControls(controls)
   const fields: JsonObject = { ...others, ...left }
-  const put = (key: string, rest: JsonObject) => {
+  const put = (key: string, rest: JsonObject, spelled?: JsonObject) => {
     if (Object.keys(rest).length > 0) fields[key] = rest
+    if (spelled) nothing[key] = spelled
   }
   const words = metadata && Object.entries(metadata)
   if (words) put('metadata', Object.fromEntries(words.filter(([, value]) => typeof value !== 'string')))
-  const { told: streaming } = told(stream_options ?? {})
-  const { include_usage, include_obfuscation, ...streamRest } = streaming
-  put('stream_options', streamRest)
-  const { told: caching } = told(prompt_cache_options ?? {})
-  const { mode, ttl, ...cacheRest } = caching
-  put('prompt_cache_options', cacheRest)
+  const streaming = told(stream_options ?? {})
+  const { include_usage, include_obfuscation, ...streamRest } = streaming.told
+  put('stream_options', streamRest, stream_options && streaming.nothing)
+  const caching = told(prompt_cache_options ?? {})
+  const { mode, ttl, ...cacheRest } = caching.told
+  put('prompt_cache_options', cacheRest, prompt_cache_options && caching.nothing)
   const format = decodeFormat(response_format, put)
   put(tool_choice === undefined ? 'function_call' : 'tool_choice', unknownOfToolChoice(tool_choice ?? function_call))
   const given = defined({
@@ -124,17 +125,14 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   if (max_completion_tokens !== undefined && max_tokens !== undefined) fields['max_tokens'] = max_tokens
   if (tool_choice !== undefined && function_call !== undefined) fields['function_call'] = function_call
   const form = {
-    nulls,
     maxTokens: max_completion_tokens === undefined && max_tokens !== undefined ? 'max_tokens' : undefined,
     stop: typeof stop === 'string' ? 'string' : undefined,
     toolChoice: tool_choice ?? function_call,
     toolChoiceKey: tool_choice === undefined && function_call !== undefined ? 'function_call' : undefined,
     tools: tools?.length === 0 ? [] : undefined,
     functions: functions?.length === 0 ? [] : undefined,
-    streamOptions: stream_options === undefined ? undefined : { ...stream_options },
     streamAbsent: stream === undefined || undefined,
     logprobsAbsent: logprobs === undefined || undefined,
-    cacheOptions: prompt_cache_options,
     prediction: prediction && { ...prediction, content: typeof prediction.content },
     format: response_format,
     controls: Object.keys(controls).length > 0 ? controls : undefined,
@@ -146,7 +144,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
     ...(form.toolChoiceKey && Object.fromEntries(['', '.raw', '.mode', '.name'].map(of => [`toolChoice${of}`, form.toolChoiceKey]))),
   }
-  return { value: Object.assign(given, kept(fields, form)), notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
+  return { value: Object.assign(given, keep(fields, nothing, form)), notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
 
 /**
@@ -157,7 +155,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const report = createChatReport(options.fieldNames)
   const value = withStrictTools(request, report)
   const { ext } = value
-  const verbatim = own(ext) !== undefined
+  const verbatim = ownOf(ext) !== undefined
   const wraps = !verbatim && options.ccCustomTools === 'wrap'
   const given = gatherTools(value.tools, value.messages, report)
   const { nameOf, renamed } = createNames(verbatim, { tools: given, wraps })
@@ -173,7 +171,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     told: new Set(),
     invented: new Set(),
   }
-  const form = formOf(ext)
+  const form = ownForm(ext) ?? {}
   // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls: _parallel,
@@ -219,7 +217,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     stop: encodeStop(stop, writing, form),
     n: candidateCount,
     ...encodeLogprobSpec(logprobs, writing, form),
-    ...encodeCache(cache ?? (form['cacheOptions'] ? {} : undefined), writing, form),
+    ...encodeCache(cache, writing),
     service_tier: encodeTier(serviceTier, writing),
     ...encodeUser(user, writing),
     metadata,
@@ -230,7 +228,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   })
   if (safety?.settings !== undefined) report.add('field.unsupported', '', 'safety.settings')
   for (const key of ['tools', 'functions'] as const) if (Array.isArray(form[key]) && !(key in written)) Object.assign(written, { [key]: [] })
-  const wire = spell(written, ext)
+  const wire = wireOf(written, ext)
   report.settle(wire)
   const context = Object.keys(renamed).length > 0 ? { context: { tools: { ...renamed } } } : {}
   return { wire, notes: report.notes, ...context }
@@ -238,7 +236,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 
 /** A server takes a choice among tools only where there are any. */
 function encodeChoice({ toolChoice, parallelToolCalls, ext }: PlainRequest, hasTools: boolean, writing: Writing): JsonObject {
-  const { toolChoice: came, toolChoiceKey } = formOf(ext)
+  const { toolChoice: came, toolChoiceKey } = ownForm(ext) ?? {}
   if (hasTools || writing.own)
     return {
       [(toolChoiceKey as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, came, writing),

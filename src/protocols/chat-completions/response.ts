@@ -17,7 +17,7 @@ import { recordsLayout } from './layout.ts'
 import { attachLogprobs, encodeChoiceLogprobs } from './logprobs.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { formOf, kept, own, protocolName, spell, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
@@ -33,14 +33,13 @@ import type { Writing } from './writing.ts'
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const report = createChatReport(options.fieldNames)
   if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
-  const { told: body, nulls } = told(check(protocolName, ChatResponse, wire))
+  const { told: body, nothing } = told(check(protocolName, ChatResponse, wire))
   const { id, object, created, model, choices = [], usage, service_tier, ...unknown } = body
   const createdAt = readTime(created)
   const found = findUsage(body)
   const counted = decodeUsage(found.raw)
   if (counted?.repaired) report.add('usage.repaired', '/usage')
   const form = {
-    nulls,
     object: object === 'chat.completion' ? undefined : (object ?? 'absent'),
     created: created === createdAt ? undefined : created,
     id: id === '' ? '' : undefined,
@@ -50,7 +49,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const value: CanonicalResponse = {
     candidates: choices.map((choice, i) => decodeChoice(choice, i, { responseId: id ?? '', options, report })),
     ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
-    ...kept(unknown, form),
+    ...keep(unknown, nothing, form),
   }
   const error = failureIn(choices, wire)
   if (error) value.error = error
@@ -85,7 +84,7 @@ export function readTime(created: unknown): number | undefined {
 type Around = { responseId: string; options: Options; report: ChatReport }
 
 function decodeChoice(wire: ChatChoice, position: number, { responseId, options, report }: Around): Candidate {
-  const { told: choice, nulls } = told(wire)
+  const { told: choice, nothing } = told(wire)
   const { index, message, finish_reason, logprobs, ...others } = choice
   const { content: _content, refusal: _refusal, ...left } = isObject(logprobs) ? logprobs : {}
   const unknown: JsonObject = Object.keys(left).length > 0 ? { ...others, logprobs: left } : others
@@ -112,7 +111,6 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
     finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
   const form = {
-    nulls,
     logprobs,
     finish: finish_reason,
     indexless: index === undefined || undefined,
@@ -120,7 +118,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
     role: message?.role === 'assistant' ? undefined : message && 'role' in message ? message.role : 'absent',
   }
   const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: `${at}/message`, ...(ext && { ext }) }
-  return { index: candidate, at, messages: [whole], finish, ...(loose && { logprobs: loose }), ...kept(unknown, form) }
+  return { index: candidate, at, messages: [whole], finish, ...(loose && { logprobs: loose }), ...keep(unknown, nothing, form) }
 }
 
 /**
@@ -130,7 +128,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
-  const verbatim = own(ext) !== undefined
+  const verbatim = ownOf(ext) !== undefined
   // An answer without any choice is an error in other protocols; in this one it is written as it came.
   if (error && !(verbatim && candidates.every(({ finish }) => finish?.reason === 'error'))) {
     noteUntold(value, report)
@@ -148,7 +146,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     choices.push(encodeBlocked(promptBlocked, report))
   } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
 
-  const form = formOf(ext)
+  const form = ownForm(ext) ?? {}
   const head = verbatim
     ? defined({
         id: id ?? form['id'],
@@ -158,9 +156,8 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
       })
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
-  const hadNone = choices.length === 0 && Array.isArray(form['nulls']) && form['nulls'].includes('choices')
-  const body = { choices: hadNone ? undefined : choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }
-  const wire = spell(Object.assign(head, body), ext)
+  const body = { choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }
+  const wire = wireOf(Object.assign(head, body), ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }
@@ -202,7 +199,7 @@ function encodeCandidate(
   const { report, options } = writing
   report.rest(rest, place)
   report.ext(ext, place)
-  const form = formOf(ext)
+  const form = ownForm(ext) ?? {}
   const [first] = messages
   for (const { role, parts: said, id, status, at: spot } of messages) {
     if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
@@ -213,7 +210,7 @@ function encodeCandidate(
     for (const message of messages) if (message.phase && !(told && hasWords(message))) report.add('message.phase', message.at, 'phase')
   }
   lost(recordsLayout(options))
-  if (messages.length > 1) for (const message of messages) if (!own(message.ext)) report.ext(message.ext, message.at)
+  if (messages.length > 1) for (const message of messages) if (!ownOf(message.ext)) report.ext(message.ext, message.at)
   const message =
     encodeAssistant(
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
@@ -226,7 +223,7 @@ function encodeCandidate(
   }
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
-  const ended = encodeEnding(finish, { at, place, report, options, form, hasCalls: parts.some(({ type }) => type === 'tool-call') })
+  const ended = encodeEnding(finish, { at, place, report, options, form: ownForm(ext), hasCalls: parts.some(({ type }) => type === 'tool-call') })
   refuse(finish, { message, parts, at, report })
   const shown = {
     index: form['indexless'] ? undefined : index,
@@ -234,8 +231,8 @@ function encodeCandidate(
     finish_reason: ended,
     logprobs: encodeChoiceLogprobs(parts, logprobs, { ext, report }),
   }
-  const gathered = own(ext)?.fields?.['message']
-  const wire = spell(shown, ext)
+  const gathered = ownOf(ext)?.fields?.['message']
+  const wire = wireOf(shown, ext)
   const { message: merged } = wire
   if (!isObject(gathered) || !isObject(merged)) return wire
   // What a stream left unknown of details stands in these as they came; thinking is not written in blocks.
@@ -254,7 +251,7 @@ function withPhase({ parts, phase }: Message): Part[] {
 
 const hasWords = ({ parts }: Message) => parts.some(part => part.type === 'text' && part.text !== '')
 
-type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject; hasCalls: boolean }
+type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject | undefined; hasCalls: boolean }
 
 function encodeEnding(finish: Finish | undefined, { at, place, report, options, form, hasCalls }: Ending): string | undefined {
   if (!finish) {
@@ -263,8 +260,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
     return 'length'
   }
   // It came without a word.
-  if (finish.protocol === protocolName && finish.raw === undefined && ('finish' in form || Array.isArray(form['nulls'])))
-    return form['finish'] === '' ? '' : undefined
+  if (finish.protocol === protocolName && finish.raw === undefined && form && !form['chunks']) return form['finish'] === '' ? '' : undefined
   const written = encodeFinish(finish, { hasCalls, single: takesOneCall(options.context) })
   noteFinish(finish, written, { at: place, report })
   return written?.word ?? 'stop'

@@ -1,7 +1,7 @@
 import type { Part } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import { defined } from '../../kit/defined.ts'
+import { some } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { encodeParts } from './content.ts'
@@ -50,7 +50,7 @@ export function encodeStop(stop: readonly string[] | undefined, { report, own: v
   return stop.slice(0, 4)
 }
 
-export function encodeCache(cache: CanonicalRequest['cache'], { report, options, own: verbatim }: Writing, form: JsonObject): JsonObject {
+export function encodeCache(cache: CanonicalRequest['cache'], { report, options, own: verbatim }: Writing): JsonObject {
   if (!cache) return {}
   // This provider marks the last cacheable part by itself anyway.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
@@ -60,10 +60,7 @@ export function encodeCache(cache: CanonicalRequest['cache'], { report, options,
   // Single marks know a longer one.
   const ttl = verbatim || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
-  const came = isObject(form['cacheOptions']) ? form['cacheOptions'] : undefined
-  const nulls = Object.fromEntries(Object.entries(came ?? {}).filter(([, value]) => value === null))
-  const asked = { ...nulls, ...defined({ mode, ttl }) }
-  return { prompt_cache_key: key, prompt_cache_options: came || Object.keys(asked).length > 0 ? asked : undefined, prompt_cache_retention: retention }
+  return { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }
 }
 
 export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, options, own: verbatim }: Writing): string | undefined {
@@ -101,9 +98,6 @@ export function encodePrediction(parts: readonly Part[], came: unknown, writing:
 export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { own: verbatim }: Writing): JsonObject {
   if (!stream) return {}
   const { enabled, includeUsage, obfuscation } = stream
-  const came = isObject(form['streamOptions']) ? form['streamOptions'] : undefined
-  const nulls = came && Object.fromEntries(Object.entries(came).filter(([, value]) => value === null))
-  const told = { ...nulls, ...defined({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation }) }
-  const options = came || Object.keys(told).length > 0 ? told : undefined
+  const options = some({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation })
   return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: verbatim || enabled ? options : undefined }
 }

@@ -1,7 +1,7 @@
 import type { Signature } from '../../canonical/message.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
-import { merge, protocolName } from './own.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { protocolName } from './own.ts'
 
 /** The wire has no field for a signature on a call or a text. This is where servers and clients of its shape keep one. */
 const places = [

@@ -2,12 +2,12 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { ToolCallPart } from '../../canonical/message.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
-import { advanceJson, isObject, type JsonObject, startJson } from '../../kit/json.ts'
+import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { type Beside, type Call, type Choice, placeOf, type State } from './decoder-state.ts'
 import { createChatReport } from './notes.ts'
 import { add, closePart, openPart } from './open-parts.ts'
-import { kept, merge, same, told } from './own.ts'
+import { keep, told } from './own.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
 export type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
@@ -120,7 +120,7 @@ export function announce(state: State, choice: Choice, call: Call, emit: Emit<Ca
     input: '',
     at: call.at ?? placeOf(choice),
     ...(call.beside.signature && { signature: call.beside.signature }),
-    ...kept(call.beside.unknown, { nulls: [], ...call.beside.form }),
+    ...keep(call.beside.unknown, {}, call.beside.form),
   }
   call.part = openPart(choice, part, emit)
   if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })

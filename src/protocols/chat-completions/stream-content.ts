@@ -1,12 +1,12 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { decodeImages } from './images.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import { add, closePart, count, opened, openPart } from './open-parts.ts'
-import { kept, merge, protocolName } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { appendReasoning } from './stream-reasoning.ts'
 
 /** What a delta says beside reasoning and calls: text, blocks, citations, probabilities, pictures, sound. */
@@ -73,7 +73,7 @@ export function readAudio(choice: Choice, { id, data, transcript, ...late }: Jso
   if (choice.audio === undefined) {
     closePart(choice, emit)
     const form = { place: 'audio', ...(typeof id === 'string' && { id }) }
-    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...kept({}, form) }, emit)
+    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...keep({}, {}, form) }, emit)
   }
   if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
   if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })

@@ -1,8 +1,8 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
-import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { Emit, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
@@ -12,7 +12,7 @@ import { isAsTold } from './layout.ts'
 import { createChatReport } from './notes.ts'
 import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { kept, protocolName, same } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { blocksOfProxy } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
 import { announce, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
@@ -132,7 +132,7 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
   if (state.phase === 'before') {
     // The first chunk of some servers has neither an id nor a choice.
     if (list.length > 0 || state.id) start(state, emit)
-  } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...kept(update ?? {}, {}) })
+  } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...keep(update ?? {}, {}) })
   const failed = list.find(isFailed)
   if (failed) {
     readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
@@ -149,7 +149,7 @@ function start(state: State, emit: Emit<CanonicalEvent>): void {
   state.phase = 'inside'
   const { id, model, createdAt, serviceTier, fields, blank } = state
   const head = defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier })
-  emit({ type: 'start', ...head, ...kept(fields, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
+  emit({ type: 'start', ...head, ...keep(fields, {}, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
 }
 
 function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): void {
@@ -313,5 +313,5 @@ function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>):
   const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
   const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
-  emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...kept(gathered, formed) })
+  emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...keep(gathered, {}, some(formed)) })
 }

@@ -4,7 +4,7 @@ import { deltasOf } from '../../canonical/explode.ts'
 import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject, startJson } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Emit, StreamMachine } from '../../protocol.ts'
@@ -17,7 +17,7 @@ import { encodeBareError } from './error.ts'
 import { encodeImage } from './images.ts'
 import { createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { formOf, merge, own } from './own.ts'
+import { ownForm, ownOf } from './own.ts'
 import { addToPart, correct } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from './response.ts'
@@ -121,7 +121,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCo
 
 function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
   const { spare } = state
-  state.own = own(ext) !== undefined
+  state.own = ownOf(ext) !== undefined
   if (!state.own) encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
   state.phase = 'inside'
   state.head = defined({
@@ -137,7 +137,7 @@ function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract
 function takeFields(state: State, ext: Extract<CanonicalEvent, { type: 'start' }>['ext']): void {
   if (!ext) return
   reportOf(state).ext(ext, '')
-  state.fields = { ...state.fields, ...own(ext)?.fields }
+  state.fields = { ...state.fields, ...ownOf(ext)?.fields }
 }
 
 function startPart(state: State, { candidate, message, part, head }: PartStart, emit: Emit<unknown>): void {
@@ -148,7 +148,7 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
     const report = reportOf(state)
-    const images = encodeImage(head, { report, options: state.settings, own: own(head.ext) !== undefined, nameOf: name => name, calls: new Map() })
+    const images = encodeImage(head, { report, options: state.settings, own: ownOf(head.ext) !== undefined, nameOf: name => name, calls: new Map() })
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return
@@ -228,7 +228,7 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
 const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
 
 function audioId({ id: known, ext }: MediaPart): string {
-  const { id } = formOf(ext)
+  const { id } = ownForm(ext) ?? {}
   if (known !== undefined) return known
   return typeof id === 'string' ? id : 'audio_0'
 }
@@ -270,7 +270,7 @@ function finishChoice(state: State, { candidate, finish, at, ext }: Extract<Cano
   noteFinish(finish, written, { at, report })
   report.ext(ext, at)
   refuse(state, choice, { finish, emit })
-  const { message, ...fields } = own(ext)?.fields ?? {}
+  const { message, ...fields } = ownOf(ext)?.fields ?? {}
   // What nobody knew of details stands in these; thinking is not written in blocks.
   const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
   if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/message/thinking_blocks`)
@@ -286,7 +286,7 @@ function refuse(state: State, choice: Choice, { finish, emit }: { finish: Finish
 
 /** Those that came in this protocol stay as they were. */
 function detailsOf({ own: isOwn, settings: { ccReasoning, ccSignature } }: State, ext: ExtMap | undefined): JsonObject[] | undefined {
-  const { details } = formOf(ext)
+  const { details } = ownForm(ext) ?? {}
   return isOwn && !ccReasoning && !ccSignature && Array.isArray(details) ? details.filter(isObject) : undefined
 }
 

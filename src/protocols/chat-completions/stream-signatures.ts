@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { validCallId } from './calls.ts'
 import { type Choice, reportOf, type State } from './encoder-state.ts'
 import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
-import { formOf, own } from './own.ts'
+import { ownForm, ownOf } from './own.ts'
 import { encodeDetails, needsDetails } from './reasoning.ts'
 import { encodeCarried } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
@@ -13,7 +13,7 @@ import { keep } from './stored-proofs.ts'
 /** Where the signature of a call goes: into its id, which can only be before it is written, or beside it. */
 export function encodeProof(state: State, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
   if (!signature) return { id, beside: {} }
-  const { extra } = formOf(ext)
+  const { extra } = ownForm(ext) ?? {}
   if (isObject(extra)) return { id, beside: extra }
   const { ccSignature } = state.settings
   if (id !== undefined && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
@@ -36,7 +36,7 @@ export function storeProofs(state: State, choice: Choice, details: JsonObject[])
 /** The first of the messages that became this one. */
 const placeOf = ({ roles }: Choice): string => Object.values(roles)[0]?.at ?? ''
 
-const shownId = ({ ext, id }: ToolCallPart): string => (own(ext) ? id : mapCallId(id, validCallId))
+const shownId = ({ ext, id }: ToolCallPart): string => (ownOf(ext) ? id : mapCallId(id, validCallId))
 
 /** What plain text could not carry of the reasoning, for the end of the stream: signatures, segments, the order of the parts. */
 export function encodeReasoningDetails(state: State, choice: Choice): JsonObject[] {

@@ -5,12 +5,12 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
-import { decodeMark } from './content.ts'
+import { cacheIn, decodeMark } from './content.ts'
 import type { ChatReport } from './notes.ts'
-import { formOf, kept, protocolName, same, spell, told } from './own.ts'
+import { keep, ownForm, protocolName, told, under, wireOf } from './own.ts'
 import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -49,22 +49,25 @@ export function decodeTools({ tools, functions, web_search_options }: Pick<ChatR
   if (!tools && !functions && !web_search_options) return undefined
   return [
     ...(tools ?? []).map((tool, i) => decodeTool(tool, `/tools/${i}`)),
-    ...(functions ?? []).map((tool, i) => decodeFunction(tool, {}, { at: `/functions/${i}`, form: { legacy: true } })),
+    ...(functions ?? []).map((tool, i) => decodeFunction(tool, `/functions/${i}`, (unknown, nothing) => keep(unknown, nothing, { legacy: true }))),
     ...(web_search_options ? [decodeWebSearch(web_search_options)] : []),
   ]
 }
 
 function decodeTool(wire: ChatTool, at: string): Tool {
   if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
-    const { told: tool, nulls } = told(wire)
-    const { type, function: inner, ...outer } = tool
-    return decodeFunction(inner as ChatFunction, outer, {
-      at,
-      form: { outerNulls: nulls.length > 0 ? nulls : undefined, typeless: type === undefined || undefined },
-    })
+    const { told: tool, nothing } = told(wire)
+    const { type, function: inner, cache_control, prompt_cache_breakpoint, ...outer } = tool
+    return decodeFunction(inner as ChatFunction, at, (unknown, unsaid) =>
+      decodeMark(
+        { prompt_cache_breakpoint, cache_control },
+        { ...outer, ...under('function', unknown) },
+        { nothing: { ...nothing, ...under('function', unsaid) }, form: { typeless: type === undefined || undefined } },
+      ),
+    )
   }
   if ('custom' in wire && wire.type === 'custom') {
-    const { told: custom, nulls } = told(wire.custom as ChatCustomTool)
+    const { told: custom, nothing } = told(wire.custom as ChatCustomTool)
     const { type: _, custom: __, ...outer } = wire
     const { name, description, format, ...rest } = custom
     const unknown = { ...rest, ...unknownOfFormat(format) }
@@ -74,7 +77,7 @@ function decodeTool(wire: ChatTool, at: string): Tool {
       description,
       ...decodeGrammar(format),
       at,
-      ...kept({ ...outer, ...(Object.keys(unknown).length > 0 && { custom: unknown }) }, { nulls, format }),
+      ...keep({ ...outer, ...under('custom', unknown) }, under('custom', nothing), { format }),
     })
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at }
@@ -99,20 +102,17 @@ function unknownOfFormat(wire: unknown): JsonObject {
   return Object.keys(left).length > 0 ? { format: left } : {}
 }
 
-function decodeFunction(wire: ChatFunction, outer: JsonObject, { at, form }: { at: string; form: JsonObject }): FunctionTool {
-  const { told: fn, nulls } = told(wire)
-  const { name, description, parameters, strict, ...unknown } = fn
-  const { cache_control, prompt_cache_breakpoint, ...rest } = outer
-  const fields = Object.keys(unknown).length === 0 ? rest : form['legacy'] ? { ...rest, ...unknown } : { ...rest, function: unknown }
-  return defined({
-    type: 'function' as const,
-    name,
-    description,
-    parameters,
-    strict: nulls.includes('strict') ? (null as boolean | null) : strict,
-    at,
-    ...decodeMark({ prompt_cache_breakpoint, cache_control }, fields, { nulls: nulls.filter(key => key !== 'strict'), ...form }),
-  })
+/** What `function` holds, or an entry of the older list. `keepRest`: what becomes of its unknown keys and of those that say nothing. */
+function decodeFunction(
+  wire: ChatFunction,
+  at: string,
+  keepRest: (unknown: JsonObject, nothing: JsonObject) => Pick<FunctionTool, 'cache' | 'ext'>,
+): FunctionTool {
+  const { told: fn, nothing } = told(wire)
+  const { name, description, parameters, strict = wire.strict, ...unknown } = fn
+  // No strictness is one of three, and no mere spelling.
+  const { strict: _, ...unsaid } = nothing
+  return defined({ type: 'function' as const, name, description, parameters, strict, at, ...keepRest(unknown, unsaid) })
 }
 
 function decodeWebSearch(raw: JsonObject): ServerTool {
@@ -140,7 +140,7 @@ export function encodeTools(
   for (const tool of tools) {
     switch (tool.type) {
       case 'function':
-        if (formOf(tool.ext)['legacy'] === true) functions.push(spell(encodeFunction(tool, writing), tool.ext))
+        if (ownForm(tool.ext)?.['legacy'] === true) functions.push(wireOf(encodeFunction(tool, writing), tool.ext))
         else written.push(encodeFunctionTool(tool, writing))
         break
       case 'freeform':
@@ -198,38 +198,25 @@ function refuseOnlyServerTools(lost: readonly ServerTool[], tools: readonly Tool
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
   const { ext } = tool
-  const { mark, outerNulls, typeless } = formOf(ext)
-  const nulls = Array.isArray(outerNulls) ? Object.fromEntries(outerNulls.map(key => [String(key), null])) : {}
-  const marked = isObject(mark) && same(decodeMark(mark, {}, {}).cache, tool.cache) ? mark : {}
-  const written = spell({ ...nulls, ...(typeless ? {} : { type: 'function' }), function: encodeFunction(tool, writing), ...marked }, withoutNulls(ext))
-  return written
-}
-
-/** The nulls that were kept belong to the inner object. */
-function withoutNulls(ext: FunctionTool['ext']): FunctionTool['ext'] {
-  const fields = ext?.[protocolName]?.fields
-  return fields ? { [protocolName]: { fields } } : undefined
+  const { mark, typeless } = ownForm(ext) ?? {}
+  const marked = isObject(mark) && same(cacheIn(mark), tool.cache) ? mark : {}
+  return wireOf({ type: typeless ? undefined : 'function', function: encodeFunction(tool, writing), ...marked }, ext)
 }
 
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   const { type: _, name, namespace, description, parameters, strict, cache, at, ext, allowedCallers, ...rest } = tool
   const { report } = writing
-  const { nulls, mark } = formOf(ext)
-  if (cache && !mark) report.add('cache.place', at, 'cache')
+  if (cache && !ownForm(ext)?.['mark']) report.add('cache.place', at, 'cache')
   const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
   report.rest(lasting(rest), at)
   if (!direct) report.rest({ allowedCallers }, at)
   report.ext(ext, at)
-  const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
-  return {
-    ...base,
-    ...defined({
-      name: noteName(name, namespace, { at, writing }),
-      description,
-      parameters: parameters ?? undefined,
-      strict: strict === null && !writing.own ? undefined : strict,
-    }),
-  }
+  return defined({
+    name: noteName(name, namespace, { at, writing }),
+    description,
+    parameters: parameters ?? undefined,
+    strict: strict === null && !writing.own ? undefined : strict,
+  })
 }
 
 /** Flags that are false say what is the case here anyway. */
@@ -259,11 +246,10 @@ function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
   report.rest(lasting(rest), at)
   if (!direct) report.rest({ allowedCallers }, at)
   report.ext(ext, at)
-  const { format: came, nulls } = formOf(ext)
-  const base = Array.isArray(nulls) ? Object.fromEntries(nulls.map(key => [String(key), null])) : {}
+  const came = ownForm(ext)?.['format']
   const spelledFormat = came !== undefined && same(decodeGrammar(came).format, format) ? came : format && encodeGrammar(format)
-  const custom = { ...base, ...defined({ name: noteName(name, namespace, { at, writing }), description, format: spelledFormat }) }
-  return spell({ type: 'custom', custom }, withoutNulls(ext))
+  const custom = defined({ name: noteName(name, namespace, { at, writing }), description, format: spelledFormat })
+  return wireOf({ type: 'custom', custom }, ext)
 }
 
 function encodeGrammar(format: NonNullable<FreeformTool['format']>): JsonObject {

@@ -1,8 +1,8 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
-import { formOf, kept, same, spell } from './own.ts'
+import { keep, ownForm, wireOf } from './own.ts'
 
 /** `repaired`: the counts were text, fractions or no counts at all, or did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
@@ -74,7 +74,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     ...group('prompt_tokens_details', inputRest),
     ...group('completion_tokens_details', outputRest),
   }
-  return { usage: Object.assign(usage, kept(fields, { raw })), repaired }
+  return { usage: Object.assign(usage, keep(fields, {}, { raw })), repaired }
 }
 
 const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))
@@ -101,7 +101,7 @@ export function findUsage(body: JsonObject): { raw: unknown; elsewhere: boolean 
 /** Notes: counts that have no place here. What came from this protocol is written as it came while it means the same. */
 export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   const { ext } = usage
-  const { raw } = formOf(ext)
+  const { raw } = ownForm(ext) ?? {}
   if (isObject(raw) && same(decodeUsage(raw)?.usage, usage)) return raw
   const {
     input,
@@ -134,5 +134,5 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
       rejected_prediction_tokens: rejectedPrediction,
     }),
   })
-  return spell(written, ext)
+  return wireOf(written, ext)
 }

@@ -1,5 +1,5 @@
 import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
@@ -19,7 +19,6 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, reading: Reading): ToolCallPart {
   const { functionCall, thoughtSignature, ...fields } = wire
   const { id, name: called, args, ...rest } = functionCall
-  const spelled = args === undefined ? 'absent' : args === null ? 'null' : undefined
   return {
     type: 'tool-call',
     id: id || reading.callId(at),
@@ -32,8 +31,8 @@ export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, readi
     // What the part says stands beside the call or the result in it.
     ...keep(
       { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
-      { ...nulls({ id, name: called }), ...(id === '' && { id }), ...asBeside(silenceOf(wire)) },
-      defined({ id: id ? undefined : 'absent', args: spelled, name: called == null ? 'absent' : undefined }),
+      { ...asInside(nulls(functionCall)), ...(id === '' && { id }), ...asBeside(silenceOf(wire)) },
+      some({ id: id ? undefined : 'absent', args: args ? undefined : 'absent', name: called == null ? 'absent' : undefined }),
     ),
   }
 }
@@ -57,7 +56,7 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string,
     ...keep(
       { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
       {
-        ...nulls({ id, name: called, response, parts }),
+        ...asInside(nulls(functionResponse)),
         ...(id === '' && { id }),
         ...(parts?.length === 0 && { parts }),
         ...asBeside(silenceOf(wire)),
@@ -98,9 +97,9 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const form = ownForm(part)
-  const args = form?.['args'] !== undefined && !input ? (form['args'] === 'null' ? { args: null } : {}) : { args: objectInput(part, kind, report) }
-  const kept = splitBeside(ownKeys(part))
+  const form = ownForm(part.ext)
+  const args = form?.['args'] === 'absent' && !input ? {} : { args: objectInput(part, kind, report) }
+  const kept = splitBeside(ownKeys(part.ext))
   return {
     ...kept.beside,
     functionCall: {
@@ -127,8 +126,8 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const written = write(told)
   // What a search result or a document of parts holds may be media, too.
   const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
-  const form = ownForm(part)
-  const kept = splitBeside(ownKeys(part))
+  const form = ownForm(part.ext)
+  const kept = splitBeside(ownKeys(part.ext))
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
   const functionResponse: JsonObject = { ...kept.inside }
   const call = writing.callOf?.(part)

@@ -85,7 +85,7 @@ function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?:
     text: typeof text === 'string' ? text : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at,
-    ...keep(fieldsOf(fields), silenceOf({ ...fields, thoughtSignature }), text === undefined ? { text: 'absent' } : {}),
+    ...keep(fieldsOf(fields), silenceOf({ ...fields, thoughtSignature }), text === undefined ? { text: 'absent' } : undefined),
   }
 }
 
@@ -151,8 +151,8 @@ function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
     report.rest(defined({ logprobs: beside && logprobs }), at)
     return []
   }
-  const absent = ownForm(part)?.['text'] === 'absent' && !text
-  const written: GeminiPart = { ...ownKeys(part), ...(!absent && { text }), ...signed }
+  const absent = ownForm(part.ext)?.['text'] === 'absent' && !text
+  const written: GeminiPart = { ...ownKeys(part.ext), ...(!absent && { text }), ...signed }
   beside?.(part, written)
   return [written]
 }

@@ -52,7 +52,7 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
       messages.push(message)
       run = plain ? { message, counts: [content.parts?.length ?? 0] } : undefined
     }
-    if (run && run.counts.length > 1) run.message.ext = { [name]: { form: { ...ownForm(run.message), contents: [...run.counts] } } }
+    if (run && run.counts.length > 1) run.message.ext = { [name]: { form: { ...ownForm(run.message.ext), contents: [...run.counts] } } }
     for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
     index++
@@ -88,7 +88,7 @@ function isPiece({ ext, signature, type }: Part): boolean {
 const textOf = (part: Part): string => (part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : '')
 
 function piecesOf(part: Part): number[] {
-  const pieces = ownForm(part)?.['pieces']
+  const pieces = ownForm(part.ext)?.['pieces']
   return Array.isArray(pieces) && pieces.every(length => typeof length === 'number') ? (pieces as number[]) : [textOf(part).length]
 }
 
@@ -186,7 +186,7 @@ function inPieces(part: Part, written: GeminiPart[]): GeminiPart[] {
 
 /** The parts of a message in as many contents as they had come in, while they still fit. */
 function inContents(wires: GeminiPart[], message: Message): JsonObject[] {
-  const counts = ownForm(message)?.['contents']
+  const counts = ownForm(message.ext)?.['contents']
   const role = message.role === 'assistant' ? 'model' : message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
   if (!Array.isArray(counts) || counts.reduce((sum: number, count) => sum + Number(count), 0) !== wires.length) return [contentOf(wires, message, role)]
   let start = 0
@@ -198,10 +198,10 @@ function inContents(wires: GeminiPart[], message: Message): JsonObject[] {
 }
 
 function contentOf(parts: GeminiPart[], message: Message, role: string): JsonObject {
-  const form = ownForm(message)
+  const form = ownForm(message.ext)
   const spelled = form?.['role']
   const silent = parts.length === 0 && (form?.['parts'] === 'absent' || (isObject(form?.['nothing']) && form['nothing']['parts'] === null))
-  return { ...(spelled !== 'absent' && { role: spelled === undefined ? role : spelled }), ...ownKeys(message), ...(!silent && { parts }) }
+  return { ...(spelled !== 'absent' && { role: spelled === undefined ? role : spelled }), ...ownKeys(message.ext), ...(!silent && { parts }) }
 }
 
 /** The first call of each step, where its signature did not survive: servers of the newest models refuse it bare. */

@@ -22,7 +22,7 @@ export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: Rea
     }),
     fields: { ...fields, ...(level != null && effort === undefined && { thinkingLevel: level }) },
     nothing: {
-      ...nulls({ includeThoughts, thinkingBudget, thinkingLevel: level }),
+      ...nulls(thinking),
       ...(effort !== undefined && level !== level?.toUpperCase() && { thinkingLevel: level }),
     },
   }
@@ -32,7 +32,7 @@ export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: Rea
 export function nativeThinking(request: CanonicalRequest, report: GeminiReport): JsonObject | undefined {
   const { effort, budgetTokens, display, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
-  const config = ownUnder(request, 'generationConfig')?.['thinkingConfig']
+  const config = ownUnder(request.ext, 'generationConfig')?.['thinkingConfig']
   const kept = typeof config === 'object' && config !== null ? (config as JsonObject) : undefined
   const told = defined({
     includeThoughts: display === undefined ? undefined : display === 'summarized',

@@ -39,9 +39,9 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
       {
         ...nothing,
         ...silenceOf(part),
-        ...nulls({ videoMetadata, mediaResolution }),
-        ...under('videoMetadata', nulls({ startOffset, endOffset, fps })),
-        ...(mediaResolution && { mediaResolution: nulls({ level }) }),
+        ...nulls(part),
+        ...under('videoMetadata', videoMetadata && nulls(videoMetadata)),
+        ...(mediaResolution && { mediaResolution: nulls(mediaResolution) }),
       },
       form,
     ),
@@ -69,7 +69,7 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
       },
       ...(isOther && { form: { alphabet: 'url-safe' } }),
       unknown: under('inlineData', rest),
-      nothing: under('inlineData', { ...nulls({ mimeType, displayName }), ...(mimeType === '' && { mimeType }) }),
+      nothing: under('inlineData', { ...nulls(inlineData), ...(mimeType === '' && { mimeType }) }),
       fields,
     }
   }
@@ -82,7 +82,7 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
       ...defined({ mime, filename: displayName ?? undefined }),
     },
     unknown: under('fileData', { ...rest, ...(mime !== undefined && !isPublic(fileUri) && { mimeType: mime }) }),
-    nothing: under('fileData', { ...nulls({ mimeType, displayName }), ...(mimeType === '' && { mimeType }) }),
+    nothing: under('fileData', { ...nulls(fileData ?? {}), ...(mimeType === '' && { mimeType }) }),
     fields,
   }
 }
@@ -146,15 +146,15 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   report.ext(ext, at)
   if (inResult && !native) {
     report.rest(defined({ video, detail: detail === 'auto' ? undefined : detail }), at)
-    return [{ ...ownKeys(part), ...written }]
+    return [{ ...ownKeys(part.ext), ...written }]
   }
   const level = detail === undefined || detail === 'auto' ? undefined : detail === 'original' ? 'MEDIA_RESOLUTION_ULTRA_HIGH' : resolution.toWire(detail)
   if (detail === 'original') report.add('media.detail', at, 'detail')
-  const ownResolution = ownUnder(part, 'mediaResolution')
-  const ownVideo = ownUnder(part, 'videoMetadata')
+  const ownResolution = ownUnder(part.ext, 'mediaResolution')
+  const ownVideo = ownUnder(part.ext, 'videoMetadata')
   return [
     {
-      ...ownKeys(part),
+      ...ownKeys(part.ext),
       ...written,
       ...((level !== undefined || ownResolution) && { mediaResolution: { ...ownResolution, ...defined({ level }) } }),
       ...((video || ownVideo) && { videoMetadata: { ...ownVideo, ...video } }),
@@ -179,15 +179,15 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
   }
   switch (source.type) {
     case 'base64': {
-      const extra = ownUnder(part, 'inlineData')
+      const extra = ownUnder(part.ext, 'inlineData')
       const { mime } = source
-      const data = ownForm(part)?.['alphabet'] === 'url-safe' ? inUrlSafeAlphabet(source.data) : source.data
+      const data = ownForm(part.ext)?.['alphabet'] === 'url-safe' ? inUrlSafeAlphabet(source.data) : source.data
       const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : usualMime[part.kind]) }), data, ...displayName }
       if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }
     }
     case 'text':
-      return { inlineData: { ...ownUnder(part, 'inlineData'), mimeType: source.mime, data: toBase64(source.text), ...displayName } }
+      return { inlineData: { ...ownUnder(part.ext, 'inlineData'), mimeType: source.mime, data: toBase64(source.text), ...displayName } }
     case 'url': {
       if (/^data:/i.test(source.url)) {
         report.add('media.unsupported', at)
@@ -195,10 +195,10 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
       }
       if (!own) report.add('media.url', at)
       const mimeType = source.mime ?? (own ? undefined : mimeOfUrl(source.url))
-      return { fileData: { ...ownUnder(part, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...displayName } }
+      return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...displayName } }
     }
     case 'file-id':
-      if (source.issuer === name) return { fileData: { ...ownUnder(part, 'fileData'), fileUri: source.id, ...displayName } }
+      if (source.issuer === name) return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.id, ...displayName } }
       unresolvable(part)
       return undefined
     case 'parts':

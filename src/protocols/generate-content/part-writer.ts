@@ -86,7 +86,7 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
   }
   const [first, ...rest] = parts
-  writeParts(state, lane, sent === 0 ? [...apart(lane, [{ ...ownKeys(part), ...first }]), ...rest] : parts, {}, emit)
+  writeParts(state, lane, sent === 0 ? [...apart(lane, [{ ...ownKeys(part.ext), ...first }]), ...rest] : parts, {}, emit)
 }
 
 /** The pieces of a part that are still to be written; `divided`: another segment was written before it. */

@@ -50,7 +50,7 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: string)
     segments: told ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text: told }] : [],
     ...defined({ signature, id: envelope?.id }),
     at,
-    ...keep(fields, silenceOf({ thoughtSignature }), { ...(!told && { text: text === '' ? 'empty' : 'absent' }) }),
+    ...keep(fields, silenceOf({ thoughtSignature }), told ? undefined : { text: text === '' ? 'empty' : 'absent' }),
   }
 }
 
@@ -154,7 +154,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   const told = segments.filter(({ text }) => text)
   const carried = to === 'client' && signature !== undefined
   if (!carried) report.onceEach('message.envelope', at, { itemId: id })
-  const form = ownForm(part)
+  const form = ownForm(part.ext)
   const kinds = told.some(({ kind }) => kind === 'raw') ? told.map(({ kind }) => kind) : undefined
   if (kinds && !carried) report.add('reasoning.kind', at)
   const foreign = signature?.issuer !== name
@@ -170,9 +170,9 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
     if (!signed.thoughtSignature && !says) return []
     // Clients that keep no thoughts keep what is signed.
     const thought = says || signature?.issuer === name
-    return [{ ...ownKeys(part), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
+    return [{ ...ownKeys(part.ext), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
   }
-  return told.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part)), text, thought: true, ...(nth === told.length - 1 && signed) }))
+  return told.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === told.length - 1 && signed) }))
 }
 
 /** `gemini-3-pro` of `gemini-3-pro-preview-11-2025`. */

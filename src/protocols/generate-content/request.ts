@@ -200,7 +200,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     model,
     ...left
   } = request
-  const form = ownForm(request)
+  const form = ownForm(request.ext)
   const native = form?.['native'] === true
   const { settings, ...safetyLeft } = safety ?? {}
   const hasLabels = native || options.gcLabels === true
@@ -216,7 +216,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 
   const all = withLateTools(tools, request, report)
   const declared = tools || all.length > 0 ? encodeTools(all, native, writing, options) : undefined
-  const toolConfig = encodeChoice(toolChoice, all, request, native, writing, options)
+  const toolConfig = encodeChoice(toolChoice, all, ext, native, writing, options)
   const conversation = encodeConversation(messages, native, writing, options)
   const thinkingConfig = native ? nativeThinking(request, report) : reasoning && encodeThinking(reasoning, model, options, report)
   const own = keptConfig(request)
@@ -227,7 +227,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...encodeOutput(output, request, native, report),
     ...defined({ thinkingConfig }),
   }
-  const { inside, beside } = splitBeside(ownKeys(request))
+  const { inside, beside } = splitBeside(ownKeys(request.ext))
   const { generationConfig: _kept, toolConfig: _choice, ...keys } = inside
   const wire: JsonObject = {
     ...keys,

@@ -50,7 +50,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
         ...(promptFeedback && !blocked && { promptFeedback }),
         ...(createTime && createdAt === undefined && { createTime }),
       },
-      { ...nulls({ candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime }), ...emptied({ modelVersion, responseId, createTime }) },
+      { ...asInside(nulls(body)), ...emptied({ modelVersion, responseId, createTime }) },
       {
         native: true,
         ...(root && { wrapper: root }),
@@ -142,7 +142,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, place: number, re
         ...(odds.left && { logprobsResult: odds.left }),
         ...(Object.keys(left).length > 0 && { groundingMetadata: left }),
       },
-      { ...nulls({ content, finishReason, finishMessage, logprobsResult, groundingMetadata }), ...emptied({ finishReason, ...(finish && { finishMessage }) }) },
+      { ...nulls(wire), ...emptied({ finishReason, ...(finish && { finishMessage }) }) },
       {
         native: true,
         ...(typeof finishReason === 'number' && { finish: finishReason }),
@@ -204,14 +204,14 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, undefined)
-  const form = ownForm(response)
+  const form = ownForm(response.ext)
   const native = form?.['native'] === true
   const failed = candidates.find(({ finish }) => finish?.reason === 'error')?.finish
   if (failed) return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
   if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
   const written = candidates.map(candidate => encodeCandidate(candidate, { native, options, report }))
   const createTime = native && readTime(form['createTime']) === createdAt ? form['createTime'] : writeTime(createdAt)
-  const { inside, beside } = splitBeside(ownKeys(response))
+  const { inside, beside } = splitBeside(ownKeys(response.ext))
   const wire: JsonObject = {
     ...inside,
     ...((written.length > 0 || form?.['candidates'] === 'empty') && { candidates: written }),
@@ -228,7 +228,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const { index, at, messages, finish, logprobs, ext, ...rest } = candidate
   report.rest(rest, at)
   report.ext(ext, at)
-  const form = ownForm(candidate)
+  const form = ownForm(candidate.ext)
   const own = native && form?.['native'] === true
   const sources = new Map<GeminiPart, TextPart>()
   const writing = replyWriting(report, own, (part, written) => sources.set(written, part))
@@ -239,7 +239,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const hasCalls = messages.some(message => message.parts.some(isCalled))
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
   if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
-  const keys = withoutLeft(ownKeys(candidate))
+  const keys = withoutLeft(ownKeys(candidate.ext))
   const told = form?.['index']
   const [content] = contents
   return {
@@ -290,13 +290,13 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
   report.rest({ ...rest, ...defined({ name: participant }), ...(phase && { phase }) }, at)
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  const { native: ___, nothing: ____, ...form } = ownForm(message) ?? {}
+  const { native: ___, nothing: ____, ...form } = ownForm(message.ext) ?? {}
   const write = (part: Part) => {
     const written = encodePart(part, writing)
     if (gathered) carryThoughts(gathered, part, written)
     return written
   }
-  return { around: { ...ownKeys(message), ...form }, parts: flatMap(parts, write) }
+  return { around: { ...ownKeys(message.ext), ...form }, parts: flatMap(parts, write) }
 }
 
 /** How parts of a reply are written. */

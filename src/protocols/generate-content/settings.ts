@@ -54,7 +54,7 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
 }
 
 function encodeFormat(format: OutputFormat | undefined, request: CanonicalRequest, report: GeminiReport): JsonObject {
-  const came = ownForm(request)?.['format']
+  const came = ownForm(request.ext)?.['format']
   if (isObject(came) && JSON.stringify(decodeFormat(came as GeminiGenerationConfig).format) === JSON.stringify(format)) return came
   switch (format?.type) {
     case undefined:
@@ -81,7 +81,7 @@ function encodeFormat(format: OutputFormat | undefined, request: CanonicalReques
 export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
   const { format, modalities, audio, ...rest } = output ?? {}
   report.rest(rest, undefined, 'output.')
-  const spelled = ownForm(request)?.['modalities']
+  const spelled = ownForm(request.ext)?.['modalities']
   const spoken = modalities?.map(kind => modality.toWire(kind) ?? kind)
   const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => modalityOf(String(word)))) === JSON.stringify(modalities) ? spelled : undefined
   const asked = came ?? (spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined)
@@ -109,7 +109,7 @@ function encodeVoice(audio: unknown, request: CanonicalRequest, native: boolean,
     return {}
   }
   if (!native) report.add('output.voice', undefined, 'output.audio')
-  const speech = inside(ownUnder(request, 'generationConfig'), 'speechConfig')
+  const speech = inside(ownUnder(request.ext, 'generationConfig'), 'speechConfig')
   const config = inside(speech, 'voiceConfig')
   return { speechConfig: { ...speech, voiceConfig: { ...config, prebuiltVoiceConfig: { ...inside(config, 'prebuiltVoiceConfig'), voiceName } } } }
 }
@@ -198,7 +198,7 @@ export function encodeState(
 
 /** What of the configuration is kept and not written by any of these. */
 export function keptConfig(request: CanonicalRequest): JsonObject | undefined {
-  const own = ownUnder(request, 'generationConfig')
+  const own = ownUnder(request.ext, 'generationConfig')
   if (!own) return undefined
   const { thinkingConfig, ...rest } = own
   return thinkingConfig === null ? own : rest

@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
@@ -252,7 +252,7 @@ function finish(state: DecoderState, { candidate, at, raw, message, called, fiel
   const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!told) return
   const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
-  emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, defined({ grounding: grounding?.wire, logprobs })) })
+  emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
 }
 
 function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: Emitting): void {

@@ -136,11 +136,11 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
   const log = report(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
   const native = start.ext?.[name] !== undefined
-  const { inside, beside } = splitBeside(ownKeys(ext ? { ext } : {}))
+  const { inside, beside } = splitBeside(ownKeys(ext))
   state.done = true
   const usage = encodeUsage(state.usage, start.serviceTier, log)
   emit({
-    ...ownKeys(start),
+    ...ownKeys(start.ext),
     ...inside,
     ...beside,
     ...(candidates.length > 0 && { candidates }),
@@ -152,12 +152,11 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
 
 function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, ext }: Lane): JsonObject {
   const log = report(state)
-  const node = ext ? { ext } : {}
-  const { grounding: came, logprobs } = ownForm(node) ?? {}
+  const { grounding: came, logprobs } = ownForm(ext) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
   const odds = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts : []
   return {
-    ...withoutLeft(ownKeys(node)),
+    ...withoutLeft(ownKeys(ext)),
     index: candidate,
     content: { role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,

@@ -1,3 +1,4 @@
+import type { ExtMap } from '../../canonical/message.ts'
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
@@ -59,12 +60,12 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
 export function encodeChoice(
   choice: ToolChoice | undefined,
   tools: readonly Tool[],
-  request: Parameters<typeof ownUnder>[0],
+  ext: ExtMap | undefined,
   native: boolean,
   writing: RequestWriting,
   options: Options,
 ): JsonObject | undefined {
-  const own = ownUnder(request, 'toolConfig')
+  const own = ownUnder(ext, 'toolConfig')
   const held = own?.['functionCallingConfig']
   const { mode, ...kept } = isObject(held) ? held : {}
   const asked = choice && callingOf(choice, tools, native, writing, options)

@@ -63,7 +63,7 @@ function decodeFunction(wire: GeminiDeclaration, at: string, { entry, names }: {
         ...(isObject(responseJsonSchema) && response && { response }),
         ...(behavior != null && !behaviors.has(behavior) && { behavior }),
       },
-      { ...nulls({ description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior }), ...(behavior === 'BLOCKING' && { behavior }) },
+      { ...nulls(wire), ...(behavior === 'BLOCKING' && { behavior }) },
       {
         entry,
         ...(taken && { parameters: taken, parametersIn: taken === parameters ? 'parameters' : 'parametersJsonSchema' }),
@@ -120,7 +120,7 @@ function decodeServer(server: unknown): McpServer | undefined {
 export function encodeTools(tools: readonly Tool[], native: boolean, writing: RequestWriting, options: Options): JsonObject[] | undefined {
   const entries = new Map<string, JsonObject>()
   const entryOf = (tool: Tool, otherwise: string): JsonObject => {
-    const told = native ? ownForm(tool)?.['entry'] : undefined
+    const told = native ? ownForm(tool.ext)?.['entry'] : undefined
     const key = typeof told === 'number' ? `#${told}` : otherwise
     const entry = entries.get(key) ?? {}
     entries.set(key, entry)
@@ -234,12 +234,12 @@ function encodeFunction(tool: FunctionTool, { report, nameTool }: RequestWriting
     at,
   )
   report.ext(ext, at)
-  const form = ownForm(tool)
+  const form = ownForm(tool.ext)
   const place = (key: unknown, otherwise: string) => (typeof key === 'string' ? key : otherwise)
   const taken = form && asItStood(parameters, form['parameters'])
   const given = form && asItStood(output, form['response'])
   return {
-    ...ownKeys(tool),
+    ...ownKeys(tool.ext),
     name: nameTool(called, namespace, at, wrapped),
     ...defined({ description }),
     ...(parameters && { [taken ? place(form?.['parametersIn'], 'parametersJsonSchema') : 'parametersJsonSchema']: taken ?? parameters }),

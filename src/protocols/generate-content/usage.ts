@@ -84,9 +84,8 @@ function audioIn(list: unknown, count: number | undefined): number | undefined {
 /** `usage` absent: nothing is known but, maybe, the tier. Undefined: there is nothing to say. */
 export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): JsonObject | undefined {
   const { input, output, cacheRead, reasoning, toolPrompt, inputAudio, outputAudio, serviceTier: counting, serverTools, ext, ...merged } = usage ?? {}
-  const node = ext ? { ext } : {}
   const tier = serviceTier ?? counting
-  const raw = ownForm(node)?.['wire']
+  const raw = ownForm(ext)?.['wire']
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
   // A count of nothing is no loss.
@@ -97,7 +96,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))
   const candidates = output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0))
   const wire = {
-    ...ownKeys(node),
+    ...ownKeys(ext),
     ...defined({
       promptTokenCount: prompt,
       candidatesTokenCount: candidates,

@@ -1,43 +1,40 @@
 import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { decodeCache } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
+import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
-import { name } from './vocabulary.ts'
-import { mark, type Writing } from './writing.ts'
+import { marked, type Writing } from './writing.ts'
 
 /** Calls of the client's own tools, and their results. */
 
 // ---- wire → canonical
 
-export function decodeCall(
-  { type: _, id, name: called, input, caller, toolset_name, cache_control, ...fields }: MessagesBlockOf<'tool_use'>,
-  at: string,
-  report: MessagesReport,
-): ToolCallPart {
+export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report: MessagesReport): ToolCallPart {
+  const { told: block, nothing } = told(wire)
+  const { type: _, id, name: called, input, caller, toolset_name: toolset, cache_control, ...fields } = block
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeCache(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
   // Code that the provider runs; that it is of this provider, the form tells.
-  const other = direct ? undefined : (caller ?? undefined)
-  const spelled = input === undefined ? 'absent' : input === null ? 'null' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
+  const other = direct ? undefined : caller
+  const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {
     type: 'tool-call',
     id,
     idOrigin: 'wire',
     name: called,
     kind: 'function',
-    input: input === undefined || input === null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
-    ...defined({ caller: other, toolset: toolset_name ?? undefined }),
+    input: input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    ...defined({ caller: other, toolset }),
     ...cache.known,
     at,
     ...keep(
       { ...fields, ...unknownOf(direct), ...cache.fields },
-      { ...nulls({ caller, toolset_name }), ...(direct && { caller: { type: 'direct' } }), ...cache.nothing },
-      { ...(spelled && { input: spelled }), ...(other !== undefined && { caller: 'own' }) },
+      { ...nothing, ...(direct && { caller: { type: 'direct' } }), ...cache.nothing },
+      some({ input: spelled, caller: other === undefined ? undefined : 'own' }),
     ),
   }
 }
@@ -49,22 +46,19 @@ function unknownOf(direct: JsonObject | undefined): JsonObject {
 }
 
 /** `parts`: its content, and `form`: how that was spelled. */
-export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
-  const { type: _, tool_use_id: callId, content, is_error, toolset_name, cache_control, ...fields } = block
+export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
+  const { told: block, nothing } = told(wire)
+  const { type: _, tool_use_id: callId, content, is_error: isError, toolset_name: toolset, cache_control, ...fields } = block
   const cache = decodeCache(cache_control)
   return {
     type: 'tool-result',
     callId,
     kind: 'function',
     content: parts,
-    ...defined({ isError: is_error ?? undefined, toolset: toolset_name ?? undefined }),
+    ...defined({ isError, toolset }),
     ...cache.known,
     at,
-    ...keep(
-      { ...fields, ...cache.fields },
-      { ...nulls({ is_error, toolset_name, content }), ...cache.nothing },
-      { content: content == null ? 'absent' : form },
-    ),
+    ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }, { content: content === undefined ? 'absent' : form }),
   }
 }
 
@@ -76,22 +70,22 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const own = isObject(ownForm(part)) ? ownForm(part)?.['input'] : undefined
-  const foreignCaller = caller !== undefined && !ext?.[name] && !native
+  const own = ownForm(ext)?.['input']
+  const foreignCaller = caller !== undefined && !ownOf(ext) && !native
   if (foreignCaller) report.add('field.unsupported', at, 'caller')
-  const call = {
-    ...ownKeys(part),
-    type: 'tool_use',
-    id: writing.callId(part),
-    name: writing.toolName(called, namespace, at),
-    ...(own === 'absent' && !input
-      ? {}
-      : { input: own === 'null' && !input ? null : own === 'string' ? input : own === 'value' ? parseValue(input) : objectInput(part, kind, report) }),
-    ...(caller !== undefined ? !foreignCaller && { caller } : defined({ caller: ownUnder(part, 'caller') })),
-    ...(toolset !== undefined && { toolset_name: toolset }),
-    ...mark(cache, part, writing),
-  }
-  return !native && to === 'client' ? { caller: { type: 'direct' }, ...call } : call
+  const calledBy = (foreignCaller ? undefined : caller) ?? (!native && to === 'client' ? { type: 'direct' } : undefined)
+  const call = wireOf(
+    {
+      type: 'tool_use',
+      id: writing.callId(part),
+      name: writing.toolName(called, namespace, at),
+      input: own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? parseValue(input) : objectInput(part, kind, report),
+      ...(calledBy !== undefined && { caller: calledBy }),
+      ...(toolset !== undefined && { toolset_name: toolset }),
+    },
+    ext,
+  )
+  return marked(call, part, writing)
 }
 
 function parseValue(text: string): unknown {
@@ -127,18 +121,17 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
   if (!writing.called?.has(callId)) report.rest({ name: called, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const spelled = ownForm(part)?.['content']
+  const spelled = ownForm(ext)?.['content']
   const only = blocks.length === 1 ? blocks[0] : undefined
   const plain = only?.type === 'text' && Object.keys(only).length === 2 && typeof only['text'] === 'string' ? only['text'] : undefined
   const written =
     blocks.length === 0 ? (spelled === 'string' ? '' : spelled === 'blocks' ? [] : undefined) : spelled !== 'blocks' && plain !== undefined ? plain : blocks
-  return {
-    ...ownKeys(part),
+  const result = {
     type: 'tool_result',
     tool_use_id: writing.callId(part),
     ...(written !== undefined && { content: written }),
-    ...(isError !== undefined && (isError || ext?.[name]) && { is_error: isError }),
+    ...(isError !== undefined && (isError || ownOf(ext)) && { is_error: isError }),
     ...(toolset !== undefined && { toolset_name: toolset }),
-    ...mark(cache, part, writing),
   }
+  return marked(wireOf(result, ext), part, writing)
 }

@@ -3,7 +3,6 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
-import { nulls } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
 
@@ -84,13 +83,13 @@ export function encodeCitation({ kind, url, title, citedText, protocol, raw, enc
 
 type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
 
-/** Whether an answer may cite this; unknown keys stand under the name of the object. */
+/** Whether an answer may cite this; unknown keys stand under the name of the object, and null was told before. */
 export function decodeEnabled(citations: Enabled | null | undefined): {
   known: { citations?: { enabled?: boolean } }
   fields: JsonObject
   nothing: JsonObject
 } {
-  if (!citations) return { known: {}, fields: {}, nothing: nulls({ citations }) }
+  if (!citations) return { known: {}, fields: {}, nothing: {} }
   const { enabled, ...rest } = citations
   return {
     known: { citations: defined({ enabled: enabled ?? undefined }) },

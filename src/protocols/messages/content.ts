@@ -10,12 +10,12 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
+import { keep, ownForm, told, wireOf } from './own.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf } from './thinking.ts'
 import { decodeTool } from './tools.ts'
 import { controlBlocks, name, serverBlocks, serverToolOfName } from './vocabulary.ts'
-import { mark, type Writing } from './writing.ts'
+import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
@@ -57,7 +57,8 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
     case 'document':
       return decodeMedia(block, at, (content, inside) => decodeContent(content, inside, report).parts)
     case 'search_result': {
-      const { type: _, source, title, content, citations, cache_control, ...fields } = block
+      const { told: result, nothing } = told(block)
+      const { type: _, source, title, content, citations, cache_control, ...fields } = result
       const { parts } = decodeContent(content, `${at}/content`, report)
       const cache = decodeCache(cache_control)
       const cited = decodeEnabled(citations)
@@ -69,7 +70,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
         ...cited.known,
         ...cache.known,
         at,
-        ...keep({ ...fields, ...cited.fields, ...cache.fields }, { ...cited.nothing, ...cache.nothing }),
+        ...keep({ ...fields, ...cited.fields, ...cache.fields }, { ...nothing, ...cited.nothing, ...cache.nothing }),
       }
     }
     case 'thinking':
@@ -85,14 +86,15 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
   }
 }
 
-function decodeText(block: MessagesBlockOf<'text'>, at: string): TextPart {
+function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
   // The usual one has nothing beside its text.
-  if (Object.keys(block).length === 2) return { type: 'text', text: block.text, at }
+  if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
+  const { told: block, nothing } = told(wire)
   const { type: _, text, citations, cache_control, ...fields } = block
   const cache = decodeCache(cache_control)
-  const nothing = citations?.length === 0 ? { citations } : nulls({ citations })
   const cited = citations?.length ? { citations: citations.map(decodeCitation) } : {}
-  return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }) }
+  const silent = { ...nothing, ...(citations?.length === 0 && { citations }), ...cache.nothing }
+  return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, silent) }
 }
 
 function decodeOther(block: MessagesRawBlock, at: string): Part {
@@ -154,7 +156,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.ext(ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [{ type: 'text', text, ...mark(cache, part, writing) }]
+      return [marked({ type: 'text', text }, part, writing)]
     }
     case 'reasoning':
       if (writing.native || role === 'assistant' || part.signature?.issuer !== name) return encodeReasoning(part, writing)
@@ -175,17 +177,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.rest(rest, at)
       report.ext(ext, at)
       const content = encodeParts(parts, writing, role)
-      return [
-        {
-          ...ownKeys(part),
-          type: 'search_result',
-          source,
-          title,
-          content,
-          ...(citations && { citations: { ...ownUnder(part, 'citations'), ...citations } }),
-          ...mark(cache, part, writing),
-        },
-      ]
+      return [marked(wireOf({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
     }
     case 'server-tool':
       if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
@@ -216,7 +208,7 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   report.rest(rest, at)
   report.ext(ext, at)
   // Its signature stands for it.
-  if (!text && signature && ownForm(part)?.['carrier']) return []
+  if (!text && signature && ownForm(part.ext)?.['carrier']) return []
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
     // What is empty says nothing, but for instructions and what bears a mark.
     if (text || role === 'system' || cache) report.add('text.blank', at)
@@ -229,13 +221,5 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')
-  return [
-    {
-      type: 'text',
-      text,
-      ...ownKeys(part),
-      ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }),
-      ...mark(cache, part, writing),
-    },
-  ]
+  return [marked(wireOf({ type: 'text', text, ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }) }, ext), part, writing)]
 }

@@ -6,7 +6,7 @@ import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './co
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, ownForm, ownKeys, told, wireOf } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
 import { name } from './vocabulary.ts'
@@ -39,7 +39,9 @@ function decodeInstruction(block: MessagesRawBlock, index: number, report: Messa
   return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: name, raw: block, at }
 }
 
-export function decodeMessage({ role, content, ...fields }: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
+export function decodeMessage(wire: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
+  const { told: message, nothing } = told(wire)
+  const { role, content, ...fields } = message
   if (role === 'system' && midSystem === 'reject') throw malformed(`${at}/role`, 'instructions stand in the field `system`, not in `messages`')
   const { parts, form } = decodeContent(content ?? [], `${at}/content`, report)
   const turn = role === 'system' ? decodeTurnConfig(fields['output_config'], `${at}/output_config`) : undefined
@@ -47,7 +49,7 @@ export function decodeMessage({ role, content, ...fields }: MessagesMessage, at:
     parts.push(turn)
     delete fields['output_config']
   }
-  return { role, origin: 'message', parts, at, ...keep(fields, nulls({ content }), { content: content == null ? 'absent' : form }) }
+  return { role, origin: 'message', parts, at, ...keep(fields, nothing, { content: content === undefined ? 'absent' : form }) }
 }
 
 /** What a system message says of the effort from here on, when that is all it configures. */
@@ -98,7 +100,7 @@ export function encodeMessages(
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
   }
-  const spelled = leading.length === 1 && leading[0] ? ownForm(leading[0])?.['content'] : undefined
+  const spelled = leading.length === 1 && leading[0] ? ownForm(leading[0].ext)?.['content'] : undefined
   const only = system.length === 1 ? system[0] : undefined
   if (native && leading.length > 0 && system.length === 0) return { system: spelled === 'string' ? '' : [], messages: wires }
   if (system.length === 0) return { messages: wires }
@@ -139,11 +141,11 @@ function encodeNative(message: Message, writing: RequestWriting): JsonObject {
   const { content: told, config } = splitConfig(parts)
   const blocks = encodeParts(told, writing, role)
   const [only] = blocks
-  const string = ownForm(message)?.['content'] === 'string'
+  const string = ownForm(message.ext)?.['content'] === 'string'
   const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
-  const silent = blocks.length === 0 && ownForm(message)?.['content'] === 'absent'
+  const silent = blocks.length === 0 && ownForm(message.ext)?.['content'] === 'absent'
   const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
-  return { ...ownKeys(message), role: word, ...(!silent && { content }), ...(config && { output_config: { effort: config.effort } }) }
+  return wireOf({ role: word, content: silent ? undefined : content, output_config: config && { effort: config.effort } }, message.ext)
 }
 
 type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
@@ -166,7 +168,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
     const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn, invented)
-    const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0]) : {}
+    const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0].ext) : {}
     if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
     else if (turn.role === 'assistant') {
       settleWaiting(written)

@@ -7,7 +7,7 @@ import { createReport } from '../../kit/report.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type MessagesReport, notes } from './notes.ts'
-import { keep } from './own.ts'
+import { keep, told } from './own.ts'
 import { name } from './vocabulary.ts'
 
 /** Status and `error.type` of every kind; the first row with a type or a status says what that one means. */
@@ -44,7 +44,8 @@ const threadCode = 'thread_unsupported_request'
 
 /** Total: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
-  const { type, message, details, requestId, fields, at } = readBody(body)
+  const { type, message, details, requestId, fields = {}, at } = readBody(body)
+  const { told: said, nothing } = told(fields)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
   const row = type === undefined ? undefined : byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
@@ -60,7 +61,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     protocol: name,
     raw: body,
     at,
-    ...keep(fields ?? {}, {}),
+    ...keep(said, nothing),
   })
   return { value, notes: [] }
 }

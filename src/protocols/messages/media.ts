@@ -1,13 +1,13 @@
 import type { MediaPart, Message, OpaquePart, Part } from '../../canonical/message.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
-import { defined } from '../../kit/defined.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { type JsonObject, without } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder, under } from './own.ts'
+import { keep, nulls, ownForm, ownOf, ownUnder, told, under, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
-import { mark, type Writing } from './writing.ts'
+import { marked, type Writing } from './writing.ts'
 
 /** Images and documents. A document may be made of blocks itself: whoever reads or writes blocks hands in how. */
 
@@ -20,13 +20,15 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
   const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: name, raw: block, at }
   const { url, content, media_type: mediaType } = block.source as JsonObject
-  const spelled = {
-    ...(source.known.type === 'text' && source.known.mime !== mediaType && source.known.mime === textTypeOf(mediaType) && { mediaType }),
-    ...(source.known.type === 'parts' && typeof content === 'string' && { source: 'string' }),
-    ...(source.known.type === 'base64' && typeof url === 'string' && block.source.type === 'url' && { url }),
-  }
-  if (block.type === 'image') {
-    const { type: _, source: __, cache_control, ...fields } = block
+  const { known } = source
+  const spelled = some({
+    mediaType: known.type === 'text' && known.mime !== mediaType && known.mime === textTypeOf(mediaType) ? mediaType : undefined,
+    source: known.type === 'parts' && typeof content === 'string' ? 'string' : undefined,
+    url: known.type === 'base64' && block.source.type === 'url' ? url : undefined,
+  })
+  const { told: held, nothing } = told(block)
+  if (held.type === 'image') {
+    const { type: _, source: __, cache_control, ...fields } = held
     const cache = decodeCache(cache_control)
     return {
       type: 'media',
@@ -34,25 +36,21 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
       source: source.known,
       ...cache.known,
       at,
-      ...keep({ ...fields, ...source.unknown, ...cache.fields }, { ...source.nothing, ...cache.nothing }, spelled),
+      ...keep({ ...fields, ...source.unknown, ...cache.fields }, { ...nothing, ...source.nothing, ...cache.nothing }, spelled),
     }
   }
-  const { type: _, source: __, title, context, citations, cache_control, ...fields } = block
+  const { type: _, source: __, title, context, citations, cache_control, ...fields } = held
   const cache = decodeCache(cache_control)
   const cited = decodeEnabled(citations)
   return {
     type: 'media',
     kind: 'document',
     source: source.known,
-    ...defined({ title: title ?? undefined, context: context ?? undefined }),
+    ...defined({ title, context }),
     ...cited.known,
     ...cache.known,
     at,
-    ...keep(
-      { ...fields, ...source.unknown, ...cited.fields, ...cache.fields },
-      { ...nulls({ title, context }), ...source.nothing, ...cited.nothing, ...cache.nothing },
-      spelled,
-    ),
+    ...keep({ ...fields, ...source.unknown, ...cited.fields, ...cache.fields }, { ...nothing, ...source.nothing, ...cited.nothing, ...cache.nothing }, spelled),
   }
 }
 
@@ -64,10 +62,9 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   const known = readSource(wire, at, read)
   if (!known) return undefined
   const modelled = sourceKeys.get(wire.type) ?? []
-  const rest = Object.fromEntries(Object.entries(wire).filter(([key]) => key !== 'type' && !modelled.includes(key)))
-  const spelled = modelled.includes('media_type') ? nulls({ media_type: wire['media_type'] }) : {}
+  const rest = without(wire, ['type', ...modelled])
   const unread = known.type === 'text' && textTypeOf(wire['media_type']) === undefined ? { ...rest, media_type: wire['media_type'] } : rest
-  return { known, unknown: under('source', unread), nothing: under('source', spelled) }
+  return { known, unknown: under('source', unread), nothing: under('source', nulls(wire)) }
 }
 
 /** Words under another name (a picture's, say) would be read as bytes of that by whoever gets them. JSON holds them in UTF-8. */
@@ -121,25 +118,24 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
     report.add('media.transcript', at)
     return [{ type: 'text', text: transcript }]
   }
-  if (inResult && !native && !ext?.[name]) {
+  if (inResult && !native && !ownOf(ext)) {
     report.add('media.unsupported', at)
     return []
   }
   const block = encodeSource(part, writing, write)
   if (!block) return []
   // A picture in a model's own answer: other models would not take it for their own words.
-  if (block.type === 'image' && role === 'assistant' && !native && !ext?.[name]) {
+  if (block.type === 'image' && role === 'assistant' && !native && !ownOf(ext)) {
     report.add('media.unsupported', at)
     return []
   }
   report.rest({ ...rest, ...(transcript !== undefined && { transcript }) }, at)
   report.ext(ext, at)
   if (detail !== undefined && detail !== 'auto') report.add('media.detail', at, 'detail')
-  const wire = { ...ownKeys(part), ...block }
   if (block.type === 'image') {
     if (title !== undefined) report.add('field.unsupported', at, 'title')
     if (filename !== undefined) report.add('field.unsupported', at, 'filename')
-    return [{ ...wire, ...mark(cache, part, writing) }]
+    return [marked(wireOf({ ...block }, ext), part, writing)]
   }
   if (filename !== undefined && title === undefined) report.add('media.filename-as-title', at, 'filename')
   else if (filename !== undefined && filename !== title) report.add('field.unsupported', at, 'filename')
@@ -147,20 +143,13 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
     report.add('media.unsupported', at)
     return []
   }
-  return [
-    {
-      ...wire,
-      ...defined({ title: title ?? filename, context, citations: citations && { ...ownUnder(part, 'citations'), ...citations } }),
-      ...mark(cache, part, writing),
-    },
-  ]
+  return [marked(wireOf({ ...block, title: title ?? filename, context, citations }, ext), part, writing)]
 }
 
 /** The block without its common fields. */
 function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): MessagesRawBlock | undefined {
   const { kind, source, at } = part
   const { report } = writing
-  const extra = ownUnder(part, 'source') ?? {}
   const type = kind === 'image' ? 'image' : 'document'
   const refuse = () => {
     report.add('media.unsupported', at)
@@ -170,16 +159,16 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   switch (source.type) {
     case 'base64': {
       const { data } = source
-      const native = part.ext?.[name] !== undefined || writing.native
-      const came = ownForm(part)?.['url']
-      if (typeof came === 'string') return { type, source: { ...extra, type: 'url', url: dataUrl(source.mime ?? '', data, came) } }
-      if (native) return { type, source: { ...extra, type: 'base64', ...defined({ media_type: source.mime }), data } }
+      const native = ownOf(part.ext) !== undefined || writing.native
+      const came = ownForm(part.ext)?.['url']
+      if (typeof came === 'string') return { type, source: { type: 'url', url: dataUrl(source.mime ?? '', data, came) } }
+      if (native) return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
       const mime = usualType(source.mime)
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
-        return isImage ? { type: 'image', source: { ...extra, type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
+        return isImage ? { type: 'image', source: { type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
       if (mime === undefined || mime === 'application/pdf') {
-        const written = { ...extra, type: 'base64', media_type: 'application/pdf', data }
+        const written = { type: 'base64', media_type: 'application/pdf', data }
         if (mime === undefined) report.addMade('media.mime', written, '/media_type')
         return { type, source: written }
       }
@@ -190,18 +179,18 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     }
     case 'url':
       // Data that is not written as such a URL demands; the server fetches none.
-      if (!writing.native && part.ext?.[name] === undefined && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
-      return { type, source: { ...extra, type: 'url', url: source.url } }
+      if (!writing.native && !ownOf(part.ext) && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
+      return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
-      if (source.issuer === name) return { type, source: { ...extra, type: 'file', file_id: source.id } }
+      if (source.issuer === name) return { type, source: { type: 'file', file_id: source.id } }
       writing.unresolvable(part)
       return undefined
     case 'text':
-      return { type: 'document', source: { media_type: spelledType(part, source.mime), ...extra, type: 'text', data: source.text } }
+      return { type: 'document', source: { media_type: spelledType(part, source.mime), ...ownUnder(part.ext, 'source'), type: 'text', data: source.text } }
     case 'parts': {
       const first = source.parts[0]
-      const plain = ownForm(part)?.['source'] === 'string' ? (first?.type === 'text' ? first.text : '') : undefined
-      return { type: 'document', source: { ...extra, type: 'content', content: plain ?? write(source.parts) } }
+      const plain = ownForm(part.ext)?.['source'] === 'string' ? (first?.type === 'text' ? first.text : '') : undefined
+      return { type: 'document', source: { type: 'content', content: plain ?? write(source.parts) } }
     }
     case 'reference':
       return refuse()
@@ -217,7 +206,7 @@ function fetches(type: 'image' | 'document', mime: string | undefined): boolean 
 
 /** The type as it came, while it still says the same. */
 function spelledType(part: MediaPart, mime: string): unknown {
-  const came = ownForm(part)?.['mediaType']
+  const came = ownForm(part.ext)?.['mediaType']
   return textTypeOf(came) === mime ? came : mime
 }
 

@@ -7,7 +7,7 @@ import { beginsWith } from '../../kit/text.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
 import { type Block, type Emitting, type EncoderState, fail, isOwn, report } from './encoder-state.ts'
-import { ownKeys } from './own.ts'
+import { ownKeys, wireOf } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { encodeCarrier, lengthOf, seal } from './thinking.ts'
@@ -31,15 +31,17 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     startBlock(
       state,
       block,
-      {
-        ...ownKeys(head),
-        type: 'tool_use',
-        id: replyCallId(head.id, head.at, log),
-        name: replyToolName(head.name, head.namespace, head.at, log),
-        input: {},
-        caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
-        ...defined({ toolset_name: toolset }),
-      },
+      wireOf(
+        {
+          type: 'tool_use',
+          id: replyCallId(head.id, head.at, log),
+          name: replyToolName(head.name, head.namespace, head.at, log),
+          input: {},
+          caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
+          toolset_name: toolset,
+        },
+        head.ext,
+      ),
       emit,
     )
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
@@ -58,7 +60,7 @@ function startBlock(state: EncoderState, block: Block, content: JsonObject, emit
 
 /** `said`: the delta that this is, when it came as one. */
 function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting, said?: Delta): void {
-  emit({ type: 'content_block_delta', index, delta: said?.ext ? { ...ownKeys(said), ...delta } : delta })
+  emit({ type: 'content_block_delta', index, delta: wireOf(delta, said?.ext) })
 }
 
 /**
@@ -111,7 +113,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'signature':
       block.signature = delta.signature
-      if (delta.ext) block.besideSignature = ownKeys(delta)
+      if (delta.ext) block.besideSignature = ownKeys(delta.ext)
       return
     case 'logprobs':
       report(state).once('field.unsupported', block.head.at, 'logprobs')
@@ -124,7 +126,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
 }
 
 function textStart({ head }: Block): JsonObject {
-  return { ...(head.type === 'text' && ownKeys(head)), type: 'text', text: '' }
+  return wireOf({ type: 'text', text: '' }, head.type === 'text' ? head.ext : undefined)
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: Emitting): void {
@@ -161,7 +163,7 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
 
 function startThinking(state: EncoderState, block: Block, emit: Emitting): void {
   if (block.index === undefined) block.thought = state.thoughts++
-  startBlock(state, block, { ...ownKeys(block.head), type: 'thinking', thinking: '', signature: '' }, emit)
+  startBlock(state, block, wireOf({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
 }
 
 /** Input is streamed once it is seen to begin as an object; anything else is held, and wrapped at its end. */
@@ -297,7 +299,7 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
 
 function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: Emitting): void {
   state.thoughts++
-  writeWhole(state, { ...ownKeys(block.head), type: 'redacted_thinking', data: sealed(block, signature) }, emit, block.head.at)
+  writeWhole(state, wireOf({ type: 'redacted_thinking', data: sealed(block, signature) }, block.head.ext), emit, block.head.at)
 }
 
 function closeCall(state: EncoderState, block: Block, emit: Emitting): void {

@@ -1,5 +1,5 @@
-import { ownOf } from '../../kit/own.ts'
+import { createOwn } from '../../kit/own.ts'
 import { name } from './vocabulary.ts'
 
-export { nulls, under } from '../../kit/own.ts'
-export const { keep, ownKeys, ownForm, ownUnder } = ownOf(name)
+export { nulls, told, under } from '../../kit/own.ts'
+export const { keep, ownForm, ownKeys, ownOf, ownUnder, wireOf } = createOwn(name)

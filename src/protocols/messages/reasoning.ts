@@ -7,7 +7,6 @@ import type { JsonObject } from '../../kit/json.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { ownUnder } from './own.ts'
 import { name } from './vocabulary.ts'
 
 /** Absolute, because the same effort must not change when the caller lowers the output limit. */
@@ -143,7 +142,7 @@ export function nativeThought(request: CanonicalRequest, forced: boolean, option
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
     return defined({ effort })
   }
-  const thinking = mode === undefined ? undefined : { ...ownUnder(request, 'thinking'), type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
+  const thinking = mode === undefined ? undefined : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
   return defined({ thinking: thinking && bound(thinking, options), effort })
 }
 

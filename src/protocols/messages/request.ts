@@ -2,7 +2,7 @@ import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createReport } from '../../kit/report.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
@@ -11,22 +11,10 @@ import { decodeCache } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { areCovered } from './mcp.ts'
 import { notes } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
+import { keep, nulls, ownForm, told, wireOf } from './own.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeThought, type Thought } from './reasoning.ts'
 import { MessagesRequest } from './schema.ts'
-import {
-  decodeFormat,
-  encodeCaching,
-  encodeFormat,
-  encodeOutputConfig,
-  encodeSampling,
-  encodeState,
-  encodeStop,
-  encodeTier,
-  encodeUser,
-  maxTokensFor,
-  settle,
-} from './settings.ts'
+import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor, settle } from './settings.ts'
 import { decodeChoice, encodeChoice, encodeTools, unknownOfChoice } from './tool-choice.ts'
 import { decodeTool } from './tools.ts'
 import { name, requestTier } from './vocabulary.ts'
@@ -35,7 +23,7 @@ import { malformed, type Options, startWriting } from './writing.ts'
 /** @throws TranslationError `malformed` when the body is no messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createReport(name, notes)
-  const body = check(name, MessagesRequest, wire)
+  const { told: body, nothing } = told(check(name, MessagesRequest, wire))
   // The usual keys stand last, where V8 begins to look for them.
   const {
     top_p,
@@ -62,10 +50,9 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     model,
     ...unknown
   } = body
-  if (options.requireMaxTokens && max_tokens == null) throw malformed('/max_tokens', 'a request says how many tokens it wants')
+  if (options.requireMaxTokens && max_tokens === undefined) throw malformed('/max_tokens', 'a request says how many tokens it wants')
   const fields: JsonObject = { ...unknown }
-  const nothing = nulls(body)
-  const under = (key: string, rest: JsonObject, spelled: JsonObject) => {
+  const put = (key: string, rest: JsonObject, spelled: JsonObject) => {
     nothing[key] = spelled
     if (Object.keys(rest).length > 0) fields[key] = rest
   }
@@ -75,7 +62,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     const { type, budget_tokens, display, ...rest } = thinking
     const shown = display === 'summarized' || display === 'omitted' ? display : undefined
     Object.assign(reasoning, defined({ mode: type, budgetTokens: budget_tokens ?? undefined, display: shown }))
-    under('thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls({ budget_tokens, display }))
+    put('thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls(thinking))
   }
   let format: OutputFormat | undefined
   if (output_config) {
@@ -83,13 +70,13 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     if (effort != null) reasoning.effort = effort
     const read = asked ? decodeFormat(asked) : undefined
     format = read?.format
-    under('output_config', { ...rest, ...(read?.unknown && { format: read.unknown }) }, nulls({ effort, format: asked }))
+    put('output_config', { ...rest, ...(read?.unknown && { format: read.unknown }) }, nulls(output_config))
   }
   const old = !output_config?.format && output_format ? decodeFormat(output_format) : undefined
   if (old?.unknown) fields['output_format'] = old.unknown
   else if (output_format && !old) fields['output_format'] = output_format
   if (tool_choice)
-    under(
+    put(
       'tool_choice',
       unknownOfChoice(tool_choice),
       tool_choice.disable_parallel_tool_use === true ? {} : onlyTold({ disable_parallel_tool_use: tool_choice.disable_parallel_tool_use }),
@@ -98,9 +85,9 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   if (metadata) {
     const { user_id, ...rest } = metadata
     safetyId = user_id ?? undefined
-    under('metadata', rest, nulls({ user_id }))
+    put('metadata', rest, nulls(metadata))
   }
-  const tier = service_tier == null ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
+  const tier = service_tier === undefined ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
   const { mcp_servers: servers } = fields
   const read = tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`, servers))
   const covered = areCovered(servers, read?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
@@ -114,14 +101,14 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
       output: some({ format: format ?? old?.format }),
       reasoning: some(reasoning),
-      sampling: some({ temperature: temperature ?? undefined, topP: top_p ?? undefined, topK: top_k ?? undefined }),
-      maxOutputTokens: max_tokens ?? undefined,
-      stop: stop_sequences ?? undefined,
-      cache: some({ auto: cache.known.cache, diagnostics: diagnostics ?? undefined }),
-      serviceTier: some({ tier, speed: speed ?? undefined }),
+      sampling: some({ temperature, topP: top_p, topK: top_k }),
+      maxOutputTokens: max_tokens,
+      stop: stop_sequences,
+      cache: some({ auto: cache.known.cache, diagnostics }),
+      serviceTier: some({ tier, speed }),
       user: safetyId === undefined ? undefined : { safetyId },
-      state: some({ container: container ?? undefined, contextManagement: context_management ?? undefined, thread: thread ?? undefined }),
-      stream: stream == null ? undefined : { enabled: stream },
+      state: some({ container, contextManagement: context_management, thread }),
+      stream: stream === undefined ? undefined : { enabled: stream },
     }),
     ...keep(
       { ...fields, ...cache.fields },
@@ -171,7 +158,8 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   report.rest(left, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
   report.ext(ext, undefined)
-  const native = ownForm(request)?.['native'] === true
+  const form = ownForm(ext)
+  const native = form?.['native'] === true
   const writing = startWriting(request, options, report, native)
 
   const wanted = encodeTools(request, native, writing, options, report)
@@ -193,41 +181,32 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 
-  const wire: JsonObject = {
-    ...topKeys(request),
-    ...defined({
-      model,
-      max_tokens: thought.maxTokens ?? asked,
-      ...conversation,
-      thinking: thought.thinking,
-      output_config: encodeOutputConfig(request, thought.effort, ownForm(request)?.['format'] === undefined ? format : undefined),
-      output_format: ownForm(request)?.['format'] === undefined ? undefined : format && { ...ownUnder(request, 'output_format'), ...format },
-      tools: wanted.tools,
-      mcp_servers: wanted.mcpServers ?? ownForm(request)?.['servers'],
-      tool_choice: choice,
-      ...encodeSampling(sampling, { native, model, thinks: !native && isThinking(thought) }, options, report),
-      stop_sequences: encodeStop(stop, native, report),
-      metadata: encodeUser(user, request, report),
-      ...encodeTier(serviceTier, options, { native, spelled: ownForm(request)?.['tier'] }, report),
-      ...encodeCaching(cache, request, options, native, report, writing),
-      ...encodeState(state, native, options, report, wanted.limited),
-    }),
-    ...(stream && { stream: stream.enabled }),
+  const isOlder = form?.['format'] !== undefined
+  const known: JsonObject = {
+    model,
+    max_tokens: thought.maxTokens ?? asked,
+    ...conversation,
+    thinking: thought.thinking,
+    output_config: some({ effort: thought.effort, format: isOlder ? undefined : format }),
+    output_format: isOlder ? format : undefined,
+    tools: wanted.tools,
+    mcp_servers: wanted.mcpServers ?? form?.['servers'],
+    tool_choice: choice,
+    ...encodeSampling(sampling, { native, model, thinks: !native && isThinking(thought) }, options, report),
+    stop_sequences: encodeStop(stop, native, report),
+    metadata: encodeUser(user, request, report),
+    ...encodeTier(serviceTier, options, { native, spelled: form?.['tier'] }, report),
+    ...encodeCaching(cache, request, options, native, report, writing),
+    ...encodeState(state, native, options, report, wanted.limited),
+    stream: stream?.enabled,
   }
+  const wire = wireOf(known, ext)
+  // What is kept of these is nothing without what is known.
+  for (const key of ['thinking', 'tool_choice']) if (known[key] === undefined && isObject(wire[key])) delete wire[key]
   const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }
   return { wire, notes: report.notes, context }
-}
-
-/** Fields whose own function writes what is kept of them. */
-const nested = new Set(['thinking', 'output_config', 'tool_choice', 'metadata'])
-
-function topKeys(request: CanonicalRequest): JsonObject {
-  const own = ownKeys(request)
-  const top: JsonObject = {}
-  for (const key in own) if (own[key] === null || !nested.has(key)) top[key] = own[key]
-  return top
 }

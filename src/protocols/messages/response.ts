@@ -14,7 +14,7 @@ import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, ownForm, ownKeys, told } from './own.ts'
 import { MessagesResponse } from './schema.ts'
 import { signedBy, takeTransformations } from './thinking.ts'
 import { allowedNames } from './tool-choice.ts'
@@ -28,9 +28,10 @@ type Options = CodecOptions & MessagesOptions
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createReport(name, notes)
-  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = check(name, MessagesResponse, wire)
+  const { told: body, nothing } = told(check(name, MessagesResponse, wire))
+  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = body
   const { input_transformations, ...fields } = beside
-  const told = takeTransformations(input_transformations, '/input_transformations', report)
+  const transformed = takeTransformations(input_transformations, '/input_transformations', report)
   const { parts } = decodeContent(content, '/content', report)
   const allowed = allowedNames(context)
   for (const part of parts) {
@@ -44,8 +45,8 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
     ...defined({ id, model }),
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
     ...keep(
-      { ...fields, ...defined({ input_transformations: told }) },
-      { ...nulls({ stop_reason, stop_sequence, stop_details, usage }), ...(told === undefined && defined({ input_transformations })) },
+      { ...fields, ...defined({ input_transformations: transformed }) },
+      { ...nothing, ...(transformed === undefined && defined({ input_transformations })) },
       {
         native: true,
         ...(type !== 'message' && { type: type ?? 'absent' }),
@@ -97,7 +98,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
   report.ext(ext, undefined)
-  const form = ownForm(response)
+  const form = ownForm(ext)
   const native = form?.['native'] === true
   const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
@@ -117,7 +118,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
   const hasUsage = usage !== undefined || !native
-  const kept = ownKeys(response)
+  const kept = ownKeys(ext)
   const wire: JsonObject = {
     ...kept,
     ...(!native && { container: kept['container'] ?? null, diagnostics: kept['diagnostics'] ?? null }),
@@ -157,7 +158,7 @@ function encodeMessage(message: Message, native: boolean, report: MessagesReport
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(parts, { carriers, ...replyWriting(report, native && ownForm(message) !== undefined) }, role)
+  return encodeParts(parts, { carriers, ...replyWriting(report, native && ownForm(ext) !== undefined) }, role)
 }
 
 /** How parts of a reply are written. */

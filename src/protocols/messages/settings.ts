@@ -66,13 +66,6 @@ export function encodeFormat(
   }
 }
 
-export function encodeOutputConfig(request: CanonicalRequest, effort: string | undefined, format: JsonObject | undefined): JsonObject | undefined {
-  const own = ownUnder(request, 'output_config')
-  const kept = own?.['format']
-  const config = { ...own, ...defined({ effort, format: format && { ...(isObject(kept) && kept), ...format } }) }
-  return own || Object.keys(config).length > 0 ? config : undefined
-}
-
 export function encodeSampling(
   sampling: Sampling | undefined,
   { native, model, thinks }: { native: boolean; model: string | undefined; thinks: boolean },
@@ -133,15 +126,15 @@ export function encodeStop(stop: readonly string[] | undefined, native: boolean,
 const userLimit = 512
 
 export function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, report: MessagesReport): JsonObject | undefined {
-  const own = ownUnder(request, 'metadata')
+  const own = ownUnder(request.ext, 'metadata')
   const { safetyId, user: named, ...rest } = user ?? {}
   report.rest(rest, undefined, 'user.')
   if (safetyId !== undefined && named !== undefined && named !== safetyId) report.add('field.unsupported', undefined, 'user.user')
   const id = safetyId ?? named
-  if (id === undefined) return own
+  if (id === undefined) return undefined
   const fits = id.length <= userLimit || own !== undefined
   if (!fits) report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
-  return { ...own, user_id: fits ? id : hashHex(id, 64) }
+  return { user_id: fits ? id : hashHex(id, 64) }
 }
 
 export function encodeTier(
@@ -186,7 +179,7 @@ export function encodeCaching(
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {
-    return { ...own, cache_control: encodeCache(auto, ownUnder(request, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
+    return { ...own, cache_control: encodeCache(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
   }
   if (!native && options.amAutoCache && marks.length < 4) {
     report.add('cache.auto', '/cache_control')

@@ -12,7 +12,7 @@ import { decodeBlock } from './content.ts'
 import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report, unknownKeys } from './deltas.ts'
 import { decodeError } from './error.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, nulls } from './own.ts'
+import { keep, told } from './own.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
 import { type Carried, carrierOf, decodeReasoning, ordinalOf, signedBy, takeTransformations } from './thinking.ts'
@@ -137,8 +137,8 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = withoutTransformations(state, message)
   state.model = asString(model)
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
-  const unknown = keep(withoutNulls(fields), nulls(fields))
-  begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...unknown }, emit)
+  const { told: said, nothing } = told(fields)
+  begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...keep(said, nothing) }, emit)
   takeUsage(state, usage, '/usage', emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   // A server that has the whole reply at once puts it into the start event.
@@ -154,11 +154,6 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
 function withoutTransformations({ notes: into }: DecoderState, { input_transformations: list, ...rest }: JsonObject): JsonObject {
   const left = takeTransformations(list, '/input_transformations', report(into))
   return left === undefined ? rest : { ...rest, input_transformations: left }
-}
-
-function withoutNulls(fields: JsonObject): JsonObject {
-  if (!Object.values(fields).includes(null)) return fields
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null))
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -302,7 +297,7 @@ function takeUsage(state: DecoderState, wire: unknown, path: string, emit: Emitt
     return
   }
   const isFirst = Object.keys(state.usage).length === 0
-  state.usage = { ...state.usage, ...(isFirst ? wire : withoutNulls(wire)) }
+  state.usage = { ...state.usage, ...(isFirst ? wire : told(wire).told) }
   const usage = decodeUsage(state.usage)
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
@@ -321,8 +316,8 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: Emitting): void {
   const { stop_reason, stop_sequence, stop_details, ...more } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   takeUsage(state, usage, '/usage', emit)
-  const inside = withoutNulls(more)
-  const { ext } = keep({ ...inside, ...withoutNulls(beside) }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : {})
+  const inside = told(more).told
+  const { ext } = keep({ ...inside, ...told(beside).told }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined)
   if (ext) emit({ type: 'update', ext })
 }
 
@@ -334,7 +329,8 @@ function stopMessage(state: DecoderState, wire: JsonObject, emit: Emitting): voi
     stopBlock(state, { index: Number(index) }, emit)
     flushClosing(state, emit)
   }
-  const { ext } = keep(beside, {})
+  const { told: said, nothing } = told(beside)
+  const { ext } = keep(said, nothing)
   if (ext) emit({ type: 'update', ext })
   closeMessage(state, emit)
   state.phase = 'ended'

@@ -146,7 +146,7 @@ function begin(state: EncoderState, emit: Emitting): void {
   const named = model || state.fallback.model
   if (!id) report(state).add('response.id', '/message/id')
   if (named === undefined) report(state).add('response.model', '/message/model')
-  const own = ownKeys(ext ? { ext } : {})
+  const own = ownKeys(ext)
   const early = state.usage?.input !== undefined
   if (!early) report(state).add('usage.late', '/message/usage')
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.usage ?? {}) : {}
@@ -200,9 +200,8 @@ function close(state: EncoderState, emit: Emitting): void {
 const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
 
 function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): void {
-  const node = state.ext ? { ext: state.ext } : {}
-  const { container, ...told } = ownKeys(node)
-  const inside = ownForm(node)?.['delta']
+  const { container, ...told } = ownKeys(state.ext)
+  const inside = ownForm(state.ext)?.['delta']
   const isInside = ([key]: [string, unknown]) => Array.isArray(inside) && inside.includes(key)
   const beside = Object.fromEntries(Object.entries(told).filter(entry => !isInside(entry)))
   const delta = Object.fromEntries(Object.entries(told).filter(isInside))

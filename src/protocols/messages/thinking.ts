@@ -5,7 +5,7 @@ import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownKeys } from './own.ts'
+import { keep, told, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { name } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
@@ -14,14 +14,18 @@ import type { Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeThinking({ type: _, thinking, signature, ...fields }: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
-  return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, signature ? {} : defined({ signature })) }
+export function decodeThinking(wire: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
+  const { told: block, nothing } = told(wire)
+  const { type: _, thinking, signature, ...fields } = block
+  return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, { ...nothing, ...(signature === '' && { signature }) }) }
 }
 
-export function decodeRedacted({ type: _, data, ...fields }: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
+export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
+  const { told: block, nothing } = told(wire)
+  const { type: _, data, ...fields } = block
   const envelope = unwrapSignature(data)
   const signature: Signature = envelope?.signature ?? { value: data, issuer: name, form: 'redacted' }
-  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, {}) }
+  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, nothing) }
 }
 
 /** Text and signature of a thinking block; an envelope tells where joined segments are to be cut again. */
@@ -100,10 +104,10 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
       if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
       if (segments.length > 1) report.add('reasoning.joined', at)
       return redacted && !text
-        ? [{ ...ownKeys(part), type: 'redacted_thinking', data: signature.value }]
-        : [{ ...ownKeys(part), type: 'thinking', thinking: text, signature: signature.value }]
+        ? [wireOf({ type: 'redacted_thinking', data: signature.value }, ext)]
+        : [wireOf({ type: 'thinking', thinking: text, signature: signature.value }, ext)]
     }
-    if (!signature && writing.native && !writing.mixed) return [{ ...ownKeys(part), type: 'thinking', thinking: text }]
+    if (!signature && writing.native && !writing.mixed) return [wireOf({ type: 'thinking', thinking: text }, ext)]
     if (!signature && !text && id !== undefined) {
       report.onceEach('message.envelope', at, { itemId: id })
       return []
@@ -121,11 +125,11 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
     return []
   }
   const value = signature && seal(signature, id, segments.map(lengthOf))
-  if (redacted && !text && value !== undefined) return [{ ...ownKeys(part), type: 'redacted_thinking', data: value }]
+  if (redacted && !text && value !== undefined) return [wireOf({ type: 'redacted_thinking', data: value }, ext)]
   if (value === undefined && !writing.native) report.onceEach('message.envelope', at, { itemId: id })
   if (segments.length > 1 && value === undefined) report.add('reasoning.joined', at)
   if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
-  return [{ type: 'thinking', thinking: text, ...(!writing.native && { signature: '' }), ...ownKeys(part), ...(value !== undefined && { signature: value }) }]
+  return [wireOf({ type: 'thinking', thinking: text, signature: value ?? (writing.native ? undefined : '') }, ext)]
 }
 
 /** How long a segment is, in UTF-16 units. */

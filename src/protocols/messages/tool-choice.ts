@@ -6,7 +6,6 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { MessagesReport } from './notes.ts'
-import { ownUnder } from './own.ts'
 import type { MessagesRawBlock, MessagesToolChoice } from './schema.ts'
 import { encodeTool, nearestOf } from './tools.ts'
 import { name } from './vocabulary.ts'
@@ -153,7 +152,7 @@ export function encodeChoice(
   const word = (choice && encodeMode(choice, request, writing, options)) ?? (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
   const single = parallel === false && word['type'] !== 'none' ? { disable_parallel_tool_use: true } : {}
-  return { ...ownUnder(request, 'tool_choice'), ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
+  return { ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
 }
 
 function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, options: Options): JsonObject | undefined {

@@ -8,7 +8,7 @@ import { decodeCache, encodeCache, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder } from './own.ts'
+import { keep, ownForm, ownUnder, told, wireOf } from './own.ts'
 import { MessagesTool } from './schema.ts'
 import { name, nearestServerTool, toolFamily } from './vocabulary.ts'
 
@@ -35,34 +35,26 @@ export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
   }
 }
 
-function decodeFunction(tool: MessagesTool & { name: string }, at: string): FunctionTool {
+function decodeFunction(wire: MessagesTool & { name: string }, at: string): FunctionTool {
+  const { told: tool, nothing } = told(wire)
   const {
     type,
     name: called,
     description,
     input_schema: parameters,
     strict,
-    defer_loading,
-    allowed_callers,
-    input_examples,
-    eager_input_streaming,
+    defer_loading: deferLoading,
+    allowed_callers: allowedCallers,
+    input_examples: examples,
+    eager_input_streaming: eagerStreaming,
     cache_control,
     ...fields
   } = tool
   const cache = decodeCache(cache_control)
-  const nothing = nulls({ type, description, input_schema: parameters, strict, defer_loading, allowed_callers, input_examples, eager_input_streaming })
   return {
     type: 'function',
     name: called,
-    ...defined({
-      description: description ?? undefined,
-      parameters: parameters ?? undefined,
-      strict: strict ?? undefined,
-      deferLoading: defer_loading ?? undefined,
-      allowedCallers: allowed_callers ?? undefined,
-      examples: input_examples ?? undefined,
-      eagerStreaming: eager_input_streaming ?? undefined,
-    }),
+    ...defined({ description, parameters, strict, deferLoading, allowedCallers, examples, eagerStreaming }),
     ...cache.known,
     at,
     ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }, { type: type ?? 'absent' }),
@@ -164,18 +156,17 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
   if (async) report.rest({ async }, at)
   report.ext(ext, at)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
-  const form = ownForm(tool)
+  const form = ownForm(ext)
   const spelled = form?.['type']
   const own = form !== undefined
   const foreign = !own && allowedCallers?.some(caller => caller !== 'direct')
   const maps = foreign && options.amForeignCallers === 'map'
   if (foreign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
   const callers = foreign ? [...(allowedCallers?.includes('direct') ? ['direct'] : []), ...(maps ? [codeCaller] : [])] : allowedCallers
-  const wire: JsonObject = {
-    ...ownKeys(tool),
-    ...(typeof spelled === 'string' && spelled !== 'absent' && { type: spelled }),
-    name: toolName(called, namespace, at, wrapped),
-    ...defined({
+  const wire = wireOf<JsonObject>(
+    {
+      type: typeof spelled === 'string' && spelled !== 'absent' ? spelled : undefined,
+      name: toolName(called, namespace, at, wrapped),
       description,
       input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, () => report.placeOf('parameters', at)),
       strict: strict === true || (own && strict === false) ? strict : undefined,
@@ -183,13 +174,13 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
       allowed_callers: callers?.length === 0 && !own ? undefined : callers,
       input_examples: examples,
       eager_input_streaming: eagerStreaming,
-    }),
-  }
-  if (cache) {
-    const written = encodeCache(cache, ownUnder(tool, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
-    wire['cache_control'] = written
-    marks.push({ wire: written, at, place: 'tools' })
-  }
+    },
+    ext,
+  )
+  if (!cache) return wire
+  const mark = encodeCache(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  wire['cache_control'] = mark
+  marks.push({ wire: mark, at, place: 'tools' })
   return wire
 }
 

@@ -2,8 +2,8 @@ import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, ownKeys, ownUnder } from './own.ts'
-import { name, replyTier } from './vocabulary.ts'
+import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
+import { replyTier } from './vocabulary.ts'
 
 /** A number of tokens or calls; whatever else stands where one is expected is kept as it came, and never counted. */
 function countOf(value: unknown): number | undefined {
@@ -34,8 +34,9 @@ const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 
  * Input counts exclude the cache on this wire and include it in the model. The service tier is the reply's, not counted here.
  * Total: counts that cannot be read never break a reply.
  */
-export function decodeUsage(wire: JsonObject): Usage {
-  const { counts, nothing, unknown } = takeCounts(wire, totals)
+export function decodeUsage(given: JsonObject): Usage {
+  const { told: wire, nothing } = told(given)
+  const { counts, unknown } = takeCounts(wire, totals)
   const { input_tokens: fresh, output_tokens: output, cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead } = counts
   const inside = <Key extends string>(key: string, keys: readonly Key[]): Partial<Record<Key, number>> | undefined => {
     const value = wire[key]
@@ -48,11 +49,6 @@ export function decodeUsage(wire: JsonObject): Usage {
   const byTtl = inside('cache_creation', ['ephemeral_5m_input_tokens', 'ephemeral_1h_input_tokens'])
   const cacheWriteByTtl = defined({ '5m': byTtl?.ephemeral_5m_input_tokens, '1h': byTtl?.ephemeral_1h_input_tokens }) as Record<string, number>
   const reasoning = inside('output_tokens_details', ['thinking_tokens'])?.thinking_tokens
-  for (const key of ['cache_creation', 'output_tokens_details', 'server_tool_use', 'service_tier'])
-    if (wire[key] === null) {
-      nothing[key] = null
-      unknown[key] = undefined
-    }
   const { service_tier: tier, server_tool_use: calls } = wire
   if (typeof tier === 'string') unknown['service_tier'] = undefined
   return defined({
@@ -64,7 +60,7 @@ export function decodeUsage(wire: JsonObject): Usage {
     reasoning,
     ...(isObject(calls) && decodeCalls(calls, unknown)),
     // A word of another vendor that is spelled as a word of the model.
-    ...keep(defined(unknown), nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : {}),
+    ...keep(defined(unknown), nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : undefined),
   })
 }
 
@@ -100,37 +96,32 @@ export function encodeUsage(
   // Losing a count of 0 loses nothing.
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), undefined, 'usage.')
   report.ext(ext, report.placeOf('usage'))
-  const node = ext ? { ext } : {}
-  const own = ownKeys(node)
-  const foreign = !ext?.[name] && whole
-  const wire: JsonObject = Object.assign({}, foreign ? untold : own)
-  const write = (key: string, value: unknown) => {
-    if (value !== undefined) wire[key] = value
-  }
-  if (whole && (input === undefined || output === undefined) && ownForm(node) === undefined) report.add('usage.unknown', '/usage')
+  const foreign = !ownOf(ext) && whole
+  if (whole && (input === undefined || output === undefined) && ownForm(ext) === undefined) report.add('usage.unknown', '/usage')
   if (foreign && input !== undefined && (cacheRead ?? 0) + (cacheWrite ?? 0) > input) report.once('usage.overlap', undefined, 'usage.input')
-  write('input_tokens', input === undefined ? (foreign ? 0 : undefined) : fresh(input, cacheRead, cacheWrite, foreign))
-  write('cache_creation_input_tokens', cacheWrite ?? (foreign ? 0 : undefined))
-  write('cache_read_input_tokens', cacheRead ?? (foreign ? 0 : undefined))
-  const kept = ownUnder(node, 'cache_creation')
-  if (cacheWriteByTtl || kept) write('cache_creation', { ...kept, ...(foreign && noBuckets), ...buckets(cacheWriteByTtl ?? {}, report) })
-  write('output_tokens', output ?? (foreign ? 0 : undefined))
-  const details = ownUnder(node, 'output_tokens_details')
-  if (reasoning !== undefined || details) write('output_tokens_details', { ...details, ...defined({ thinking_tokens: reasoning }) })
+  const least = foreign ? 0 : undefined
+  const known: JsonObject = {
+    input_tokens: input === undefined ? least : fresh(input, cacheRead, cacheWrite, foreign),
+    cache_creation_input_tokens: cacheWrite ?? least,
+    cache_read_input_tokens: cacheRead ?? least,
+    cache_creation: cacheWriteByTtl && { ...(foreign && noBuckets), ...buckets(cacheWriteByTtl, report) },
+    output_tokens: output ?? least,
+    output_tokens_details: some({ thinking_tokens: reasoning }),
+  }
   if (serverTools) {
-    const calls: JsonObject = { ...ownUnder(node, 'server_tool_use') }
+    const calls: JsonObject = {}
     for (const [tool, times] of Object.entries(serverTools))
-      if (counted.has(tool) || ext?.[name]) calls[tool + suffix] = times
+      if (counted.has(tool) || ownOf(ext)) calls[tool + suffix] = times
       else report.add('field.unsupported', undefined, `usage.serverTools.${tool}`)
-    if (Object.keys(calls).length > 0 || ext?.[name] || !whole) write('server_tool_use', calls)
+    if (Object.keys(calls).length > 0 || ownOf(ext) || !whole) known['server_tool_use'] = calls
   }
   const tier = serviceTier ?? counting
   if (tier !== undefined) {
-    const word = ownForm(node)?.['tier'] === tier ? tier : (replyTier.toWire(tier) ?? (tier === 'batch' || !whole ? tier : undefined))
+    const word = ownForm(ext)?.['tier'] === tier ? tier : (replyTier.toWire(tier) ?? (tier === 'batch' || !whole ? tier : undefined))
     if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
-    write('service_tier', word ?? 'standard')
+    known['service_tier'] = word ?? 'standard'
   }
-  return wire
+  return foreign ? Object.assign({}, untold, defined(known)) : wireOf(known, ext)
 }
 
 /** Of other protocols the parts may exceed the whole, where they overlap. */

@@ -1,4 +1,4 @@
-import type { CacheTtl, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
@@ -50,12 +50,12 @@ export type Writing = {
   carriers?: Carriers | undefined
 }
 
-/** The cache mark of a part, which the limit on marks may take back later. */
-export function mark(cache: { ttl?: CacheTtl } | undefined, node: Part, { report, marks, place }: Writing): { cache_control?: JsonObject } {
-  if (!cache) return {}
-  const holder = { cache_control: encodeCache(cache, ownUnder(node, 'cache_control'), () => report.add('cache.ttl', node.at, 'cache.ttl')) }
-  marks.push({ wire: holder.cache_control, at: node.at, place })
-  return holder
+/** The block of a part with its cache mark, which the limit on marks may take back later. Changes the block. */
+export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place }: Writing): T {
+  if (!cache) return block
+  const wire = encodeCache(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  marks.push({ wire, at, place })
+  return Object.assign(block, { cache_control: wire })
 }
 
 // ---- for requests
