@@ -6,7 +6,7 @@ import { streamHeaders } from '../sse/write.ts'
 import { translateCounted } from '../translate/response.ts'
 import { createStreamTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { explodeResponse } from '../translate/whole.ts'
+import { asEvents, explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { openFirst } from './attempts.ts'
 import { mayHoldAny, mayHoldTwice } from './bytes.ts'
@@ -99,10 +99,11 @@ async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
   const { candidate, settings, answer, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol && settings.model === undefined && !settings.hideUsage
-  const translator = createStreamTranslator(from, protocol, { watched: raw, ...settings })
-  if (kind === 'stream') return { translator, raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
+  const translated = (source: Protocol) => createStreamTranslator(source, protocol, { watched: raw, ...settings })
+  if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
-  return { translator, raw, idleMs: 0, body: only(explodeResponse(value, from, settings)) }
+  const told = from === protocol ? { text: explodeResponse(value, from, settings), from } : asEvents(value, from, settings)
+  return { translator: translated(told.from), raw, idleMs: 0, body: only(told.text) }
 }
 
 async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {

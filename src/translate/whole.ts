@@ -1,4 +1,5 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
+import type { CanonicalEvent } from '../canonical/event.ts'
 import { explode } from '../canonical/explode.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
@@ -47,4 +48,22 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
   streamEncoder.end(state, write)
   refuseIfStrict([...notes, ...state.notes], strict, protocol.name)
   return text
+}
+
+/**
+ * Whole reply → text of a stream of canonical events, and the protocol with a decoder that reads them, for clients of other
+ * protocols: its own words would tell some things, such as counts, later than they are known.
+ * @throws TranslationError `malformed`; `inexpressible` when strict
+ */
+export function asEvents(body: unknown, protocol: Protocol, { strict, ...options }: Settings): { text: string; from: Protocol } {
+  const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
+  refuseIfStrict(notes, strict, protocol.name)
+  const streamDecoder: Protocol['streamDecoder'] = {
+    initial: () => ({ notes: [...notes], ...(fieldNames && { places: fieldNames }) }),
+    step: (_, event, emit) => emit(event as CanonicalEvent),
+    end() {},
+  }
+  const { shortcut: _, ...rest } = protocol
+  const frames = explode(value).map(event => `data: ${JSON.stringify(event)}\n\n`)
+  return { text: frames.join(''), from: { ...rest, streamDecoder } }
 }

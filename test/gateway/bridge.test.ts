@@ -3,6 +3,7 @@ import { normalizeResponse, textOf } from '../../src/index.ts'
 import { wrapSignature } from '../../src/kit/envelope.ts'
 import {
   asking,
+  dataOf,
   hosts,
   isStreaming,
   one,
@@ -70,6 +71,16 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask(...asking(client, { stream: true }))
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     expect(await said(await response.text(), client)).toBe('Hello')
+  })
+
+  test.each(protocols)('such a stream tells a client of messages at its start what %s has counted', async served => {
+    const { url } = await upstream(sendJson(200, replies[served]))
+    const ask = await start(one(url, served))
+    const response = await ask(...asking('messages', { stream: true }))
+    expect(response.headers.get('wireglot-notes') ?? '').not.toContain('usage.late')
+    const events = dataOf(await response.text())
+    expect(events[0]).toMatchObject({ type: 'message_start', message: { usage: { input_tokens: 3 } } })
+    expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: { output_tokens: 2 } })
   })
 
   test.each(pairs)('a stream from an upstream becomes JSON where that was asked for: %s from %s', async (client, served) => {
