@@ -191,6 +191,31 @@ describe('counts that chat completions tells late', () => {
   })
 })
 
+describe('counts that were left out, for a client of responses', () => {
+  const codes = (notes: Parameters<typeof told>[0]) => told(notes).filter(note => note.includes('usage.unknown'))
+
+  test.each(others('responses'))('are null where %s told none at all', from => {
+    const { body, notes } = translateResponse(reply(from, {}), { from, to: 'responses' })
+    expect(body).toMatchObject({ usage: null })
+    expect(codes(notes)).toEqual([])
+  })
+
+  test.each(['chat-completions', 'generate-content'] as const)('are null where a stream of %s told none at all', from => {
+    const { events, notes } = tell(stream(from, {}), { from, to: 'responses' })
+    expect(events.at(-2)).toMatchObject({ response: { usage: null } })
+    expect(codes(notes)).toEqual([])
+  })
+
+  test.each([
+    ['chat-completions', { completion_tokens: 4 }],
+    ['messages', { output_tokens: 4 }],
+  ] as const)('are 0 where %s told others, and a note says so', (from, usage) => {
+    const { body, notes } = translateResponse(reply(from, usage), { from, to: 'responses' })
+    expect(body).toMatchObject({ usage: { input_tokens: 0, output_tokens: 4 } })
+    expect(codes(notes)).toEqual(['synthesized /usage usage.unknown'])
+  })
+})
+
 describe('tokens of thinking', () => {
   test.each([340, 300])('that a server left out of its completion are counted: the sum is right, and a note says where they (%i) do not add up', thought => {
     const usage = { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354, completion_tokens_details: { reasoning_tokens: thought } }

@@ -15,7 +15,7 @@ import { unsigned } from './reasoning.ts'
 import { encodeEnding, failureOrRaw, noteCalls, noteMessage } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
-import { encodeFinalUsage, encodeUsage } from './usage.ts'
+import { encodeUsage } from './usage.ts'
 import { startWriting } from './writing.ts'
 
 /** The last events: how the answer ended, or that it failed. `clean`: the source came to its own end. */
@@ -82,11 +82,10 @@ function takeSoFar(state: State, { value, item: index, content }: OpenPart): voi
   }
 }
 
-function usageOf(state: State): JsonObject | null {
-  return state.usage ? encodeUsage(state.usage, reportOf(state)) : null
-}
+const usageOf = (state: State) => encodeUsage(state.usage, {}, reportOf(state)) ?? null
 
-const finalUsageOf = (state: State) => encodeFinalUsage(state.usage, envelopeOf(state).own ? {} : state.options, reportOf(state)) ?? null
+/** Of a reply that ended well. */
+const finalUsageOf = (state: State) => encodeUsage(state.usage, envelopeOf(state).own ? {} : state.options, reportOf(state)) ?? null
 
 /** Texts end where they were cut; a call without its end is not presented as one. */
 function endAsLength(state: State, emit: Out): void {

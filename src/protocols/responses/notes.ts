@@ -82,7 +82,7 @@ export const responsesNotes = {
   'tier.nearest': { kind: 'approximated', reason: 'a service tier that has no word here is told as the default', source: '2.12' },
   'candidates.first-only': { kind: 'dropped', reason: 'there is room for one answer', source: '3.10' },
   'finish.approximated': { kind: 'approximated', reason: 'how it ended has no exact word here', source: '2.17' },
-  'usage.unknown': { kind: 'synthesized', reason: 'token counts were not told, and 0 is written, as asked', source: '2.18' },
+  'usage.unknown': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'finish.truncated-as-length': { kind: 'approximated', reason: 'a cut-off is told as the length limit, as asked', source: '3.8' },
   'response.created': { kind: 'synthesized', reason: 'the time of an answer must be told', source: 'responses 5' },

@@ -12,7 +12,7 @@ import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItems, encodeMessage } from './items.ts'
 import { keep, ownForm, protocol, spelling, words } from './own.ts'
 import { ResponsesResponse, ResponsesUsage } from './schema.ts'
-import { decodeUsage, encodeFinalUsage } from './usage.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
 import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
 
@@ -124,7 +124,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, w))
   if (!envelope.own) separateCalls(output, candidate, report)
   report.settle(output, '/output')
-  const counts = encodeFinalUsage(usage, error || envelope.own ? {} : w.options, report)
+  const counts = encodeUsage(usage, error || envelope.own ? {} : w.options, report)
   const shared = { output, ...(counts && { usage: counts }) }
   if (error) {
     noteFailure(error, true, report)

@@ -1,5 +1,5 @@
 import type { Usage } from '../../canonical/response.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ResponsesOptions } from './options.ts'
 import { keep, ownFields, ownForm } from './own.ts'
@@ -48,8 +48,8 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
   })
 }
 
-/** All details are required here: what nobody told is 0, as on a server that does not cache. */
-export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
+/** All details are required here: what nobody told is 0, as on a server that does not cache. Undefined: nobody told any, and the client takes that. */
+export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
   const raw = ownForm(usage)?.['wire']
   if (isObject(raw) && sameCounts(decodeUsage(raw), usage)) return raw
@@ -57,7 +57,11 @@ export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
-  const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = ownFields(usage)
+  const own = ownFields(usage)
+  const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
+  if (!isTold && rsMissingUsage !== 'zero') return undefined
+  if (input === undefined || output === undefined) report.once('usage.unknown', '/usage')
+  const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {
     ...fields,
     input_tokens: input ?? 0,
@@ -66,13 +70,6 @@ export function encodeUsage(usage: Usage, report: ResponsesReport): JsonObject {
     output_tokens_details: { ...(isObject(outDetails) && outDetails), reasoning_tokens: reasoning ?? 0 },
     total_tokens: (input ?? 0) + (output ?? 0),
   }
-}
-
-/** The counts of a reply that ended well. Undefined: nobody told any, and the client takes that. */
-export function encodeFinalUsage(usage: Usage | undefined, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
-  if (usage || rsMissingUsage !== 'zero') return usage && encodeUsage(usage, report)
-  report.add('usage.unknown', '/usage')
-  return encodeUsage({}, report)
 }
 
 const counted = ({ ext: _, ...counts }: Usage) => JSON.stringify(Object.entries(counts).sort())
