@@ -36,6 +36,8 @@ export type Protocol<Options extends object = object> = {
 
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
+  /** What writing its replies takes of their request beside what all need, and no secrets. Absent: nothing. */
+  remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
   /**
    * Usage and failure of a whole reply, as `decodeResponse` has them, without reading the rest; of a body that cannot be read, what
@@ -146,7 +148,7 @@ export type EncodingContext = {
 export type TranslationContext = EncodingContext & {
   from: string
   to: string
-  /** The request without its messages; those that its own `instructions` field holds are kept. */
+  /** What the answer needs to know of the request; it holds no secrets, and of the messages only those that an answer repeats. */
   request?: CanonicalRequest
 }
 

@@ -1,5 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { defined } from '../kit/defined.ts'
 import { holdsEnvelope } from '../kit/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
@@ -45,7 +46,7 @@ export function translateRequest(
   return {
     body: encoded.wire,
     notes,
-    context: { from: from.name, to: to.name, request: withoutHistory(keepsReply ? withStore(asked, true) : asked), ...encoded.context },
+    context: { from: from.name, to: to.name, request: remembered(keepsReply ? withStore(asked, true) : asked, from), ...encoded.context },
   }
 }
 
@@ -60,7 +61,8 @@ function withStore({ state, ...request }: CanonicalRequest, store: true | undefi
   return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
-/** For the answer it matters what was asked for, not the conversation before. */
-function withoutHistory(request: CanonicalRequest): CanonicalRequest {
-  return { ...request, messages: request.messages.filter(({ origin }) => origin === 'instructions') }
+/** For the answer it matters how it was asked for, and what it repeats: a context may be kept where a conversation and secrets must not be. */
+function remembered(request: CanonicalRequest, from: Protocol): CanonicalRequest {
+  const { model, stream, toolChoice, serviceTier } = request
+  return { messages: [], ...defined({ model, stream, toolChoice, serviceTier }), ...from.remembered?.(request) }
 }

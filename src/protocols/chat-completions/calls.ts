@@ -1,4 +1,5 @@
 import type { Part, ToolCallPart } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
 import { wrapInput } from '../../kit/freeform.ts'
@@ -83,6 +84,12 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
   return from === protocolName && callable.length > 0 && callable.every(({ ext }) => ownForm(ext)?.['legacy'] === true)
+}
+
+/** What tells the answer so. */
+export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 'tools'> {
+  const { tools = [] } = request
+  return takesOneCall({ from: protocolName, request }) ? { tools: tools.filter(({ type }) => type !== 'server') } : {}
 }
 
 export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {

@@ -1,6 +1,7 @@
 import { isObject } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
+import { remembered } from './calls.ts'
 import { detect } from './detect.ts'
 import { decodeError, encodeError } from './error.ts'
 import { fieldNames } from './field-names.ts'
@@ -33,6 +34,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },
   decodeRequest,
   encodeRequest,
+  remembered,
   decodeResponse,
   outcome,
   encodeResponse,

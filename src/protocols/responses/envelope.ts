@@ -1,9 +1,10 @@
 import type { ExtMap } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { CanonicalResponse } from '../../canonical/response.ts'
+import type { Tool } from '../../canonical/tool.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { ownForm, protocol, wireOf, words } from './own.ts'
+import { keep, ownForm, protocol, wireOf, words } from './own.ts'
 import { encodeBody } from './request.ts'
 import { tiers } from './vocabulary.ts'
 import { type Options, type ResponsesReport, startWriting } from './writing.ts'
@@ -70,18 +71,38 @@ const echoDefaults: JsonObject = {
 function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
   if (!request) return echoDefaults
   const w = startWriting('output', ownForm(request) !== undefined, Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }))
-  const wire = encodeBody(request, w)
+  const wire = encodeBody(remembered(request), w)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
-  if (Array.isArray(echo['tools'])) echo['tools'] = echo['tools'].map(withoutSecrets)
   const { text } = echo
   if (isObject(text) && !text['format']) echo['text'] = { format: { type: 'text' }, ...text }
   return echo
 }
 
-/** A server of tools as the provider repeats it: replies are kept and logged where requests are not. */
+/** Of a request what its answers repeat, as the provider does: what opens a server of tools is left out, for replies are kept and logged where requests are not. */
+export function remembered({ messages, tools, ext, ...request }: CanonicalRequest): CanonicalRequest {
+  const { fields, form } = ext?.[protocol] ?? {}
+  const told = Object.fromEntries(Object.entries(fields ?? {}).filter(([key]) => echoKeys.has(key)))
+  return {
+    ...request,
+    messages: messages.filter(({ origin }) => origin === 'instructions'),
+    ...(tools && { tools: tools.map(covered) }),
+    ...(ext && keep(told, form)),
+  }
+}
+
+function covered(tool: Tool): Tool {
+  if (tool.type === 'opaque') return { ...tool, raw: withoutSecrets(tool.raw) }
+  if (tool.type !== 'server') return tool
+  const { mcp: _, ...rest } = tool
+  return { ...rest, raw: withoutSecrets(tool.raw) }
+}
+
 function withoutSecrets(tool: unknown): unknown {
-  if (!isObject(tool) || tool['type'] !== 'mcp') return tool
+  if (!isObject(tool)) return tool
+  const { type, tools } = tool
+  if (type === 'namespace' && Array.isArray(tools)) return { ...tool, tools: tools.map(withoutSecrets) }
+  if (type !== 'mcp') return tool
   const { authorization: _, ...rest } = tool
   const { headers } = rest
   return isObject(headers) ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, '<redacted>'])) } : rest

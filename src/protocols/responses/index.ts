@@ -2,6 +2,7 @@ import { isObject } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { detect } from './detect.ts'
+import { remembered } from './envelope.ts'
 import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { fieldNames, responsesNotes } from './notes.ts'
@@ -36,6 +37,7 @@ export const responses: Protocol<ResponsesOptions> = {
   },
   decodeRequest,
   encodeRequest,
+  remembered,
   decodeResponse,
   outcome,
   encodeResponse,

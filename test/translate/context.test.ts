@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { translateRequest, translateResponse } from '../../src/index.ts'
+import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { blocks, chat, gemini, items } from '../support/examples/wires.ts'
+
+const server = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
+const opened = { ...server, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
+const covered = { ...server, headers: { 'x-key': '<redacted>' } }
+const group = { type: 'namespace', name: 'team', description: '' }
+const named = { type: 'url', name: 'docs', url: 'https://example.org/mcp', authorization_token: 'secret-token' }
+
+/** What each protocol says of servers of tools, and what opens them. */
+const asking: [from: ProtocolName, what: string, request: object][] = [
+  ['chat-completions', 'a tool nobody knows', { ...chat.request({}), tools: [chat.tool('look'), { type: 'mcp', mcp: { authorization: 'secret-token' } }] }],
+  ['responses', 'a server', { input: 'hi', tools: [items.tool('look'), opened] }],
+  ['responses', 'a server in a group', { input: 'hi', tools: [items.tool('look'), { ...group, tools: [opened] }] }],
+  ['responses', 'a server in groups of groups', { input: 'hi', tools: [items.tool('look'), { ...group, tools: [{ ...group, tools: [opened] }] }] }],
+  ['responses', 'fields nobody knows', { input: 'hi', mcp_servers: [opened] }],
+  ['messages', 'a server', { ...blocks.request({}), mcp_servers: [named], tools: [blocks.tool('look'), { type: 'mcp_toolset', mcp_server_name: 'docs' }] }],
+  ['messages', 'a server without its tools', { ...blocks.request({}), mcp_servers: [named] }],
+  [
+    'generate-content',
+    'a server',
+    {
+      ...gemini.request({}),
+      tools: [
+        { functionDeclarations: [{ name: 'look' }] },
+        { mcpServers: [{ name: 'docs', streamableHttpTransport: { url: 'https://example.org/mcp', headers: { Authorization: 'Bearer secret-token' } } }] },
+      ],
+    },
+  ],
+]
+
+describe.each(asking)('the context of a request of %s with %s', (from, _, request) => {
+  test.each(protocolNames.filter(to => to !== from))('holds nothing that opens it, towards %s', to => {
+    const { context } = translateRequest(request, { from, to, serverTools: 'map' })
+    expect(JSON.stringify(context)).not.toContain('secret')
+  })
+})
+
+describe('a reply of responses', () => {
+  const repeated = (tool: object) => {
+    const { context } = translateRequest({ input: 'hi', tools: [items.tool('look'), tool] }, { from: 'responses', to: 'messages' })
+    const { body } = translateResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { from: 'messages', to: 'responses', context })
+    return (body as { tools: unknown[] }).tools[1]
+  }
+
+  test('repeats a server of tools, also in groups, without what opens it', () => {
+    expect(repeated(opened)).toEqual(covered)
+    expect(repeated({ ...group, tools: [opened] })).toEqual({ ...group, tools: [covered] })
+    expect(repeated({ ...group, tools: [{ ...group, tools: [opened] }] })).toEqual({ ...group, tools: [{ ...group, tools: [covered] }] })
+  })
+})
