@@ -100,13 +100,13 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
   else if (type === 'message_start') startMessage(state, wire, emit)
   else if (type === 'message_delta') endingOf(state, wire, emit)
   else if (type === 'message_stop') stopMessage(state, wire, emit)
-  // One before the start, which has all that is known of the reply, must not stand for it.
+  // What comes before the start, which has all that is known of the reply, must not stand for it.
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
   else if (typeof type === 'string') {
-    begin(state, {}, emit)
-    emit({ type: 'opaque', protocol: name, raw: wire })
+    if (state.phase === 'before') report(state.notes).once('event.unknown', undefined)
+    else emit({ type: 'opaque', protocol: name, raw: wire })
   } else throw fault('/type', 'expected the type of an event')
 }
 

@@ -605,6 +605,15 @@ describe('reading a stream', () => {
     expect(checkWire(encodeStream(events).wires)).toEqual([])
   })
 
+  test('an event that nobody knows does not stand for the start behind it, and is noted', () => {
+    const state = messages.streamDecoder.initial()
+    const events: CanonicalEvent[] = []
+    for (const wire of [{ type: 'vendor_hello' }, opening, blockStart(0, { type: 'text', text: 'a' }), stop])
+      messages.streamDecoder.step(state, wire, event => events.push(event))
+    expect(events[0]).toMatchObject({ type: 'start', id: 'msg_1', model: 'm' })
+    expect(codes(state.notes)).toEqual(['event.unknown'])
+  })
+
   test('an error ends it', () => {
     const failed = decodeStream([opening, { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'r' }, stop])
     expect(checkGrammar(failed)).toEqual([])
