@@ -1,15 +1,11 @@
 import { flatMap } from './flat-map.ts'
 
+export { setOwn } from '../canonical/copy.ts'
+
 export type JsonObject = Record<string, unknown>
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Own keys stay own keys, whatever their names. */
-export function setOwn(object: JsonObject, key: string, value: unknown): void {
-  if (key !== '__proto__') object[key] = value
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 /** `over` wins, where it says anything; objects on both sides are merged. */
