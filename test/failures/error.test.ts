@@ -174,6 +174,13 @@ const bodyOf: Record<ProtocolName, (type: string, message: string) => object> = 
   'generate-content': (type, message) => ({ error: { code: wordOf[type]?.[0] ?? 500, message, status: wordOf[type]?.[1] ?? 'INTERNAL' } }),
 }
 
+test.each(pairs)('the status of a proxy between is the same for clients of $to as for those of $from', ({ from, to }) => {
+  for (const status of [500, 502, 520]) {
+    const told = translateError({ status, headers: {}, body: '<html>Bad gateway</html>' }, { from, to })
+    expect(told).toMatchObject({ status, notes: [] })
+  }
+})
+
 test.each(pairs)('what an error of $from says beside its message, and $to has no place for, is noted', ({ from, to }) => {
   const bodies: Record<ProtocolName, object> = {
     'chat-completions': { error: { message: 'Full', type: 'server_error', param: 'model', code: 'overloaded', hint: 'later' } },

@@ -167,7 +167,6 @@ export function kindOfStatus(status: number): ErrorKind {
       return 'rate_limit'
     case 499:
       return 'cancelled'
-    case 502:
     case 503:
       return 'unavailable'
     case 529:

@@ -48,7 +48,7 @@ describe('reading', () => {
     ['a list of details', 422, { detail: [{ msg: 'x' }] }, 'unprocessable', '[{"msg":"x"}]'],
     ['a message at the top', 400, { object: 'error', message: 'bad sampling', type: 'BadRequestError', code: 400 }, 'invalid_request', 'bad sampling'],
     ['a list', 404, [{ error: { message: 'gone', code: 404 } }], 'not_found', 'gone'],
-    ['a page', 502, '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>', 'unavailable', '502 Bad Gateway'],
+    ['a page', 502, '<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head></html>', 'internal', '502 Bad Gateway'],
     ['plain text', 503, 'overloaded, come back', 'overloaded', 'overloaded, come back'],
     ['JSON as text', 400, '{"error":{"message":"m"}}', 'invalid_request', 'm'],
     ['nothing', 500, null, 'internal', 'the upstream gave no reason'],

@@ -240,7 +240,7 @@ describe('the end', () => {
     [
       'beside a choice',
       { id: 'c1', choices: [{ index: 0, delta: { content: '' }, finish_reason: 'error' }], error: { code: 502, message: 'bad gateway' } },
-      { status: 502, kind: 'unavailable' },
+      { status: 502, kind: 'internal' },
     ],
     ['as text', { error: 'model not loaded' }, { message: 'model not loaded' }],
     ['without a frame around it', { object: 'error', message: 'busy', type: 'server_error', code: 503 }, { message: 'busy', status: 503 }],
