@@ -154,6 +154,18 @@ describe('counts of messages', () => {
     const wires = [begun({ input_tokens: 100, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', { input_tokens: 900, output_tokens: 20 })]
     expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ [total(to)]: 920 })
   })
+
+  test.each(others('messages'))('of an answer that fails then are told to a client of %s, or noted', to => {
+    const wires = [
+      begun({ input_tokens: 100, output_tokens: 1 }),
+      ...textBlock(0, 'x'),
+      { type: 'error', error: { type: 'api_error', message: 'Engine on fire' } },
+    ]
+    const { outcome, events, notes } = tell(wires, { from: 'messages', to, ccAlwaysUsage: true })
+    expect(outcome).toBe('failed')
+    if (to === 'responses') expect(events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 100 } } })
+    else expect(told(notes)).toContainEqual(expect.stringMatching(/^dropped \/usage\S* field\.unsupported$/))
+  })
 })
 
 describe('counts that chat completions tells late', () => {

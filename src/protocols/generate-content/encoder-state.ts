@@ -112,5 +112,7 @@ export function writeParts(state: EncoderState, { candidate }: Lane, parts: read
 export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
   state.done = true
   noteError(error, report(state))
+  // Counts stand in the last frame, which does not come.
+  if (state.usage) report(state).rest({ usage: state.usage }, '')
   emit(encodeErrorBody(error))
 }
