@@ -109,3 +109,32 @@ test.each<ProtocolName>(['chat-completions', 'responses', 'generate-content'])('
   expect(JSON.stringify(there)).toContain(JSON.stringify(JSON.stringify(found)))
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool-result.flattened /messages/2/content/0/content/0')
 })
+
+test.each<[ProtocolName, object, string]>([
+  [
+    'chat-completions',
+    {
+      messages: [
+        { role: 'user', content: 'hi' },
+        { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c1', content: [{ type: 'table', rows: [[1]] }] },
+      ],
+    },
+    '/messages/2/content/0',
+  ],
+  [
+    'responses',
+    {
+      input: [
+        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'c1', output: [{ type: 'table', rows: [[1]] }] },
+      ],
+    },
+    '/input/1/output/0',
+  ],
+])('what a tool gave and only %s knows can be read on messages', (from, body, place) => {
+  const { body: there, notes } = translateRequest(body, { from, to: 'messages' })
+  const { messages } = there as { messages: { content: unknown }[] }
+  expect(messages.at(-1)?.content).toMatchObject([{ type: 'tool_result', tool_use_id: 'c1', content: '{"type":"table","rows":[[1]]}' }])
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(`tool-result.flattened ${place}`)
+})

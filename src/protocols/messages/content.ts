@@ -4,6 +4,7 @@ import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
+import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCache } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
@@ -164,12 +165,14 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return []
     case 'tool-call':
       return [encodeCall(part, writing)]
-    case 'tool-result':
+    case 'tool-result': {
       if (writing.to === 'client' && !writing.native) {
         report.add('part.unsupported', part.at)
         return []
       }
-      return [encodeResult(part, encodeParts(part.content, writing, 'user'), writing)]
+      const shown = readable(part.content, name, place => report.add('tool-result.flattened', place))
+      return [encodeResult(part, encodeParts(shown, writing, 'user'), writing)]
+    }
     case 'media':
       return encodeMedia(part, role, writing, parts => encodeParts(parts, writing, 'user'))
     case 'search-result': {

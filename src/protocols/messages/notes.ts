@@ -63,6 +63,7 @@ export const notes = {
   'tool-result.orphan': { kind: 'dropped', reason: 'a tool result without call is left out', source: '2.2' },
   'tool-result.orphan-as-text': { kind: 'approximated', reason: 'a tool result without call is written as text', source: '2.2' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
+  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is told as text', source: '2.7' },
   'tool-result.moved': { kind: 'approximated', reason: 'a tool result is moved next to its call, before what else the user says', source: '2.2' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text is a function with one string here', source: '2.4' },
   'tool.renamed': { kind: 'approximated', reason: 'the name does not fit the target and is replaced; answers get it back', source: '2.7' },

@@ -93,6 +93,7 @@ export const examples: Record<string, Example> = {
   'tool-result.orphan': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'drop' }),
   'tool-result.orphan-as-text': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'synthesize' }),
   'tool-result.duplicate': fromChat(chat.says(user, called('c1'), result('c1'), result('c1'))),
+  'tool-result.flattened': fromChat(chat.says(user, called('c1'), { ...result('c1'), content: [{ type: 'table', rows: [[1]] }] })),
   'tool-result.moved': fromChat(chat.says(user, called('c1'), user, result('c1'))),
   'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
