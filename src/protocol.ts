@@ -164,8 +164,11 @@ export type NoteTable = Record<string, { kind: NoteKind; reason: string; source:
  */
 export type FieldNames = Record<string, string>
 
-/** The unmistakable signs of this protocol in a body, in words; an empty list where there are none. */
-export type Detection = { request: string[]; response: string[]; event: string[] }
+/**
+ * The unmistakable signs of this protocol in a body, in words; an empty list where there are none. `shared`: it may be a request of
+ * this protocol although it bears signs of others, for a wire that has shapes in common with one of them. Absent: then it is theirs.
+ */
+export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true }
 
 export type StreamUsage = {
   /** Does the request ask for counts? */

@@ -5,8 +5,9 @@ import type { Detection, Protocol } from '../protocol.ts'
  * Refuses a body that bears unmistakable signs of another protocol and none of its own.
  * @throws TranslationError `malformed` with the path that the body belongs to
  */
-export function refuseForeign(body: unknown, own: Protocol, kind: keyof Detection, known: Iterable<Protocol>): void {
-  if (own.detect(body)[kind].length > 0) return
+export function refuseForeign(body: unknown, own: Protocol, kind: Exclude<keyof Detection, 'shared'>, known: Iterable<Protocol>): void {
+  const { shared, [kind]: signs } = own.detect(body)
+  if (shared || signs.length > 0) return
   for (const other of known) {
     if (other === own) continue
     const [sign] = other.detect(body)[kind]
