@@ -5,13 +5,14 @@ import { Schema } from '../kit/schema.ts'
 import type { Protocol } from '../protocol.ts'
 import * as chatCompletions from '../protocols/chat-completions/schema.ts'
 import * as generateContent from '../protocols/generate-content/schema.ts'
-import { protocols } from '../protocols/index.ts'
+import { type ProtocolName, protocols } from '../protocols/index.ts'
 import * as messages from '../protocols/messages/schema.ts'
 import * as responses from '../protocols/responses/schema.ts'
 import { fromSchema, wordsIn } from './from-schema.ts'
 
-/** By protocol; what is not here has no random bodies. */
-const schemasOf: Record<string, object> = { 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent }
+const schemasOf = new Map<string, object>(
+  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, object>),
+)
 
 export const all: Protocol[] = Object.values(protocols)
 
@@ -23,11 +24,12 @@ export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>;
 
 const known = new Map<string, Wires>(
   all.map(({ name }) => {
-    const schemas = new Map(Object.entries(schemasOf[name] ?? {}) as [string, unknown][])
+    const schemas = schemasOf.get(name)
+    if (!schemas) throw new Error(`write the line of ${name} in src/testing/bodies.ts`)
     const named = (ending: string) => {
-      const [only, ...others] = [...schemas.keys()].filter(key => key.endsWith(ending))
-      const schema = only !== undefined && others.length === 0 ? schemas.get(only) : undefined
-      if (!(schema instanceof Schema)) throw new Error(`${name}/schema.ts exports one schema named …${ending}, and has a line in testing/bodies.ts`)
+      const [only, ...others] = Object.entries(schemas).filter(([key]) => key.endsWith(ending))
+      const schema: unknown = only?.[1]
+      if (!(schema instanceof Schema) || others.length > 0) throw new Error(`export one schema named …${ending} from src/protocols/${name}/schema.ts`)
       return schema
     }
     const [request, response] = [named('Request'), named('Response')]

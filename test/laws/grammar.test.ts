@@ -93,11 +93,12 @@ describe.each(all)('$name: the stream encoder', protocol => {
   test('is understood by the official client, which hears all of the text and every call', async () => {
     // Not every accumulator knows calls of freeform tools, and not every wire has refusals that are no text.
     const isPlain = (part: Part) => part.type !== 'refusal' && !(part.type === 'tool-call' && part.kind === 'freeform')
+    const client = clientOf(protocol.name)
     const plain = cleanEvents.filter(events => events.every(event => event.type !== 'part.start' || isPlain(event.head)))
     await fc.assert(
       fc.asyncProperty(plain, async events => {
         const { text } = encodeStream(protocol, events)
-        const heard = await clientOf(protocol.name).readStream(text)
+        const heard = await client.readStream(text)
         const { response } = collect(events)
         // Several messages may be written at once: then a wire keeps the order within each.
         if (textOf(response) !== heard.text) expect([heard.text, isWoven(heard.text, textsByMessage(events))]).toEqual([heard.text, true])
@@ -110,9 +111,10 @@ describe.each(all)('$name: the stream encoder', protocol => {
   })
 
   test('a cut stream makes the official client fail', async () => {
+    const client = clientOf(protocol.name)
     await fc.assert(
       fc.asyncProperty(cutEvents, async events => {
-        await expect(clientOf(protocol.name).readStream(encodeStream(protocol, events).text)).rejects.toThrow()
+        await expect(client.readStream(encodeStream(protocol, events).text)).rejects.toThrow()
       }),
       runs(1000),
     )

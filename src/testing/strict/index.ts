@@ -1,3 +1,4 @@
+import type { ProtocolName } from '../../protocols/index.ts'
 import { strict as chatCompletions } from './chat-completions.ts'
 import type { Strict } from './faults.ts'
 import { strict as generateContent } from './generate-content.ts'
@@ -7,7 +8,9 @@ import { strict as responses } from './responses.ts'
 export type { Strict } from './faults.ts'
 
 /** Judges of what is legal on the wire, by protocol. They know nothing of the codecs, so that theirs is a second opinion. */
-const judges = new Map<string, Strict>(Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent }))
+const judges = new Map<string, Strict>(
+  Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, Strict>),
+)
 
 /** @throws Error for a protocol that has no judge yet */
 export function strictOf(protocol: string): Strict {
