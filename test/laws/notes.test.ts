@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { commonNotes } from '../../src/kit/report.ts'
-import { all, pairs, wiresOf } from '../../src/testing/bodies.ts'
-import { cross, kinds } from '../support/cross.ts'
+import { commonNotes, createReport } from '../../src/kit/report.ts'
+import { all, attempt, pairs, wiresOf } from '../../src/testing/bodies.ts'
+import { cross, kinds, valueAt } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
 import { runs } from '../support/runs.ts'
 
@@ -40,6 +40,22 @@ describe.each(all)('$name: notes', protocol => {
       runs(1000),
     )
   })
+})
+
+/** What a reply says of itself; every wire but one has had a place for it so far, and so nobody may have noted it yet. */
+const fields = ['id', 'model', 'createdAt', 'completedAt', 'serviceTier', 'promptBlocked'] as const
+
+test.each(all)('$name: a note can lead to each field that a reply has', protocol => {
+  fc.assert(
+    fc.property(wiresOf(protocol).response, wire => {
+      const decoded = attempt(() => protocol.decodeResponse(wire))
+      if (!decoded) return
+      const { value, fieldNames } = decoded
+      const report = createReport(protocol.name, protocol.notes, { ...protocol.fieldNames, ...fieldNames })
+      for (const field of fields) if (value[field] !== undefined) expect([field, valueAt(wire, report.placeOf(field))]).not.toEqual([field, undefined])
+    }),
+    runs(500),
+  )
 })
 
 function notesOf(act: () => Note[]): Note[] {

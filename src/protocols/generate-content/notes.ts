@@ -132,6 +132,11 @@ export const fieldNames: FieldNames = {
   'finish.reason': 'finishReason',
   'finish.details': 'finishReason',
   'finish.message': 'finishMessage',
+  // Of a reply itself, which may stand inside of another body.
+  ':id': 'responseId',
+  ':model': 'modelVersion',
+  'response:id': 'responseId',
+  'response:model': 'modelVersion',
   createdAt: 'createTime',
   promptBlocked: 'promptFeedback',
   serviceTier: 'usageMetadata/serviceTier',
