@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
+import type { Part } from '../../src/canonical/message.ts'
 import type { Note } from '../../src/canonical/note.ts'
+import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
@@ -59,6 +61,21 @@ describe('a note of a whole reply is one of its stream', () => {
     expect(codes(whole.notes)).toContain(note)
     expect(codes(streamed.notes)).toEqual(codes(whole.notes))
   })
+})
+
+test('reasoning that stood in two fields is noted at both, whole and streamed', () => {
+  const thought = (at: string): Part => ({ type: 'reasoning', segments: [{ kind: 'raw', text: at }], at })
+  const value: CanonicalResponse = {
+    id: 'r1',
+    model: 'm',
+    createdAt: 1,
+    candidates: [
+      { index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [thought('/plan'), thought('/content/0')] }], finish: { reason: 'stop' } },
+    ],
+  }
+  const noted = ['reasoning.dialect-field /content/0', 'reasoning.dialect-field /plan']
+  expect(codes(encodeStream(chat, explode(value), { fieldNames: {} }).notes)).toEqual(noted)
+  expect(codes(chat.encodeResponse(value).notes)).toEqual(noted)
 })
 
 describe('a stream gathered is the whole reply', () => {

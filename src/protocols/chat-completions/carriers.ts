@@ -129,7 +129,10 @@ export function encodeCarriers(
     written['reasoning_details'] = encodeDetails({ parts: left, ...told })
   else if (towards === 'client' && !writing.own && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
-  if ((usable.length > 0 || told.textSignatures.length > 0) && Object.keys(written).length > 0) report.once('reasoning.dialect-field', usable[0]?.at ?? at)
+  if (Object.keys(written).length > 0) {
+    for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
+    if (usable.length === 0 && told.textSignatures.length > 0) report.once('reasoning.dialect-field', at)
+  }
   return { ...written, ...ownText }
 }
 
