@@ -12,6 +12,8 @@ export type Thinker = {
   essence(answer: unknown): unknown
   /** The replies that a request holds, as `essence` shows them. */
   echoed(request: unknown): unknown[]
+  /** Its servers prove nothing of what they think, so no proof of theirs can be lost. */
+  unproven?: true
   /** Every opaque proof in a request. */
   proofs(request: unknown): string[]
   /** Of content: does the server want it back? Clients that know nothing of thoughts have no place for others. Absent: all of it. */
