@@ -47,7 +47,12 @@ const llmBridge: Load = async dir => {
     handleUniversalStreamRequest(stream: ReadableStream, from: string, to: string): ReadableStream
   }
   const { translateBetweenProviders, handleUniversalStreamRequest } = await load<Bridge>(dir, 'llm-bridge')
-  const names = { 'chat-completions': 'openai', responses: 'openai-responses', messages: 'anthropic', 'generate-content': 'google' }
+  const names: Record<ProtocolName, string> = {
+    'chat-completions': 'openai',
+    responses: 'openai-responses',
+    messages: 'anthropic',
+    'generate-content': 'google',
+  }
   return (from, to) => ({
     request: body => translateBetweenProviders(names[from], names[to], body),
     stream: chunks => textOf(handleUniversalStreamRequest(bodyOf(chunks), names[from], names[to])),
@@ -137,7 +142,7 @@ const lingua: Load = async dir => {
   }
   const { getWasm } = await load<{ getWasm(): Wasm }>(dir, '@braintrust/lingua')
   const wasm = getWasm()
-  const formats = { 'chat-completions': 'openai', responses: 'responses', messages: 'anthropic', 'generate-content': 'google' }
+  const formats: Record<ProtocolName, string> = { 'chat-completions': 'openai', responses: 'responses', messages: 'anthropic', 'generate-content': 'google' }
   return (_from, to) => ({
     request: body => wasm.transform_request(JSON.stringify(body), formats[to], 'bench-model').data,
     response: body => wasm.transform_response(JSON.stringify(body), formats[to]).data,

@@ -191,7 +191,7 @@ test.each(pairs)('what an error of $from says beside its message, and $to has no
   const { notes } = translateError({ status: from === 'messages' ? 529 : 503, body: bodies[from] }, { from, to })
   // Only messages has a status of its own for a server that is full; generate-content tells no such thing from one that is down.
   const status = from === 'messages' || (to === 'messages' && from !== 'generate-content') ? ['approximated /status error.status'] : []
-  const words = { messages: ['param', 'code'], 'generate-content': ['code'], 'chat-completions': [], responses: [] }
+  const words: Record<ProtocolName, string[]> = { messages: ['param', 'code'], 'generate-content': ['code'], 'chat-completions': [], responses: [] }
   const named = from === 'chat-completions' || from === 'responses' ? words[to].map(word => `dropped /error/${word} field.unsupported`) : []
   expect(new Set(told(notes))).toEqual(
     new Set([

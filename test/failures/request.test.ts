@@ -4,7 +4,7 @@ import { TranslationError } from '../../src/errors.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { answer, asked, assistant, call, calling, content, each, item, pdf, png, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
 
-const x = {
+const x: Record<ProtocolName, Wire> = {
   'chat-completions': { messages: [user('x')] },
   messages: { messages: [user('x')] },
   responses: { input: [item('user', 'x')] },

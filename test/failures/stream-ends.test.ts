@@ -118,7 +118,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
     const [, , ...wires] = endings[from].find(([what]) => /^nothing after (its text|half)/.test(what)) ?? []
     const { reply, notes, outcome } = tell(wires, { from, to, truncated: 'length' })
     expect(outcome).toBe('success')
-    const limits = {
+    const limits: Record<ProtocolName, object> = {
       'chat-completions': { choices: [{ finish_reason: 'length' }] },
       responses: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
       messages: { stop_reason: 'max_tokens' },

@@ -44,7 +44,12 @@ describe.each(hosts)('through %s', (_, start) => {
     const response = await ask(...asking(client, { stream: true }))
     const text = await response.text()
     expect(text).toContain('too long')
-    const ends = { 'chat-completions': '[DONE]', responses: 'response.completed', messages: 'message_stop', 'generate-content': 'finishReason' }
+    const ends: Record<Protocol, string> = {
+      'chat-completions': '[DONE]',
+      responses: 'response.completed',
+      messages: 'message_stop',
+      'generate-content': 'finishReason',
+    }
     if (client !== served) expect(text).not.toContain(ends[client])
   })
 })

@@ -188,7 +188,7 @@ function callsOf(body: unknown): string[] {
 }
 
 describe.each(names)('a %s client in the middle of a loop', client => {
-  const manual = {
+  const manual: Record<ProtocolName, object> = {
     'chat-completions': { reasoning_effort: 'high' },
     responses: { reasoning: { effort: 'high' } },
     messages: { thinking: { type: 'enabled', budget_tokens: 8192 } },
