@@ -39,8 +39,8 @@ export type UsageRecord = {
 /** What notes are about. `model`: as the caller named it; `from` and `to`: the protocols of caller and upstream. */
 export type Exchange = { requestId: string; model: string; channel: string; from: string; to: string }
 
-/** The shape of pino and of console, more or less. */
-export type Logger = Record<'debug' | 'info' | 'warn' | 'error', (details: object, message: string) => void>
+/** The shape of pino and of console: what they have beyond these is not called. */
+export type Logger = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
 
 /**
  * Where replies are kept, as Keyv has it; a Map is one too. The values are texts. Promises are waited for, and what

@@ -21,7 +21,14 @@ const modelId = name.superRefine((id, context) => {
   if (fault) context.addIssue({ code: 'custom', message: fault })
 })
 
-const Key = z.strictObject({
+/** An object with these keys and no others. */
+const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.strictObject(shape, {
+    error: ({ code, keys }) =>
+      code === 'unrecognized_keys' ? `unknown key${keys.length > 1 ? 's' : ''} ${keys.join(', ')}; there are ${Object.keys(shape).join(', ')}` : undefined,
+  })
+
+const Key = entry({
   name,
   key: z.string().max(longestCredential).regex(/^\S+$/, 'expected a key without spaces and line breaks'),
   group: name.optional(),
@@ -29,7 +36,7 @@ const Key = z.strictObject({
   disabled: z.boolean().default(false),
 })
 
-const Group = z.strictObject({ models: z.array(z.string().refine(isPattern, patternFault)).default(['*']), requestsPerMinute: perMinute.default(0) })
+const Group = entry({ models: z.array(z.string().refine(isPattern, patternFault)).default(['*']), requestsPerMinute: perMinute.default(0) })
 
 /** How translations to and from a channel or model are done, where there is a choice. */
 const Mapping = z
@@ -49,7 +56,7 @@ function faultOf(value: string | number | boolean, words: OptionWords): string |
   return typeof value === wanted ? undefined : `expected a ${wanted}`
 }
 
-const Timeouts = z.strictObject({
+const Timeouts = entry({
   connectMs: milliseconds.default(10_000),
   firstByteMs: milliseconds.default(300_000),
   idleMs: milliseconds.default(120_000),
@@ -57,7 +64,7 @@ const Timeouts = z.strictObject({
 })
 
 /** A channel that failed so many times in a row is left alone for so long; 0 failures: never. */
-const Breaker = z.strictObject({ failures: z.int().min(0).default(5), restMs: milliseconds.default(10_000) })
+const Breaker = entry({ failures: z.int().min(0).default(5), restMs: milliseconds.default(10_000) })
 
 function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
@@ -79,38 +86,36 @@ const headerPattern = name
   .refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')
   .refine(isPattern, patternFault)
 
-const Channel = z
-  .strictObject({
-    name,
-    protocols: z.array(z.enum(protocolNames)).min(1).optional(),
-    baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
-    apiKey: z
-      .string()
-      .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
-      .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
-      .optional(),
-    headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
-    forwardHeaders: z.array(headerPattern).default([]),
-    returnHeaders: z.array(headerPattern).default([]),
-    requestsPerMinute: perMinute.default(0),
-    timeouts: Timeouts.prefault({}),
-    breaker: Breaker.prefault({}),
-    options: Mapping.default({}),
-    streamUsage: z.boolean().default(true),
-    embedded: z.literal('demo').optional(),
-  })
-  .superRefine((channel, context) => {
-    const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-    if (channel.embedded) return
-    if (!channel.baseUrl) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
-    if (!channel.protocols) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
-    const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
-    if (fault) need('baseUrl', fault)
-  })
+const Channel = entry({
+  name,
+  protocols: z.array(z.enum(protocolNames)).min(1).optional(),
+  baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
+  apiKey: z
+    .string()
+    .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
+    .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
+    .optional(),
+  headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
+  forwardHeaders: z.array(headerPattern).default([]),
+  returnHeaders: z.array(headerPattern).default([]),
+  requestsPerMinute: perMinute.default(0),
+  timeouts: Timeouts.prefault({}),
+  breaker: Breaker.prefault({}),
+  options: Mapping.default({}),
+  streamUsage: z.boolean().default(true),
+  embedded: z.literal('demo').optional(),
+}).superRefine((channel, context) => {
+  const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+  if (channel.embedded) return
+  if (!channel.baseUrl) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
+  if (!channel.protocols) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
+  const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
+  if (fault) need('baseUrl', fault)
+})
 
-const ModelChannel = z.strictObject({ name, model: name.optional(), weight: z.number().positive().default(1), priority: z.number().default(0) })
+const ModelChannel = entry({ name, model: name.optional(), weight: z.number().positive().default(1), priority: z.number().default(0) })
 
-const Model = z.strictObject({
+const Model = entry({
   id: modelId,
   aliases: z.array(modelId).default([]),
   channels: z.array(ModelChannel).min(1),
@@ -122,7 +127,7 @@ const Model = z.strictObject({
   options: Mapping.default({}),
 })
 
-const Defaults = z.strictObject({
+const Defaults = entry({
   maxOutputTokens: z.int().positive().default(32_000),
   /** At the same channel, before the next one is tried. */
   retries: z.int().min(0).max(10).default(2),
@@ -148,66 +153,61 @@ const Defaults = z.strictObject({
 })
 
 /** Where replies are kept. `memory` and `redis` absent: the hook `store` says where. */
-const Store = z
-  .strictObject({
-    memory: z.literal(true).optional(),
-    redis: redisUrl.optional(),
-    ttlMs: z
-      .int()
-      .positive()
-      .default(30 * 24 * 60 * 60 * 1000),
-    memoryLimitBytes: z
-      .int()
-      .positive()
-      .default(256 * 1024 * 1024),
-    signatures: z.boolean().default(false),
-  })
-  .refine(({ memory, redis }) => !(memory && redis), 'expected memory or redis, not both')
+const Store = entry({
+  memory: z.literal(true).optional(),
+  redis: redisUrl.optional(),
+  ttlMs: z
+    .int()
+    .positive()
+    .default(30 * 24 * 60 * 60 * 1000),
+  memoryLimitBytes: z
+    .int()
+    .positive()
+    .default(256 * 1024 * 1024),
+  signatures: z.boolean().default(false),
+}).refine(({ memory, redis }) => !(memory && redis), 'expected memory or redis, not both')
 
-const Config = z
-  .strictObject({
-    auth: z.literal('none').optional(),
-    keys: z.array(Key).default([]),
-    groups: z.record(z.string(), Group).default({}),
-    channels: z.array(Channel).min(1),
-    models: z.array(Model).min(1, 'expected a model: none would be served (without "models" every id goes to all channels)').optional(),
-    defaults: Defaults.prefault({}),
-    limits: z
-      .union(
-        [z.strictObject({ redis: redisUrl }), z.strictObject({ store: z.literal('memory').default('memory') })],
-        'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }',
-      )
-      .prefault({}),
-    store: Store.optional(),
-    /** Absent: only where the command serves. */
-    page: z.boolean().optional(),
+const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
+
+const Config = entry({
+  auth: z.literal('none').optional(),
+  keys: z.array(Key).default([]),
+  groups: z.record(z.string(), Group).default({}),
+  channels: z.array(Channel).min(1),
+  models: z.array(Model).min(1, 'expected a model: none would be served (without "models" every id goes to all channels)').optional(),
+  defaults: Defaults.prefault({}),
+  limits: z
+    .union([z.strictObject({ redis: redisUrl }, limitsFault), z.strictObject({ store: z.literal('memory').default('memory') }, limitsFault)], limitsFault)
+    .prefault({}),
+  store: Store.optional(),
+  /** Absent: only where the command serves. */
+  page: z.boolean().optional(),
+}).superRefine(({ auth, keys, groups, channels, models }, context) => {
+  const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+  if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')
+  keys.forEach(({ group }, index) => {
+    if (group !== undefined && !Object.hasOwn(groups, group))
+      need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
   })
-  .superRefine(({ auth, keys, groups, channels, models }, context) => {
-    const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
-    if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')
-    keys.forEach(({ group }, index) => {
-      if (group !== undefined && !Object.hasOwn(groups, group))
-        need(['keys', index, 'group'], `expected one of the groups: ${Object.keys(groups).join(', ') || 'there are none'}`)
-    })
-    keys.forEach(({ key }, index) => {
-      if (keys.findIndex(other => other.key === key) < index) need(['keys', index, 'key'], 'expected a key that no other entry has')
-    })
-    const known = new Set<string>()
-    channels.forEach((channel, index) => {
-      if (known.has(channel.name)) need(['channels', index, 'name'], 'expected a name that no other channel has')
-      known.add(channel.name)
-    })
-    const ids = new Set<string>()
-    models?.forEach((model, index) => {
-      for (const id of [model.id, ...model.aliases]) {
-        if (ids.has(id)) need(['models', index, 'id'], 'expected ids and aliases that no other model has')
-        ids.add(id)
-      }
-      model.channels.forEach((channel, at) => {
-        if (!known.has(channel.name)) need(['models', index, 'channels', at, 'name'], `expected one of the channels: ${[...known].join(', ')}`)
-      })
+  keys.forEach(({ key }, index) => {
+    if (keys.findIndex(other => other.key === key) < index) need(['keys', index, 'key'], 'expected a key that no other entry has')
+  })
+  const known = new Set<string>()
+  channels.forEach((channel, index) => {
+    if (known.has(channel.name)) need(['channels', index, 'name'], 'expected a name that no other channel has')
+    known.add(channel.name)
+  })
+  const ids = new Set<string>()
+  models?.forEach((model, index) => {
+    for (const id of [model.id, ...model.aliases]) {
+      if (ids.has(id)) need(['models', index, 'id'], 'expected ids and aliases that no other model has')
+      ids.add(id)
+    }
+    model.channels.forEach((channel, at) => {
+      if (!known.has(channel.name)) need(['models', index, 'channels', at, 'name'], `expected one of the channels: ${[...known].join(', ')}`)
     })
   })
+})
 
 type Written = z.input<typeof Config>
 type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
@@ -252,7 +252,9 @@ export class ConfigError extends Error {
 export function settle(config: unknown, environment: Record<string, string | undefined>): Settled {
   const result = Config.safeParse(fromEnvironment(config, environment, ''))
   if (!result.success) {
-    const [issue] = result.error.issues
+    const { issues } = result.error
+    // What is missing may be there under a misspelt key.
+    const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
     throw new ConfigError(place(issue?.path ?? []), issue ? wording(issue) : 'cannot be read')
   }
   const { models, ...rest } = result.data
@@ -290,8 +292,7 @@ function faultOfBase(base: string): string | undefined {
   return undefined
 }
 
-function wording({ code, message, ...issue }: z.core.$ZodIssue): string {
-  if (code === 'unrecognized_keys' && 'keys' in issue) return `unknown ${issue.keys.length > 1 ? 'keys' : 'key'} ${issue.keys.join(', ')}`
+function wording({ message }: z.core.$ZodIssue): string {
   return message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '')
 }
 

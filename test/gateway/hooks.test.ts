@@ -78,7 +78,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('an error that nobody thought of is logged, and not shown', async () => {
     const error = vi.fn()
     const ask = await start(one('http://nowhere.test', 'messages'), {
-      logger: { debug() {}, info() {}, warn() {}, error },
+      logger: { info() {}, warn() {}, error },
       transport: {
         async send() {
           return { status: 200, headers: { 'content-type': 'application/json' }, body: undefined as never }
@@ -129,7 +129,7 @@ describe.each(hosts)('through %s', (_, start) => {
       onUsage: async () => thrower(),
       onNotes: thrower,
       route: thrower,
-      logger: { debug: thrower, info: thrower, warn, error: thrower },
+      logger: { info: thrower, warn, error: thrower },
     }
     const ask = await start(one(url, 'messages'), hooks)
     expect((await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))).status).toBe(200)
@@ -149,10 +149,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const write = (details: object, message: string) => void lines.push(details, message)
     const { url } = await upstream(sendJson(200, replies.messages))
     const { auth: _, ...config } = one(url, 'messages')
-    const ask = await start(
-      { ...config, keys: [{ name: 'alice', key: 'client-secret' }] },
-      { logger: { debug: write, info: write, warn: write, error: write } },
-    )
+    const ask = await start({ ...config, keys: [{ name: 'alice', key: 'client-secret' }] }, { logger: { info: write, warn: write, error: write } })
     await ask(paths.messages, post(requests.messages, { authorization: 'Bearer client-secret' }))
     await ask(paths.messages, post(requests.messages, { authorization: 'Bearer wrong-secret' }))
     await ask(paths.messages, post('{', { authorization: 'Bearer client-secret' }))

@@ -79,7 +79,7 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
 test('a client that leaves before its request is whole is no fault of the gateway', async () => {
   const told: [level: string, details: object][] = []
   const tell = (level: string) => (details: object) => void told.push([level, details])
-  const logger = { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') }
+  const logger = { info: tell('info'), warn: tell('warn'), error: tell('error') }
   const head = 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"model"'
   const socket = connect(Number(new URL(await listen(mounted(undefined, { logger }))).port), '127.0.0.1')
   await new Promise(resolve => socket.write(head, resolve))

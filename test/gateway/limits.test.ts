@@ -90,7 +90,7 @@ test('while Redis cannot be reached each process counts by itself, and the log s
   const seen = await upstream(good)
   const ask = await start(
     { ...withoutAuth(teams(seen.url)), limits: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } },
-    { logger: { debug: log, info: log, warn: log, error: log } },
+    { logger: { info: log, warn: log, error: log } },
   )
   const statuses: number[] = []
   for (let i = 0; i < 3; i++) statuses.push((await ask(path, chat('slow-key'))).status)

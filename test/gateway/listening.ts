@@ -41,13 +41,13 @@ export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, opti
 }
 
 function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
-  const log = (level: 'debug' | 'info' | 'warn' | 'error') => (details: object, message: string) => {
+  const log = (level: 'info' | 'warn' | 'error') => (details: object, message: string) => {
     emitted.push(flat(details), message)
     logger?.[level](details, message)
   }
   return {
     ...hooks,
-    logger: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
+    logger: { info: log('info'), warn: log('warn'), error: log('error') },
     onUsage(record) {
       emitted.push(record)
       return onUsage?.(record)

@@ -78,7 +78,7 @@ describe.each(hosts)('through %s', (_, start) => {
         const { url } = await upstream(script as Script)
         const logged: unknown[] = []
         const log = (details: object, message: string) => logged.push(details, message)
-        const ask = await start(one(url, served), { logger: { debug: log, info: log, warn: log, error: log } })
+        const ask = await start(one(url, served), { logger: { info: log, warn: log, error: log } })
         const answer = await (await ask(...asking(served, { ...requests[served], stream }))).text()
         // What is said last of each exchange.
         await until(() => logged.includes('exchange'))

@@ -43,7 +43,7 @@ describe.each(hosts)('while Redis cannot be reached, through %s', (_, start) => 
     const logged: unknown[] = []
     const log = (details: object, message: string) => logged.push(details, message)
     const config = one((await upstream(good)).url, 'messages', { store: { redis: `redis://user:planted-password@127.0.0.1:${await freePort()}` } })
-    const ask = await start(config, { logger: { debug: log, info: log, warn: log, error: log } })
+    const ask = await start(config, { logger: { info: log, warn: log, error: log } })
     const first = await ask(path, post(requests.responses))
     expect(first.status).toBe(200)
     const id = await idOf(first)

@@ -1,19 +1,25 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { wrapSignature } from '../../src/kit/envelope.ts'
-import { hosts, one, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { protocolNames } from '../../src/protocols/index.ts'
+import { hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 /** A reply with a field that no other protocol knows. */
 const odd = { ...replies.messages, odd_field: { planted: true } }
 const oddStream = streams.messages.map(frame => frame.replace('"delta":{"stop_reason":"end_turn"', '"odd_field":1,"delta":{"stop_reason":"end_turn"'))
 const strict = { defaults: { strict: true } }
 
+const others = (protocol: Protocol) => protocolNames.filter(name => name !== protocol)
+
 describe.each(hosts)('through %s, strict', (_, start) => {
-  test('refuses a reply that would lose something, with notes, and says that asking again does not help', async () => {
-    for (const answer of [sendJson(200, odd), sendStream(oddStream)]) {
+  test.each<[client: Protocol, served: Protocol]>([
+    ...others('messages').map((client): [Protocol, Protocol] => [client, 'messages']),
+    ['messages', 'responses'],
+  ])('refuses to %s a reply of %s that would lose something, with notes, and says that asking again does not help', async (client, served) => {
+    for (const answer of served === 'messages' ? [sendJson(200, odd), sendStream(oddStream)] : [sendJson(200, { ...replies[served], odd_field: 1 })]) {
       const seen = await upstream(answer)
-      const ask = await start(one(seen.url, 'messages', { defaults: { strict: true, retries: 2 } }))
-      const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
+      const ask = await start(one(seen.url, served, { defaults: { strict: true, retries: 2 } }))
+      const response = await ask(paths[client], post(requests[client]))
       expect(response.status).toBe(502)
       expect(await response.text()).toContain('refused by strict')
       expect(response.headers.get('wireglot-notes')).toContain('odd_field')

@@ -160,8 +160,8 @@ function retryAfter(details: readonly JsonObject[]): number | undefined {
 /** The status that says it here. */
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === name) return status
-  // What this library refuses is the caller's to mend, and clients try a 501 again.
-  if (protocol === undefined && kind === 'unsupported' && status === 400) return status
+  // What this library refuses it has a status for, and clients try a 501 again.
+  if (protocol === undefined && kind === 'unsupported' && status >= 400) return status
   const row = byKind.get(kind)
   const known = row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
   return known > 599 ? 500 : known

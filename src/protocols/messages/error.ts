@@ -110,7 +110,8 @@ const asString = (value: unknown) => (typeof value === 'string' ? value : undefi
 
 /** The status that says it here: overload has one of its own. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
-  if (protocol === name) return status
+  // What this library refuses it has a status for: a reply that strict refuses is no fault of the request.
+  if (protocol === name || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
   if (kind === 'overloaded') return 529
   if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
   const row = byKind.get(kind)
