@@ -113,7 +113,7 @@ export function explodeResponse(body: unknown, { protocol, ...settings }: OnePro
 }
 
 /**
- * What a reply means, in nobody's dialect.
+ * What a reply means, in nobody's dialect. One that failed, or the body of an error, has `error` and may have no candidates.
  * @throws TranslationError `malformed`
  */
 export function normalizeResponse(body: unknown, { protocol, ...settings }: OneProtocol): CanonicalResponse {

@@ -9,7 +9,7 @@ export type Note = {
   kind: NoteKind
   /** JSON pointer: into the source body for dropped and approximated, into the target body for synthesized. */
   path: string
-  /** Stable and listed in the `notes.ts` of the protocol that made the note. */
+  /** Stable; docs/notes.md lists every code with an example. */
   code: string
   /** One sentence without user data. */
   reason: string

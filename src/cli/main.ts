@@ -58,8 +58,12 @@ program
   .option('--context <file>', 'what --context-out wrote when the request was translated')
   .option('--context-out <file>', 'where to write what the translation of the answer needs')
   .option('--strict', 'refuse instead of dropping or approximating')
-  .option('--option <k=v>', 'an option of the translation, listed in docs/options.md; may be repeated', readOption, {})
-  .addHelpText('after', '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json')
+  .addOption(new Option('--option <k=v>', 'an option of the translation, listed in docs/options.md; may be repeated').argParser(readOption).default({}, 'none'))
+  .addHelpText(
+    'after',
+    '\nExample: wireglot translate --kind request --from chat-completions --to messages < request.json\n' +
+      'Exit code 2: the command was called wrongly. 3: the input is malformed or cut off. 4: --strict forbids the translation, or the input refers to something that only another provider keeps.',
+  )
   .action(translate)
 
 program

@@ -90,7 +90,7 @@ async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: 
 /** How to reach each protocol, as commands that work as they are printed. */
 function helpOf(url: string, config: GatewayConfig | undefined): string[] {
   const model = modelOf(config)
-  const lines = [config ? `model: ${model}` : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`]
+  const lines = [config ? served(model) : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`]
   if (config?.page !== false) lines.push(`playground: ${url}/`)
   lines.push('')
   const keyed = config?.keys?.length ? { keyEnv: usualKeyEnv } : {}
@@ -104,9 +104,14 @@ function helpOf(url: string, config: GatewayConfig | undefined): string[] {
   return lines
 }
 
+const served = (model: string) => (model === anyModel ? `models: those of the upstream; write one in place of ${anyModel}` : `model: ${model}`)
+
+/** Stands for a model where the configuration names none. */
+const anyModel = 'MODEL'
+
 function modelOf(config: GatewayConfig | undefined): string {
   if (!config) return 'demo'
-  return config.models?.find(({ id }) => !id.endsWith('*'))?.id ?? 'MODEL'
+  return config.models?.find(({ id }) => !id.endsWith('*'))?.id ?? anyModel
 }
 
 function isLoopback(host: string): boolean {

@@ -4,7 +4,7 @@ import { gateway } from '../../src/hosts/connect.ts'
 const app = express()
 app.use(
   gateway({
-    auth: 'none', // or "keys": [{ "name": "alice", "key": "env:ALICE_KEY", "group": "team" }]
+    auth: 'none', // or keys: [{ name: 'alice', key: 'env:ALICE_KEY' }]
     channels: [
       { name: 'anthropic', protocols: ['messages'], baseUrl: 'https://api.anthropic.com', apiKey: 'env:ANTHROPIC_API_KEY' },
       { name: 'demo', embedded: 'demo' },

@@ -6,7 +6,7 @@ const { body, notes, context } = translateRequest(
   { from: 'chat-completions', to: 'messages' },
 )
 console.log(body) // { model: 'some-model', max_tokens: 32000, messages: [ … ] }
-for (const { kind, path, code } of notes) console.log(kind, path, code) // dropped /seed …, synthesized /max_tokens …
+for (const { kind, path, code } of notes) console.log(kind, path, code) // synthesized /max_tokens …, dropped /seed …
 
 // … and the upstream's answer goes back the same way.
 const answer = translateResponse(

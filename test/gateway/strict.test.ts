@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { wrapSignature } from '../../src/kit/envelope.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 /** A reply with a field that no other protocol knows. */
 const odd = { ...replies.messages, odd_field: { planted: true } }
@@ -33,6 +33,16 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     const text = await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream: true }))).text()
     expect(text).toContain('refused by strict')
     expect(text).not.toContain('[DONE]')
+  })
+
+  test('is a status for every client where nothing was sent before that note', async () => {
+    const oddStart = streams.messages.map(frame => frame.replace('"message":{', '"odd_field":1,"message":{'))
+    for (const client of others('messages')) {
+      const ask = await start(one((await upstream(sendStream(oddStart))).url, 'messages', strict))
+      const response = await ask(...asking(client, { stream: true }))
+      expect(response.status).toBe(502)
+      expect(await response.text()).toContain('refused by strict')
+    }
   })
 
   test('lets through what loses nothing, and what is only said in other words where only losses are refused', async () => {
