@@ -1,9 +1,9 @@
 import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
+import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { dotted } from '../kit/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
-import { notesHeader } from './headers.ts'
 
 /** An exchange that ends in an error. Never shown as it is: `wireOf` says it in the caller's dialect. */
 export class Refusal extends Error {
@@ -11,12 +11,15 @@ export class Refusal extends Error {
   readonly headers: Record<string, string>
   /** The whole answer, where the upstream gave it in the caller's own dialect already. */
   readonly wire: { status: number; headers: Record<string, string>; body: string } | undefined
+  /** What would have been lost, where that is the reason. */
+  readonly notes: readonly Note[]
 
-  constructor(error: CanonicalError, { headers = {}, wire, cause }: { headers?: Record<string, string>; wire?: Refusal['wire']; cause?: unknown } = {}) {
+  constructor(error: CanonicalError, { headers = {}, wire, notes = [], cause }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'cause'>> = {}) {
     super(error.message, { cause })
     this.error = error
     this.headers = headers
     this.wire = wire
+    this.notes = notes
   }
 }
 
@@ -40,8 +43,14 @@ export function reasonOf({ reason }: Signal): Refusal {
 }
 
 /** A failure that an upstream told inside a stream or a reply, as an answer. Its raw event is left out: it is no error body. */
-export function failedStream({ raw: _, ...error }: CanonicalError): Refusal {
-  return new Refusal({ ...error, status: error.status >= 400 ? error.status : 502 })
+export function failedStream({ raw: _, ...error }: CanonicalError, notes: readonly Note[] = []): Refusal {
+  const told = { ...error, status: error.status >= 400 ? error.status : 502 }
+  return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(told, { notes }) : new Refusal(told)
+}
+
+/** Strict would refuse the next reply as well, so clients are told not to try again. */
+function refusedByStrict(error: CanonicalError, more: { notes?: readonly Note[]; cause?: unknown }): Refusal {
+  return new Refusal(error, { ...more, headers: { 'x-should-retry': 'false' } })
 }
 
 /**
@@ -52,13 +61,10 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
   if (thrown instanceof Refusal) return thrown
   if (!TranslationError.is(thrown)) return new Refusal({ status: 500, kind: 'internal', message: 'internal error of the gateway' }, { cause: thrown })
   const { code, message, path, reason, notes } = thrown
-  const told = notes ? notesHeader(notes) : {}
+  const told = notes && { notes }
   if (side === 'upstream') {
     const error = { status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` } as const
-    // Strict would refuse the next reply as well, so clients are told not to try again.
-    return code === 'inexpressible'
-      ? new Refusal({ ...error, kind: 'unsupported' }, { cause: thrown, headers: { ...told, 'x-should-retry': 'false' } })
-      : new Refusal(error, { cause: thrown })
+    return code === 'inexpressible' ? refusedByStrict({ ...error, kind: 'unsupported' }, { cause: thrown, ...told }) : new Refusal(error, { cause: thrown })
   }
   const details = reason !== undefined ? { error_code: reason } : notes ? { notes } : undefined
   return new Refusal(
@@ -70,7 +76,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
       ...(reason !== undefined && { code: reason }),
       ...(details && { details }),
     },
-    { cause: thrown, headers: told },
+    { cause: thrown, ...told },
   )
 }
 

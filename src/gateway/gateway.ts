@@ -14,7 +14,7 @@ import { isFault } from './attempts.ts'
 import { createBreakers } from './breaker.ts'
 import { createDispatch } from './dispatch.ts'
 import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
-import { requestIdHeaders, safeHeaders } from './headers.ts'
+import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
@@ -102,7 +102,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const refusal =
           controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
-        return answerOf(refusal, { protocol, requestId, asList: asksForList(route, request) })
+        const told = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
+        return answerOf(refusal, { protocol, headers: { ...told, ...requestIdHeaders(requestId) }, requestId, asList: asksForList(route, request) })
       }
     },
     async close(graceMs = 10_000) {
@@ -205,11 +206,14 @@ function noSuchPath(path: string, requestId: string): GatewayAnswer {
 }
 
 /** A refusal in the caller's dialect. `asList`: as the only member of the list that was asked for. */
-function answerOf(refusal: Refusal, { protocol, requestId, asList }: { protocol: Protocol; requestId: string; asList: boolean }): GatewayAnswer {
+function answerOf(
+  refusal: Refusal,
+  { protocol, requestId, headers: more, asList }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
+): GatewayAnswer {
   const { status, headers, body } = refusal.wire ?? toText(wireOf(refusal, protocol, requestId))
   return {
     status,
-    headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...requestIdHeaders(requestId) }),
+    headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...more }),
     body: asList && !body.trimStart().startsWith('[') ? `[${body}]` : body,
   }
 }

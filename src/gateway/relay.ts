@@ -189,7 +189,7 @@ class RunningRelay implements Relay {
       const line = bytes.subarray(at, end)
       at = end
       const text = translator.push(line)
-      if (translator.error && !this.#committed) throw failedStream(translator.error)
+      if (translator.error && !this.#committed) throw failedStream(translator.error, translator.notes)
       if (!raw) {
         if (!text) continue
         this.#answered = true

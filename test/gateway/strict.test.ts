@@ -28,6 +28,16 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     }
   })
 
+  test('tells the notes in no header where the configuration wants none', async () => {
+    const quiet = { defaults: { strict: true, notesHeader: false } }
+    const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages', quiet))
+    for (const lost of [{}, { seed: 7 }]) {
+      const response = await ask(...asking('chat-completions', lost))
+      expect(response.status).toBe('seed' in lost ? 400 : 502)
+      expect(response.headers.get('wireglot-notes')).toBeNull()
+    }
+  })
+
   test('ends a stream as failed at the first such note', async () => {
     const ask = await start(one((await upstream(sendStream(oddStream))).url, 'messages', strict))
     const text = await (await ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream: true }))).text()
@@ -41,6 +51,8 @@ describe.each(hosts)('through %s, strict', (_, start) => {
       const ask = await start(one((await upstream(sendStream(oddStart))).url, 'messages', strict))
       const response = await ask(...asking(client, { stream: true }))
       expect(response.status).toBe(502)
+      expect(response.headers.get('wireglot-notes')).toContain('odd_field')
+      expect(response.headers.get('x-should-retry')).toBe('false')
       expect(await response.text()).toContain('refused by strict')
     }
   })
