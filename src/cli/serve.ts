@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
-import type { GatewayConfig } from '../gateway/gateway.ts'
+import type { GatewayConfig, Logger } from '../gateway/gateway.ts'
 import { demo } from '../gateway/options.ts'
 import { gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json.ts'
@@ -27,15 +27,18 @@ export type Served = { host: string; port: number; url: string; close(): Promise
 
 /**
  * Runs a gateway until the process is told to stop, and then until what is under way has been answered. `out` gets the lines
- * for people; the last one says that it listens.
+ * for people; the last one says that it listens. `err` is told what goes wrong, one JSON a line.
  * @throws ConfigError; Error when the options do not fit together or the port is taken
  */
-export async function serve(options: ServeOptions, out: (line: string) => void = line => process.stdout.write(`${line}\n`)): Promise<Served> {
+export async function serve(
+  options: ServeOptions,
+  { out = line => void process.stdout.write(`${line}\n`), err = line => void process.stderr.write(`${line}\n`) }: Partial<Record<'out' | 'err', Tell>> = {},
+): Promise<Served> {
   const { host, port, grace = 10 } = options
   const config = await configOf(options)
   const wanted = config === undefined ? demo : config
   // What a file holds may be no object, which the gateway says better.
-  const handler = gateway(isObject(wanted) ? { page: true, ...wanted } : wanted)
+  const handler = gateway(isObject(wanted) ? { page: true, ...wanted } : wanted, { logger: loggerTo(err) })
   if (handler.localOnly && !isLoopback(host))
     throw new Error(
       `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,
@@ -67,6 +70,16 @@ export async function serve(options: ServeOptions, out: (line: string) => void =
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
   return { host, port: bound, url, close }
+}
+
+type Tell = (line: string) => void
+
+/** Warnings and errors. A line for each exchange would tell who asks what, which nobody has ordered here. */
+function loggerTo(tell: Tell): Logger {
+  const inWords = (_: string, value: unknown) => (value instanceof Error ? value.message : value)
+  const at = (level: string) => (details: object, message: string) =>
+    tell(JSON.stringify({ time: new Date().toISOString(), level, message, ...details }, inWords))
+  return { info() {}, warn: at('warn'), error: at('error') }
 }
 
 async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: ServeOptions): Promise<GatewayConfig | undefined> {

@@ -12,9 +12,10 @@ const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
 
 async function started(options: Partial<ServeOptions> = {}) {
   const lines: string[] = []
-  const served = await serve({ host: '127.0.0.1', port: 0, ...options }, line => lines.push(line))
+  const told: string[] = []
+  const served = await serve({ host: '127.0.0.1', port: 0, ...options }, { out: line => lines.push(line), err: line => told.push(line) })
   after(served.close)
-  return { ...served, lines }
+  return { ...served, lines, told }
 }
 
 test('the last line says where it listens', async () => {
@@ -41,6 +42,18 @@ test('one upstream for every model', async () => {
   const { url } = await started({ upstream: seen.url, upstreamProtocol: 'messages', upstreamKeyEnv: 'TEST_UPSTREAM_KEY' })
   expect((await fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))).status).toBe(200)
   expect(seen.calls).toMatchObject([{ headers: { 'x-api-key': 'from-the-environment' }, json: { model: 'whatever' } }])
+})
+
+test('what goes wrong is told to the operator, one JSON a line, and what goes well is not', async () => {
+  const seen = await upstream(sendJson(200, replies.messages), sendJson(200, 'no reply at all'))
+  const { url, told } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
+  const ask = () => fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))
+  await ask()
+  expect(told).toEqual([])
+  const requestId = (await ask()).headers.get('request-id')
+  expect(told.map(line => JSON.parse(line))).toMatchObject([
+    { level: 'error', requestId, message: expect.stringContaining('upstream'), error: expect.any(String) },
+  ])
 })
 
 test.each<[what: string, options: Partial<ServeOptions>, message: RegExp]>([

@@ -28,7 +28,7 @@ const pasted = (value: unknown, headers: Record<string, string> = {}) => post({ 
 
 async function served(file: object | undefined = undefined): Promise<string> {
   const options = { host: '127.0.0.1', port: 0 }
-  const { url, close } = await serve(file === undefined ? options : { ...options, config: await written(file) }, () => {})
+  const { url, close } = await serve(file === undefined ? options : { ...options, config: await written(file) }, { out() {} })
   after(close)
   return url
 }
