@@ -125,7 +125,10 @@ export type CodecOptions = {
   path?: string
   /** The source protocol's field names, and over them those of the decoded body. Absent: notes use canonical names. */
   fieldNames?: FieldNames
-  /** What to do about references that only the source's provider can resolve. Default `throw`. `note`: leave them out, with a note. */
+  /**
+   * What to do about references that only the source's provider can resolve, and about its own tools where a request forces one
+   * or has no others. Default `throw`. `note`: leave them out, with a note.
+   */
   onUnresolvable?: 'throw' | 'note'
   /** How a source that stopped early ends: as an error (default), or as if the length limit was reached. */
   truncated?: 'error' | 'length'

@@ -9,10 +9,10 @@ export type ChatCompletionsOptions = {
   ccReasoning?: 'reasoning_content' | 'reasoning' | 'details' | 'omit'
   /**
    * How signatures of reasoning reach a client. Default `field`: in `reasoning_details` and `extra_content`, for clients that
-   * send the message back as they got it. `id`: as part of the call's id, for clients that rebuild messages from the fields
-   * they know; some servers refuse such long ids. `store`: not in the message at all, but beside the answer as `signatures`,
-   * which the caller keeps and gives back through `ccStored`. `none`: dropped; the next turn of a model that signs then fails.
-   * All spellings are read, whatever this says.
+   * send the message back as they got it. `id`: those of calls, which Gemini gives, as part of the call's id, for clients that
+   * rebuild messages from the fields they know; others stay in `reasoning_details`, and some servers refuse such long ids.
+   * `store`: not in the message at all, but beside the answer as `signatures`, which the caller keeps and gives back through
+   * `ccStored`. `none`: dropped; the next turn of a model that signs then fails. All spellings are read, whatever this says.
    */
   ccSignature?: 'field' | 'id' | 'store' | 'none'
   /** Looks up what was kept of `signatures`, by call id, wherever a client's message lacks it. Default: nothing is looked up. */

@@ -339,7 +339,7 @@ function unknownOfAllowed(raw: unknown): JsonObject {
 
 /**
  * `tools`: those of the request, among which the choice is. Undefined: it cannot be said here, which is noted.
- * @throws TranslationError `inexpressible` for a forced tool that is not here
+ * @throws TranslationError `inexpressible` for a forced tool that is not here, unless a note is wished
  */
 export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], w: Writing): unknown {
   const { report } = w
@@ -357,8 +357,10 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       const nearby = server?.type === 'server' && w.options.serverTools === 'map' ? nearest(server, server.common)?.['type'] : undefined
       // The choice knows the tool by its older name alone.
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
-      if (w.target === 'input')
+      if (w.target === 'output') return undefined
+      if (w.options.onUnresolvable !== 'note')
         throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'only another provider knows the forced tool')
+      report.add('tool_choice.unsupported', '', 'toolChoice')
       return undefined
     }
     case 'allowed': {

@@ -204,6 +204,14 @@ describe('tools of the messages protocol', () => {
     const body = ask({ tools: [fn, search], tool_choice: { type: 'tool', name: 'web_search' } })
     expect(() => cross('messages', body)).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/tool_choice' }))
   })
+
+  test('where it is wished, the force of a tool that another provider runs is left out and noted', () => {
+    const body = ask({ tools: [fn, search], tool_choice: { type: 'tool', name: 'web_search' } })
+    const { wire, notes } = cross('messages', body, { onUnresolvable: 'note' })
+    expect(wire).toMatchObject({ tools: [{ type: 'function', name: 'f' }] })
+    expect(wire).not.toHaveProperty('tool_choice')
+    expect(notes).toEqual(['tool.server /tools/1', 'tool_choice.unsupported /tool_choice'])
+  })
 })
 
 test('a cache mark on a whole result stands on its last part', () => {
