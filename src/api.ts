@@ -56,7 +56,8 @@ export function historyOf(request: unknown, reply: unknown, { protocol, ...setti
 /**
  * A whole reply for the other protocol. An error body becomes the other protocol's error body. `context`: what
  * `translateRequest` gave; without it, tools that were renamed or wrapped stay so.
- * @throws TranslationError `malformed`; `truncated` for a reply that does not say how it ended; `inexpressible` when `strict` forbids a note
+ * @throws TranslationError `malformed`; `truncated` for a reply that does not say how it ended, but for one of chat-completions,
+ * whose servers often leave that out: it gets a note; `inexpressible` when `strict` forbids a note
  */
 export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): reply.TranslatedResponse {
   return reply.translateResponse(body, protocolOf(from), protocolOf(to), settings)
