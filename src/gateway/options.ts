@@ -293,7 +293,7 @@ function faultOfBase(base: string): string | undefined {
 }
 
 function wording({ message }: z.core.$ZodIssue): string {
-  return message.replace(/^Invalid input: /, '').replace(/^Invalid option: /, '')
+  return message.replace(/^Invalid (input|option): /, '').replace(/, received undefined$/, ', but it is missing')
 }
 
 function place(path: readonly PropertyKey[]): string {

@@ -7,7 +7,7 @@ const model = { id: 'm', channels: [{ name: 'a' }] }
 describe('a configuration that is wrong names the place and what was expected', () => {
   test.each<[what: string, config: unknown, path: string, message: RegExp]>([
     ['no object', 'x', '', /expected object/],
-    ['no channels', {}, 'channels', /expected array/],
+    ['no channels', {}, 'channels', /expected array, but it is missing$/],
     ['an empty list of channels', { channels: [] }, 'channels', /expected/],
     ['an unknown key at the top', { channels: [channel], chanels: 1 }, '', /unknown key chanels/],
     ['an unknown key deep inside', { channels: [{ ...channel, timeouts: { idle: 1 } }] }, 'channels[0].timeouts', /unknown key idle/],
