@@ -137,9 +137,11 @@ type Detail = { kind: 'summary' | 'raw'; text: string; signature?: Signature; id
 /** One entry of `reasoning_details`, in a message or in a delta. */
 export function decodeDetail(entry: JsonObject): Detail {
   const { type, text, summary, data, signature: proof, id } = entry
-  const told = typeof text === 'string' ? text : typeof summary === 'string' ? summary : ''
+  // Told by its field rather than by its type: clients that merge entries of one index keep the last of the types.
+  const summed = typeof text !== 'string' && typeof summary === 'string'
+  const told = typeof text === 'string' ? text : summed ? summary : ''
   const opaque = typeof proof === 'string' && proof ? proof : typeof data === 'string' && data ? data : undefined
-  const detail: Detail = { kind: type === 'reasoning.summary' ? 'summary' : 'raw', text: told }
+  const detail: Detail = { kind: summed || type === 'reasoning.summary' ? 'summary' : 'raw', text: told }
   if (opaque !== undefined) {
     const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
     if ((signature.form as string | undefined) === 'layout') return { ...detail, layout: readLayout(signature.value) }

@@ -47,6 +47,23 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
   })
 })
 
+test('details that a client has merged by their index, as the Python SDK does, say the same as before', () => {
+  const item = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gAAA' }
+  const reply = { id: 'resp_1', status: 'completed', output: [item, { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }
+  const { wire } = chat.encodeResponse(responses.decodeResponse(reply).value)
+  const [{ message }] = (wire as { choices: [{ message: { reasoning_details: Record<string, unknown>[] } }] }).choices
+  const merged: Record<string, unknown>[] = []
+  for (const entry of message.reasoning_details) {
+    const same = merged.find(({ index }) => index === entry['index'])
+    if (!same) merged.push({ ...entry })
+    else for (const [key, value] of Object.entries(entry)) same[key] = key === 'type' || key === 'index' ? value : `${String(same[key] ?? '')}${String(value)}`
+  }
+  expect(merged[0]).toMatchObject({ type: 'reasoning.encrypted', summary: 'hm', id: 'rs_1rs_1' })
+  const { value } = chat.decodeRequest(history({ ...message, reasoning_details: merged }, { role: 'tool', tool_call_id: 'a', content: 'r' }))
+  const { input } = responses.encodeRequest(value).wire as { input: object[] }
+  expect(input[1]).toEqual(item)
+})
+
 test('keys of details that nobody knows are kept for this protocol and noted once towards others, whole or streamed', () => {
   const details = [{ type: 'reasoning.text', text: 'hm', signature: 'S', format: 'anthropic-claude-v1', index: 0, x: 1 }]
   const frames = [chunk({ role: 'assistant', reasoning: 'hm', reasoning_details: details }), chunk({ content: 'yes' }), chunk({}, 'stop'), '[DONE]']
