@@ -1,6 +1,7 @@
+import { setOwn } from '../canonical/copy.ts'
 import { flatMap } from './flat-map.ts'
 
-export { setOwn } from '../canonical/copy.ts'
+export { setOwn }
 
 export type JsonObject = Record<string, unknown>
 

@@ -1,5 +1,6 @@
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
+import { closeObjects } from '../../kit/closed-schema.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -27,7 +28,7 @@ export function maxTokensFor(model: string | undefined, { defaultMaxTokens: give
 export function encodeFormat(
   output: OutputSpec | undefined,
   report: MessagesReport,
-  { amJsonMode }: Options,
+  { native, amJsonMode }: Options & { native: boolean },
   conversation: { system?: string | MessagesRawBlock[] },
 ): JsonObject | undefined {
   if (!output) return undefined
@@ -53,7 +54,7 @@ export function encodeFormat(
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
       // The name is a label; the description is read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
-      return { type: 'json_schema', schema: format.schema }
+      return { type: 'json_schema', schema: native ? format.schema : closed(format.schema, report) }
     case 'enum':
       report.add('output.enum', undefined, 'output.format')
       return { type: 'json_schema', schema: format.schema }
@@ -64,6 +65,13 @@ export function encodeFormat(
     default:
       return format satisfies never
   }
+}
+
+/** The server refuses a schema with an object that other keys may come in, which elsewhere need not be said. */
+function closed(schema: JsonObject, report: MessagesReport): JsonObject {
+  const made = closeObjects(schema)
+  if (made !== schema) report.add('output.closed', undefined, 'output.format')
+  return made
 }
 
 export function encodeSampling(

@@ -141,6 +141,48 @@ describe('output formats, toward messages (2.9)', () => {
     expect(result.written).toMatchObject(expected)
     expect(result.notes).toEqual(notes)
   })
+
+  // The official SDK closes them, too: the server refuses objects that do not say it.
+  const closed = { additionalProperties: false }
+  const point = { type: 'object', properties: { x: { type: 'number' } } }
+  test.each<[string, object, object]>([
+    ['an object', point, { ...point, ...closed }],
+    ['objects in lists', { type: 'array', items: point }, { type: 'array', items: { ...point, ...closed } }],
+    ['objects among others', { anyOf: [point, { type: 'null' }] }, { anyOf: [{ ...point, ...closed }, { type: 'null' }] }],
+    [
+      'objects in objects, and definitions',
+      { ...point, properties: { items: point, ['__proto__']: point }, $defs: { p: point } },
+      {
+        ...point,
+        properties: { items: { ...point, ...closed }, ['__proto__']: { ...point, ...closed } },
+        $defs: { p: { ...point, ...closed } },
+        ...closed,
+      },
+    ],
+  ])('an open schema is closed: %s', (_, schema, expected) => {
+    const open = format({ schema, strict: true })
+    const { written, notes } = from('chat-completions', chat(open))
+    expect(JSON.stringify(written)).toContain(JSON.stringify(expected))
+    expect(notes).toEqual(['output.closed /response_format'])
+  })
+
+  test.each<[string, object]>([
+    ['keys of any name', { type: 'object', additionalProperties: { type: 'number' } }],
+    ['keys of any name beside others', { ...point, additionalProperties: true }],
+    ['no object', { type: 'string' }],
+  ])('what says itself which keys may come stays: %s', (_, schema) => {
+    const { written, notes } = from('chat-completions', chat(format({ schema, strict: true })))
+    expect(written).toMatchObject({ output_config: { format: { type: 'json_schema', schema } } })
+    expect(notes).toEqual([])
+  })
+
+  test('within the protocol a schema is as it came', () => {
+    const open = { output_config: { format: { type: 'json_schema', schema: point } } }
+    const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...open }
+    const { messages } = protocols
+    expect(messages.encodeRequest(messages.decodeRequest(body).value)).toMatchObject({ wire: body, notes: [] })
+    expect(JSON.stringify(body)).not.toContain('additionalProperties')
+  })
 })
 
 describe('documents of messages, toward others (2.3)', () => {

@@ -1,6 +1,6 @@
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
 const { request, reply, stream, error } = makers('messages')
 const fromChat = request('chat-completions')
@@ -126,7 +126,14 @@ export const examples: Record<string, Example> = {
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
-  'output.strict': fromChat(chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: parameters, strict: false } } })),
+  'output.strict': fromChat(
+    chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' }, strict: false } } }),
+  ),
+  'output.closed': fromChat(
+    chat.request({
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'string' } } } } },
+    }),
+  ),
   'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { amJsonMode: 'instruct' }),
   'sampling.temperature-clamped': fromChat(chat.request({ temperature: 1.5 })),
   'sampling.with-thinking': fromChat(chat.request({ temperature: 0.5, reasoning_effort: 'low' })),
