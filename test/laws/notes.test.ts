@@ -42,7 +42,7 @@ describe.each(all)('$name: notes', protocol => {
   })
 })
 
-/** What a reply says of itself; every wire but one has had a place for it so far, and so nobody may have noted it yet. */
+/** What a reply says of itself: some of it no wire has left out so far, and then no other law asks where it stands. */
 const fields = ['id', 'model', 'createdAt', 'completedAt', 'serviceTier', 'promptBlocked'] as const
 
 test.each(all)('$name: a note can lead to each field that a reply has', protocol => {
