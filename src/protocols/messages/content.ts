@@ -25,12 +25,14 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
   let waiting: { signature: Signature; at: string } | undefined
+  let lastCall: number | undefined
   content.forEach((block, index) => {
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
       if (waiting) report.add('reasoning.carrier-lost', waiting.at)
       waiting = { signature: carrier.signature, at: here }
+      lastCall ??= content.findLastIndex(({ type }) => type === 'tool_use')
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
@@ -38,10 +40,12 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
       else report.add('reasoning.carrier-lost', here)
     } else {
       const part = decodeBlock(block, here, report)
+      parts.push(part)
+      // What stands in front is never written before a text: a client that puts all thinking first has parted them.
+      if (waiting && part.type === 'text' && index < (lastCall ?? 0)) return
       if (waiting && part.signature) report.add('reasoning.carrier-lost', waiting.at)
       else if (waiting) part.signature = waiting.signature
       waiting = undefined
-      parts.push(part)
     }
   })
   if (waiting) report.add('reasoning.carrier-lost', waiting.at)

@@ -133,6 +133,14 @@ describe('reasoning', () => {
     expect(tell(notes, 'reasoning.carrier-lost')).toEqual(lost.map(place => `dropped /messages/1/content${place}`))
   })
 
+  test('the signature of a call is not that of a text, where a client puts all blocks of thinking in front, as LiteLLM does', () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
+    const content = [carrier('next'), yes, call, { ...call, id: 'toolu_2' }]
+    const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
+    expect(value.messages[1]?.parts.map(({ signature }) => signature?.value)).toEqual([undefined, 'one', undefined])
+    expect(notes).toEqual([])
+  })
+
   test.each(rows)('reasoning.carrier-lost: in a stream, a signature %s', (_, content, lost) => {
     const blocks = content.flatMap((content_block, index) => [
       { type: 'content_block_start', index, content_block },
