@@ -27,7 +27,8 @@ export async function recall({ memory }: Service, ask: Ask, owner: Identity): Pr
   const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && wantsToKeep(ask) }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // Where all is the provider's business, the request is not even read.
-  const references = protocol.address.stored && (memory || able.length < candidates.length) ? historyIn(body.value, protocol) : []
+  const mayRefer = (memory || able.length < candidates.length) && protocol.address.stored?.mayRefer(body.value)
+  const references = mayRefer ? historyIn(body.value, protocol) : []
   // The new key stands first: see "Speed" in docs/architecture.md.
   if (references.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...told }, ...ask }
 

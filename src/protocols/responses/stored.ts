@@ -22,6 +22,7 @@ export function storedAt(path: string): StoredReplies {
       return id === '' || id.includes('/') || calls.has(id) ? undefined : { id, part }
     },
     target: ({ id, part }) => `${path}/${encodeURIComponent(id.toWellFormed())}${paths[part]}`,
+    mayRefer,
     inputOf,
     show: (reply, part, query) => (part === 'input' ? pageOf(reply.input.filter(isObject), query) : whole(reply, query)),
     finished: {
@@ -41,6 +42,20 @@ export function storedAt(path: string): StoredReplies {
     },
     unknown: (kind, id) => ({ ...unknown[kind], message: unknown[kind].message(id), type: 'invalid_request_error', protocol }),
   }
+}
+
+/** A look from outside: to read a request and look for references takes a hundred times as long, and few have one. */
+function mayRefer(request: unknown): boolean {
+  if (!isObject(request)) return false
+  const { previous_response_id: previous, conversation, input } = request
+  return Boolean(previous) || conversation != null || (Array.isArray(input) && input.some(isReference))
+}
+
+/** An item that says neither its type nor who speaks is one, too. */
+function isReference(item: unknown): boolean {
+  if (!isObject(item)) return false
+  const { type, role } = item
+  return typeof type === 'string' ? type === 'item_reference' : typeof role !== 'string'
 }
 
 type Words = Pick<CanonicalError, 'status' | 'kind' | 'code' | 'param'> & { message(id: string): string }
