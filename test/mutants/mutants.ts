@@ -292,7 +292,7 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   { fault: 'metadata is forgotten with its note', room: responses, find: '    metadata,\n    ...encodeSettings(', replace: '    ...encodeSettings(' },
-  { fault: 'the verbosity is forgotten with its note', room: responses, find: 'extra, report), verbosity }', replace: 'extra, report) }' },
+  { fault: 'the verbosity is forgotten with its note', room: responses, find: 'isOwn, report), verbosity }', replace: 'isOwn, report) }' },
   { fault: 'the limit of tool calls is forgotten', room: responses, find: 'max_tool_calls: maxToolCalls,\n    include:', replace: 'include:' },
   {
     fault: 'other answers of the upstream are left out in silence',

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { idOf, itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
-import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { absentOf, keep, nulls, ownForm, protocol, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import { encodeName } from './tools.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -33,14 +33,14 @@ export function decodeCall(wire: JsonObject, item: string, at: string): Message 
     ...idOf(id),
     ...statusOf(wire),
     at,
-    ...keep({ ...others, ...unknownStatus(wire) }, { item, ...spelling(wire, [freeform ? 'input' : 'arguments']), ...strangeStatus(wire) }),
+    ...keep({ ...others, ...unknownStatus(wire) }, nulls(wire), { item, ...absentOf(wire, [freeform ? 'input' : 'arguments']), ...strangeStatus(wire) }),
   }
 }
 
 /** What a call gave. Notes: an output that is neither text nor parts. */
 export function decodeResult(wire: JsonObject, item: string, at: string, report?: ResponsesReport): Message {
   const { type: _, id, call_id: callId, name, namespace, status: _status, caller, output, ...fields } = wire
-  const form: OwnForm = { item, ...spelling(wire, ['output', 'call_id']), ...strangeStatus(wire) }
+  const form: JsonObject = { item, ...absentOf(wire, ['output', 'call_id']), ...strangeStatus(wire) }
   let content: Part[] = []
   if (typeof output === 'string') {
     form['output'] = 'string'
@@ -61,7 +61,7 @@ export function decodeResult(wire: JsonObject, item: string, at: string, report?
     ...(caller != null && { caller }),
     at,
   }
-  return { role: 'tool', parts: [part], origin: 'item', ...idOf(id), ...statusOf(wire), at, ...keep({ ...fields, ...unknownStatus(wire) }, form) }
+  return { role: 'tool', parts: [part], origin: 'item', ...idOf(id), ...statusOf(wire), at, ...keep({ ...fields, ...unknownStatus(wire) }, nulls(wire), form) }
 }
 
 const validCallId = /^[\x21-\x7e]{1,64}$/
@@ -100,7 +100,7 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
     async,
   }
   if (caller !== undefined && !own && !isDirect(caller)) report.rest({ caller }, at)
-  const wire = wireOf(known, own)
+  const wire = wireOf(known, own?.ext)
   if (empty) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -142,19 +142,19 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
   const known = {
     type: item,
     id: w.target === 'output' ? w.itemId?.(message.id, 'fco_', own) : own ? message.id : undefined,
-    call_id: own && ownForm(own)?.['paired'] ? ownForm(own)?.['said'] : wireCallId(callId, w),
-    name: own ? (name ?? ownForm(own)?.['name']) : undefined,
+    call_id: own && ownForm(own?.ext)?.['paired'] ? ownForm(own?.ext)?.['said'] : wireCallId(callId, w),
+    name: own ? (name ?? ownForm(own?.ext)?.['name']) : undefined,
     namespace: own ? namespace : undefined,
     output: encodeOutput(content, own, prefix, w),
     status: itemStatus(message) ?? (own ? undefined : status),
     caller: own ? caller : undefined,
   }
   if (caller !== undefined && !own && !isDirect(caller)) report.rest({ caller }, at)
-  return wireOf(known, own)
+  return wireOf(known, own?.ext)
 }
 
 function encodeOutput(content: Part[], own: Message | undefined, prefix: string, w: Writing): unknown {
-  const form = ownForm(own)
+  const form = ownForm(own?.ext)
   const [only] = content
   const plain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations)
   if (plain && (form ? form['output'] === 'string' : true)) {

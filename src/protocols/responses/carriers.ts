@@ -48,7 +48,7 @@ function giveBack({ items, ending }: State, carried: Carried): boolean {
   const place = ending.findLastIndex(event => event.type === 'part.end' && event.part === last?.part)
   const end = ending[place]
   if (!last || !accepts(last.value) || end?.type !== 'part.end') return false
-  const delta: Delta = { kind: 'signature', signature, ...(id !== undefined && keep({}, { carrier: id })) }
+  const delta: Delta = { kind: 'signature', signature, ...(id !== undefined && keep({}, {}, { carrier: id })) }
   addDelta(last.value, delta)
   const events: CanonicalEvent[] = [{ type: 'part.delta', candidate: 0, part: last.part, delta }]
   ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, ...bearing(end.final, carried) } } : end)

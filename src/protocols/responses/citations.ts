@@ -4,7 +4,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, leastLogprob } from '../../kit/logprobs.ts'
 import { lengthOf } from '../../kit/text.ts'
-import { keep, ownFields, protocol } from './own.ts'
+import { keep, ownOf, protocol } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
 
 /** What is read of an annotation, by its type. */
@@ -79,7 +79,7 @@ function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: stri
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : 0,
     bytes: decodeBytes(bytes),
-    ...(Object.keys(unknown).length > 0 && { at, ...keep(unknown) }),
+    ...(Object.keys(unknown).length > 0 && { at, ...keep(unknown, {}) }),
   })
 }
 
@@ -93,7 +93,7 @@ function decodeBytes(bytes: unknown): number[] | null | undefined {
 export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
     const given = bytes === undefined && whole ? bytesOf(token) : bytes
-    return { ...ownFields(ext && { ext }), ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }
+    return { ...ownOf(ext)?.fields, ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }
   }
   return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })
 }

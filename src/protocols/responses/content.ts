@@ -2,13 +2,13 @@ import type { CacheTtl, MediaPart, MediaSource, Message, Part, TokenLogprob } fr
 import { TranslationError } from '../../errors.ts'
 import { toBase64 } from '../../kit/base64.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
-import { keep, keepSpelling, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { absentOf, keep, nulls, ownForm, protocol, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
@@ -22,7 +22,7 @@ export function decodeContent(wire: ResponsesContent, at: string, role: Message[
       return decodeOutputText(wire as ResponsesOutputText, at, role)
     case 'refusal': {
       const { type: _, refusal, ...rest } = wire
-      return { type: 'refusal', text: String(refusal), at, ...keep(rest) }
+      return { type: 'refusal', text: String(refusal), at, ...keep(rest, {}) }
     }
     case 'input_image':
       return decodeImage(wire as ResponsesInputImage, at)
@@ -42,19 +42,19 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
   // The usual one has nothing beside its text.
   if (type === usual && Object.keys(wire).length === 2) return { type: 'text', text, at }
   const { cache, form, unread } = decodeBreakpoint(breakpoint)
-  return { type: 'text', text, ...cache, at, ...keepSpelling({ ...rest, ...unread }, { ...spelling(wire), ...form, ...(type !== usual && { type }) }) }
+  return { type: 'text', text, ...cache, at, ...keep({ ...rest, ...unread }, nulls(wire), some({ ...form, ...(type !== usual && { type }) })) }
 }
 
 function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['role']): Part {
   const { type, text, annotations, logprobs, ...rest } = wire
-  const form: OwnForm = { ...spelling(wire, ['annotations', 'logprobs']), ...(role !== 'assistant' && { type }), ...(logprobs?.length && { logprobs }) }
+  const form: JsonObject = { ...absentOf(wire, ['annotations', 'logprobs']), ...(role !== 'assistant' && { type }), ...(logprobs?.length && { logprobs }) }
   return {
     type: 'text',
     text,
     ...(annotations?.length && { citations: annotations.map(decodeCitation) }),
     ...(logprobs?.length && { logprobs: decodeLogprobs(logprobs, `${at}/logprobs`) }),
     at,
-    ...keep({ ...rest, ...unreadOf(annotations) }, form),
+    ...keep({ ...rest, ...unreadOf(annotations) }, nulls(wire), form),
   }
 }
 
@@ -65,7 +65,7 @@ const ttls = new Map<unknown, CacheTtl>([
   ['12h', '12h'],
 ])
 
-type Mark = { cache: { cache?: { ttl?: CacheTtl } }; form: OwnForm; unread: JsonObject }
+type Mark = { cache: { cache?: { ttl?: CacheTtl } }; form: JsonObject; unread: JsonObject }
 
 function decodeBreakpoint(wire: JsonObject | null | undefined): Mark {
   if (!wire) return { cache: {}, form: {}, unread: {} }
@@ -104,7 +104,7 @@ function decodeUrl(url: string): MediaSource {
 }
 
 /** A data URL in another spelling than the one that is written. */
-function oddUrl(url: unknown, source: MediaSource): OwnForm {
+function oddUrl(url: unknown, source: MediaSource): JsonObject {
   return source.type === 'base64' && url !== dataUrl(source.mime ?? '', source.data) ? { url } : {}
 }
 
@@ -112,7 +112,7 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
   const { type: _, file_data: data, file_url: url, file_id: id, filename, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   const others: JsonObject = { ...rest }
   let source: MediaSource
-  let form: OwnForm = {}
+  let form: JsonObject = {}
   if (typeof data === 'string') {
     const inline = parseDataUrl(data)
     if (inline) {
@@ -135,26 +135,32 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
   return { ...decodedMedia('document', source, { detail, breakpoint, rest: others, wire, at, form }), ...(typeof filename === 'string' && { filename }) }
 }
 
-type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; rest: JsonObject; wire: JsonObject; at: string; form?: OwnForm }
+type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; rest: JsonObject; wire: JsonObject; at: string; form?: JsonObject }
 
 function decodedMedia(kind: MediaPart['kind'], source: MediaSource, { detail: word, breakpoint, rest, wire, at, form }: MediaRest): MediaPart {
   const detail = details.get(word)
   const { cache, form: marked, unread } = decodeBreakpoint(breakpoint)
   const fields = { ...rest, ...(typeof word === 'string' && !detail && { detail: word }), ...unread }
-  return { type: 'media', kind, source, ...defined({ detail }), ...cache, at, ...keep(fields, { ...spelling(wire), ...marked, ...form }) }
+  return { type: 'media', kind, source, ...defined({ detail }), ...cache, at, ...keep(fields, nulls(wire), { ...marked, ...form }) }
 }
 
 function decodeAudio(wire: ResponsesInputAudio, at: string): Part {
   const { type: _, input_audio: audio, ...rest } = wire
   const { data, format, ...more } = audio
   const fields = Object.keys(more).length > 0 ? { ...rest, input_audio: more } : rest
-  return { type: 'media', kind: 'audio', source: { type: 'base64', data, mime: format === 'mp3' ? 'audio/mpeg' : `audio/${format}` }, at, ...keep(fields, {}) }
+  return {
+    type: 'media',
+    kind: 'audio',
+    source: { type: 'base64', data, mime: format === 'mp3' ? 'audio/mpeg' : `audio/${format}` },
+    at,
+    ...keep(fields, {}, {}),
+  }
 }
 
 /** Text of a message in a request, or of an answer. */
 export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message['role'], w: Writing): JsonObject {
   const { type: _, text, citations, logprobs, cache, signature, at, ext } = part
-  const form = ownForm(part)
+  const form = ownForm(part.ext)
   const spoken = role === 'assistant'
   const type = typeof form?.['type'] === 'string' ? form['type'] : spoken ? 'output_text' : 'input_text'
   w.report.ext(ext, at)
@@ -163,14 +169,14 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
     if (citations) w.report.add('citation.unsupported', at, 'citations')
     if (logprobs) w.report.rest({ logprobs }, at)
     const breakpoint = encodeBreakpoint(part, w)
-    return wireOf({ type, text, ...(breakpoint && { prompt_cache_breakpoint: breakpoint }) }, part)
+    return wireOf({ type, text, ...(breakpoint && { prompt_cache_breakpoint: breakpoint }) }, part.ext)
   }
   if (cache) w.report.add('cache.place', at, 'cache')
   const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, w.report, at) ?? [])
   const whole = form === undefined
   if (logprobs) noteTokens(logprobs, protocol, w.report)
   const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))
-  if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part)
+  if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part.ext)
   return { type, text, annotations, ...((w.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
 }
 
@@ -185,7 +191,7 @@ function encodeBreakpoint(part: Part, { report, moved, uncached, options }: Writ
   const { cache } = part
   const at = moved.has(part) ? moved.get(part) : part.at
   if (!cache) return undefined
-  const raw = ownForm(part)?.['breakpoint']
+  const raw = ownForm(part.ext)?.['breakpoint']
   if (isObject(raw) && ttls.get(raw['ttl']) === cache.ttl) return raw
   if (uncached.has(part)) {
     report.add('cache.too-many', at, 'cache')
@@ -207,14 +213,14 @@ export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined
   const place = encodeSource(part, w)
   if (!place) return undefined
   report.rest(rest, at)
-  const form = ownForm(part)
+  const form = ownForm(part.ext)
   const breakpoint = encodeBreakpoint(part, w)
   const isGuessed = source.type === 'base64' && !source.mime && !form
   if (kind === 'image') {
     report.rest({ filename, title }, at)
     if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
     const word = detail === 'ultra_high' ? 'original' : (detail ?? (form ? undefined : 'auto'))
-    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part)
+    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part.ext)
     if (isGuessed) report.addMade('media.mime', wire, '/image_url')
     return wire
   }
@@ -224,7 +230,7 @@ export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined
   const name = isNameless
     ? nameOfFile((source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ?? 'application/pdf')
     : (filename ?? title)
-  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, part)
+  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, part.ext)
   if (isGuessed) report.addMade('media.mime', wire, '/file_data')
   if (isNameless) report.addMade('media.filename', wire, '/filename')
   return wire
@@ -235,7 +241,7 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
   const image = kind === 'image'
   switch (source.type) {
     case 'base64': {
-      const form = ownForm(part)
+      const form = ownForm(part.ext)
       if (form?.['bare']) return { file_data: source.data }
       const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data, form?.['url'])
       return image ? { image_url: url } : form?.['inlineUrl'] ? { file_url: url } : { file_data: url }
@@ -261,14 +267,13 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
 
 function encodeAudio(part: MediaPart, w: Writing): JsonObject | undefined {
   const { source, at } = part
-  if (source.type !== 'base64' || (!ownForm(part) && !w.options.rsInputAudio)) {
+  if (source.type !== 'base64' || (!ownForm(part.ext) && !w.options.rsInputAudio)) {
     w.report.add('media.unsupported', at)
     return undefined
   }
   leave(part, w)
   const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
-  const wire = wireOf({ type: 'input_audio' }, part)
-  return { ...wire, input_audio: { ...(isObject(wire['input_audio']) && wire['input_audio']), data: source.data, format } }
+  return wireOf({ type: 'input_audio', input_audio: { data: source.data, format } }, part.ext)
 }
 
 function encodeVideo(part: MediaPart, w: Writing): JsonObject | undefined {

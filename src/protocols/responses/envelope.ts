@@ -70,7 +70,7 @@ const echoDefaults: JsonObject = {
 /** The echo of a request; with none, the defaults. */
 function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
   if (!request) return echoDefaults
-  const w = startWriting('output', ownForm(request) !== undefined, Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }))
+  const w = startWriting('output', ownForm(request.ext) !== undefined, Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }))
   const wire = encodeBody(remembered(request), w)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
@@ -87,7 +87,7 @@ export function remembered({ messages, tools, ext, ...request }: CanonicalReques
     ...request,
     messages: messages.filter(({ origin }) => origin === 'instructions'),
     ...(tools && { tools: tools.map(covered) }),
-    ...(ext && keep(told, form)),
+    ...(ext && keep(told, {}, form)),
   }
 }
 
@@ -140,7 +140,7 @@ export function fallbacks(options: Options = {}): Fallbacks {
 
 /** Notes: a time or a model that nobody told. */
 export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start, from: Fallbacks, report: ResponsesReport): Envelope {
-  const form = ownForm({ ...(ext && { ext }) })
+  const form = ownForm(ext)
   const own = form !== undefined
   const at = createdAt ?? from.createdAt
   if (at === undefined && !own) report.add('response.created', '/created_at')
@@ -167,6 +167,9 @@ export function tierOf(serviceTier: string | undefined, own: boolean, report: Re
 
 type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
 
+/** What stands for these where nobody told them is blank. */
+const unsaid: ReadonlySet<string> = new Set(['created_at', 'model', 'id'])
+
 /** A `response` object. */
 export function snapshot(envelope: Envelope, { status, output, error, incomplete, usage }: Outcome): JsonObject {
   const { id, createdAt, model, own, ext, echo, serviceTier, completedAt } = envelope
@@ -183,14 +186,12 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
     completed_at: completedAt,
   }
   if (own) {
-    const form = ownForm({ ...(ext && { ext }) })
+    const form = ownForm(ext)
     const told = isObject(form?.['echo']) ? form['echo'] : echo
-    const wire = wireOf({ ...told, ...known, error: error ?? form?.['error'] }, { ...(ext && { ext }) })
-    const absent = form?.['absent']
-    if (Array.isArray(absent) && absent.includes('status')) delete wire['status']
-    if (words(form?.['nulls']).includes('status')) wire['status'] = null
-    for (const key of words(form?.['nulls'])) if (isBlank(wire[key])) wire[key] = null
-    for (const key of ['created_at', 'model', 'id']) if (Array.isArray(absent) && absent.includes(key) && isBlank(wire[key])) delete wire[key]
+    const wire = wireOf({ ...told, ...known, error: error ?? form?.['error'] }, ext)
+    const { nothing, absent } = form ?? {}
+    if (isObject(nothing)) for (const key in nothing) if (key === 'status' || isBlank(wire[key])) wire[key] = null
+    for (const key of words(absent)) if (key === 'status' || (unsaid.has(key) && isBlank(wire[key]))) delete wire[key]
     return wire
   }
   const fields = ext?.[protocol]?.fields

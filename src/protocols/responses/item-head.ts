@@ -1,6 +1,6 @@
 import type { Message } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { type OwnForm, ownForm } from './own.ts'
+import { ownForm } from './own.ts'
 
 /** The id that an item came with. */
 export const idOf = (id: unknown) => (typeof id === 'string' ? { id } : {})
@@ -12,7 +12,7 @@ export function statusOf(wire: JsonObject): { status?: NonNullable<Message['stat
 }
 
 /** The status of an item, where it is no known word. */
-export function strangeStatus(wire: JsonObject): OwnForm {
+export function strangeStatus(wire: JsonObject): JsonObject {
   return wire['status'] !== undefined && !statusOf(wire).status ? { status: wire['status'] } : {}
 }
 
@@ -24,10 +24,10 @@ export function unknownStatus(wire: JsonObject): JsonObject {
 
 /** The message, when what it was decoded from is an item of this kind: only then its spelling fits. */
 export function ownItem(message: Message, item: string): Message | undefined {
-  return ownForm(message)?.['item'] === item ? message : undefined
+  return ownForm(message.ext)?.['item'] === item ? message : undefined
 }
 
 /** The status to write, strange or not. */
 export function itemStatus(message: Message): unknown {
-  return ownForm(message)?.['status'] ?? message.status
+  return ownForm(message.ext)?.['status'] ?? message.status
 }

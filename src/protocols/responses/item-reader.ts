@@ -124,7 +124,7 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: Tell): vo
   if (open.ended) return
   open.ended = true
   const { signature } = open.value
-  const id = ownForm(open.value)?.['carrier']
+  const id = ownForm(open.value.ext)?.['carrier']
   const said = final && notUnsaid(final, open.value)
   const whole = said?.type !== open.value.type ? undefined : signature && !said.signature ? { ...said, ...bearing(said, { signature, id }) } : said
   if (whole) open.value = whole

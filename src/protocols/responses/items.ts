@@ -6,7 +6,7 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
-import { keep, ownForm, protocol } from './own.ts'
+import { keep, nulls, ownForm, protocol } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
 import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
@@ -51,7 +51,7 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
           origin: 'item',
           ...statusOf(wire),
           at,
-          ...keep({ ...fields, ...unknownStatus(wire) }, { item: type, ...form, ...strangeStatus(wire) }),
+          ...keep({ ...fields, ...unknownStatus(wire) }, nulls(wire), { item: type, ...form, ...strangeStatus(wire) }),
         },
         ...defined({ attach, proven }),
       }
@@ -78,8 +78,8 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
     if (texts.length > 0) items.push(...encodeTexts(message, texts, w))
     texts = []
   }
-  if (ownForm(message)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], w))
-  const own = ownForm(message)?.['item'] === 'message'
+  if (ownForm(message.ext)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], w))
+  const own = ownForm(message.ext)?.['item'] === 'message'
   for (const part of message.parts) {
     if (part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') && isPicture(part)) {
       flush()
@@ -116,7 +116,7 @@ function leavesItem(part: Part, { target }: Writing): boolean {
 }
 
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
-  const own = ownForm(message)?.['item'] === 'message'
+  const own = ownForm(message.ext)?.['item'] === 'message'
   const content = flatMap(parts, (part): JsonObject[] => {
     if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && (part.signature || part.logprobs)))
       return encodeContent(part, message.role, w)

@@ -4,7 +4,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia, encodeText } from './content.ts'
 import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
-import { keep, type OwnForm, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { absentOf, keep, nulls, ownForm, protocol, wireOf, words } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
@@ -23,7 +23,7 @@ export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesRe
     : Array.isArray(content)
       ? content.map((part, index) => decodeContent(part as ResponsesContent, `${at}/content/${index}`, role, report))
       : []
-  const form: OwnForm = { item: 'message', ...spelling(wire, ['type', 'content', 'role']), ...(whole && { content: 'string' }), ...strangeStatus(wire) }
+  const form: JsonObject = { item: 'message', ...absentOf(wire, ['type', 'content', 'role']), ...(whole && { content: 'string' }), ...strangeStatus(wire) }
   if (type === null) form['type'] = null
   const known = phase === 'commentary' || phase === 'final_answer'
   return {
@@ -34,22 +34,22 @@ export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesRe
     ...statusOf(wire),
     ...(known ? { phase } : phase === null ? { phase } : {}),
     at,
-    ...keep({ ...fields, ...strange({ id }), ...(phase !== undefined && phase !== null && !known && { phase }), ...unknownStatus(wire) }, form),
+    ...keep({ ...fields, ...strange({ id }), ...(phase !== undefined && phase !== null && !known && { phase }), ...unknownStatus(wire) }, nulls(wire), form),
   }
 }
 
 /** A `message` item around its content. */
 export function encodeContainer(message: Message, content: JsonObject[], w: Writing): JsonObject {
-  const form = ownForm(message)
+  const form = ownForm(message.ext)
   const role = message.role === 'tool' ? 'user' : message.role
   if (form?.['item'] === 'message') {
     const only = content[0]
     const short = form['content'] === 'string' && content.length === 1 && typeof only?.['text'] === 'string'
-    const wire = wireOf(
+    const wire: JsonObject = wireOf(
       { type: 'message', id: idFor(message, w), status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
-      message,
+      message.ext,
     )
-    if (Array.isArray(form['absent']) && form['absent'].includes('type')) delete wire['type']
+    if (words(form['absent']).includes('type')) delete wire['type']
     if (form['type'] === null) wire['type'] = null
     return wire
   }
@@ -75,14 +75,14 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
     case 'refusal':
       w.report.ext(part.ext, part.at)
       if (part.logprobs) w.report.rest({ logprobs: part.logprobs }, part.at)
-      return wireOf({ type: 'refusal', refusal: part.text }, part)
+      return wireOf({ type: 'refusal', refusal: part.text }, part.ext)
     case 'media':
       if (role === 'assistant' && part.transcript !== undefined) {
         w.report.add('media.transcript', part.at)
         return encodeText({ type: 'text', text: part.transcript }, role, w)
       }
       // Media are given to the model, which says none here.
-      if (ownForm(part) || (w.target === 'input' && role !== 'assistant')) return encodeMedia(part, w)
+      if (ownForm(part.ext) || (w.target === 'input' && role !== 'assistant')) return encodeMedia(part, w)
       w.report.ext(part.ext, part.at)
       w.report.add('media.unsupported', part.at)
       return undefined
@@ -100,7 +100,7 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
 function innerOf(part: MediaPart, role: Role): readonly Part[] | undefined {
   const { source } = part
   if (source.type === 'parts') return source.parts
-  return source.type === 'text' && role === 'assistant' && !ownForm(part) ? [{ type: 'text', text: source.text }] : undefined
+  return source.type === 'text' && role === 'assistant' && !ownForm(part.ext) ? [{ type: 'text', text: source.text }] : undefined
 }
 
 /** A part as the content of a message or a result. What has parts of its own elsewhere is given as them, under its title. */

@@ -77,7 +77,7 @@ function awaitsClient(wire: JsonObject, type: string): boolean {
 
 /** An item that is kept whole. Its id stands in `raw` and nowhere else. */
 export function rawMessage(role: Role, part: Part, item: string): Message {
-  return { role, parts: [part], origin: 'item', ...(part.at !== undefined && { at: part.at }), ...keep({}, { item }) }
+  return { role, parts: [part], origin: 'item', ...(part.at !== undefined && { at: part.at }), ...keep({}, {}, { item }) }
 }
 
 /** Items that only their own protocol can say. @throws TranslationError `inexpressible` where leaving one out would change the question */

@@ -5,7 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { absentOf, keep, ownForm, ownOf, protocol, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -25,7 +25,7 @@ export function forgetMadeUpId(message: Message, { encrypted_content: encrypted 
 }
 
 /** `proven`: what it tells of the reasoning that it carries the proof of. */
-type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: OwnForm; attach?: Attachment; proven?: Proven }
+type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: JsonObject; attach?: Attachment; proven?: Proven }
 
 export type Proven = Omit<Proof, 'signature'>
 
@@ -49,7 +49,7 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     ...(signature && { signature }),
     at,
   }
-  const form = spelling(wire, ['summary', 'content', 'encrypted_content'])
+  const form = absentOf(wire, ['summary', 'content', 'encrypted_content'])
   const blank = {
     ...(envelope && { sealed: encrypted }),
     ...(encrypted === '' && { emptySeal: true }),
@@ -93,8 +93,8 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
   const { report, options, target } = w
   report.ext(ext, at)
   if (cache) report.add('cache.place', at, 'cache')
-  const own = ownForm(message)?.['item'] === 'reasoning'
-  const form = own ? ownForm(message) : undefined
+  const own = ownForm(message.ext)?.['item'] === 'reasoning'
+  const form = own ? ownForm(message.ext) : undefined
   const said = id ?? (typeof form?.['id'] === 'string' ? form['id'] : form?.['emptyId'] ? '' : undefined)
   if (target === 'input') {
     if (options.retryWithoutReasoning) {
@@ -124,17 +124,17 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
     content: own || content.length > 0 ? content : undefined,
     encrypted_content: signature
       ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id))
-      : own && ownForm(message)?.['emptySeal']
+      : own && ownForm(message.ext)?.['emptySeal']
         ? ''
         : undefined,
-    status: ownForm(message)?.['status'] ?? message.status,
+    status: ownForm(message.ext)?.['status'] ?? message.status,
   }
-  return wireOf(known, own ? message : undefined)
+  return wireOf(known, own ? message.ext : undefined)
 }
 
 /** The envelope that a signature came in, while it holds the same. */
 function cameSealed({ value, issuer }: Signature, message: Message | undefined): string | undefined {
-  const sealed = ownForm(message)?.['sealed']
+  const sealed = ownForm(message?.ext)?.['sealed']
   if (typeof sealed !== 'string') return undefined
   const held = unwrapSignature(sealed)?.signature
   return held?.value === value && held.issuer === issuer ? sealed : undefined
@@ -147,7 +147,7 @@ function encodeSignature(signature: Signature, id?: string): string {
 
 /** An item that only carries the signature of the part beside it. */
 export function carrierItem(signature: Signature, attach: Attachment, w: Writing, { owner, proven }: { owner?: Part; proven?: Proven } = {}): JsonObject {
-  const id = ownForm(owner)?.['carrier']
+  const id = ownForm(owner?.ext)?.['carrier']
   return {
     type: 'reasoning',
     id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'),
@@ -187,7 +187,7 @@ export function attachCarriers(messages: Message[], carriers: readonly (Carrier 
 /** What a part has of the item that carried its signature. */
 export function bearing(part: Part, { signature, id }: { signature: Signature; id?: unknown }): Pick<Part, 'signature' | 'ext'> {
   if (id === undefined) return { signature }
-  return { signature, ext: { ...part.ext, ...keep(ownFields(part), { ...ownForm(part), carrier: id }).ext } }
+  return { signature, ext: { ...part.ext, ...keep(ownOf(part.ext)?.fields ?? {}, {}, { ...ownForm(part.ext), carrier: id }).ext } }
 }
 
 /** `index`: how many messages stand before the carrier. */

@@ -10,7 +10,7 @@ import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
-import { keep, type OwnForm, ownFields, ownForm, protocol, spelling, wireOf, words } from './own.ts'
+import { keep, nulls, ownForm, protocol, wasUnsaid, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isSearchLost } from './tools.ts'
@@ -64,26 +64,26 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     model,
     ...rest
   } = body
-  const form: OwnForm = {
-    ...spelling(body),
-    ...(input != null && { input: typeof input === 'string' ? 'string' : 'items' }),
-    ...(include && { include }),
-    ...(stream == null && { streamUnsaid: true }),
-    ...(previous === '' && { emptyPrevious: true }),
+  const form: JsonObject = {
+    input: input == null ? undefined : typeof input === 'string' ? 'string' : 'items',
+    include: include ?? undefined,
+    streamUnsaid: stream == null || undefined,
+    emptyPrevious: previous === '' || undefined,
   }
   const fields: JsonObject = { ...rest }
+  const nothing = nulls(body)
   const messages = decodeInput(input ?? [], report)
   if (instructions != null)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
-  const output = decodeOutput(text, fields, form)
+  const output = decodeOutput(text, fields, nothing)
   const choice = toolChoice != null ? decodeToolChoice(toolChoice, fields) : undefined
-  const spec = decodeReasoningSpec(reasoning, { fields, form, report })
+  const spec = decodeReasoningSpec(reasoning, { fields, nothing, form, report })
   const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = cacheOptions ?? {}
   if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
-  if (cacheOptions) form['prompt_cache_options'] = spelling(cacheOptions)
+  if (cacheOptions) nothing['prompt_cache_options'] = nulls(cacheOptions)
   const { include_obfuscation: obfuscation, ...streamRest } = streamOptions ?? {}
   if (Object.keys(streamRest).length > 0) fields['stream_options'] = streamRest
-  if (streamOptions) form['stream_options'] = spelling(streamOptions)
+  if (streamOptions) nothing['stream_options'] = nulls(streamOptions)
   const asked = include?.includes(logprobsInclude)
   const kept = include?.filter(one => one !== logprobsInclude && one !== 'reasoning.encrypted_content')
   const value: CanonicalRequest = {
@@ -117,7 +117,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       safety: some({ moderation }),
       stream: stream != null || obfuscation != null ? { enabled: stream ?? false, ...defined({ obfuscation: obfuscation ?? undefined }) } : undefined,
     }),
-    ...keep(fields, form),
+    ...keep(fields, nothing, form),
   }
   const isOlder = reasoning?.summary == null && reasoning?.generate_summary != null
   const places: FieldNames = isOlder ? { 'reasoning.summary': 'reasoning/generate_summary' } : {}
@@ -146,7 +146,7 @@ function some<T extends object>(from: T): Present<T> | undefined {
 
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {
   if (typeof input === 'string')
-    return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, { item: 'message' }) }]
+    return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, {}, { item: 'message' }) }]
   const messages = decodeItems(input, '/input', report)
   pairByName(messages, report)
   return messages
@@ -163,8 +163,8 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
     const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
     const [call] = place < 0 ? [] : open.splice(place, 1)
     if (part.callId !== '') continue
-    const form = ownForm(message)
-    const given = form && [...words(form['nulls']), ...words(form['absent'])].includes('call_id')
+    const form = ownForm(message.ext)
+    const given = wasUnsaid(form, 'call_id')
     if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' }, part.name !== undefined && { name: part.name })
     // It has said what it is for: the call, or that it is of none of these.
     delete part.name
@@ -175,7 +175,7 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
 
 /** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that are not here */
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
-  const w = startWriting('input', ownForm(value) !== undefined, options)
+  const w = startWriting('input', ownForm(value.ext) !== undefined, options)
   const wire = encodeBody(value, w)
   w.report.settle(wire)
   return { wire, notes: w.report.notes, ...(Object.keys(w.tools).length > 0 && { context: { tools: w.tools } }) }
@@ -212,8 +212,7 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   } = value
   report.ext(ext, '')
   report.rest(rest, '')
-  const form = ownForm(value)
-  const fields = ownFields(value)
+  const form = ownForm(value.ext)
   if (stop && stop.length > 0) report.rest({ stop }, '')
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
   if (prediction) report.rest({ prediction }, '')
@@ -252,9 +251,7 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
     ...encodeSettings({ sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs }, value, w),
     ...encodeState(state, logprobs, value, w),
   }
-  for (const key of ['text', 'reasoning', 'prompt_cache_options', 'stream_options', 'tool_choice'])
-    if (isObject(known[key]) && isObject(fields[key])) known[key] = { ...fields[key], ...known[key] }
-  return wireOf(known, value)
+  return wireOf(known, value.ext)
 }
 
 /** Where there is no tool, none can be forced. */

@@ -10,7 +10,7 @@ import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { callIdOf, echoKeys, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItems, encodeMessage } from './items.ts'
-import { keep, ownForm, protocol, spelling, words } from './own.ts'
+import { absentOf, keep, ownForm, protocol, under, wasUnsaid } from './own.ts'
 import { ResponsesResponse, ResponsesUsage } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
@@ -19,7 +19,7 @@ import { type Options, type ResponsesReport, startWriting, type Writing } from '
 /** @throws TranslationError `malformed` with the path, when the body is neither an answer nor an error */
 export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {
   const { report } = startWriting('output', true, options)
-  if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire), ...keep({}, { errorBody: true }) }, notes: [] }
+  if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire), ...keep({}, {}, { errorBody: true }) }, notes: [] }
   const body = check(protocol, ResponsesResponse, wire)
   if (body.output === undefined && body.status === undefined)
     throw new TranslationError({ code: 'malformed', protocol, path: '/output' }, 'expected the output of an answer')
@@ -66,8 +66,8 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
   // An error beside an answer that did not fail is no part of the answer.
   if (body.error != null && body.status !== 'failed') fields['error'] = body.error
-  const { nulls, ...form } = spelling(body, usual)
-  const own = Array.isArray(nulls) ? nulls.filter(key => usual.includes(key)) : []
+  const nothing: JsonObject = {}
+  for (const key of usual) if (body[key] === null) nothing[key] = null
   const error = body.error != null && body.status !== 'failed' ? body.error : undefined
   return defined({
     id: id ?? undefined,
@@ -75,7 +75,7 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
     createdAt: createdAt ?? undefined,
     completedAt: completedAt ?? undefined,
     serviceTier: tier ?? undefined,
-    ...keep(fields, defined({ echo, nulls: own.length > 0 ? own : undefined, error, ...form })),
+    ...keep(fields, nothing, { echo, error, ...absentOf(body, usual) }),
   })
 }
 
@@ -89,9 +89,9 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
 export function endingForm({ status: said, incomplete_details: details }: ResponsesResponse, status: unknown = said): Pick<Candidate, 'at' | 'ext'> {
   const { reason, ...rest } = details ?? {}
   const form = { ...(said != null && { status: said }), ...(details && { details }) }
-  if (status === 'incomplete' && reason != null) return { at: '/incomplete_details', ...keep(rest, form) }
+  if (status === 'incomplete' && reason != null) return { at: '/incomplete_details', ...keep(rest, {}, form) }
   const unread = { ...(reason != null && { reason }), ...rest }
-  return keep(Object.keys(unread).length > 0 ? { incomplete_details: unread } : {}, form)
+  return keep(under('incomplete_details', unread), {}, form)
 }
 
 /** Is there a call that only the client can answer, and that nothing here has answered? */
@@ -106,7 +106,7 @@ export function awaitsClient(messages: readonly Message[]): boolean {
 /** @throws TranslationError `truncated` when the answer does not say how it ended */
 export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<unknown> {
   const { candidates, usage, error, promptBlocked, completedAt, id, model, createdAt, serviceTier, ext, ...rest } = value
-  const form = ownForm(value)
+  const form = ownForm(value.ext)
   if (form?.['errorBody'] && error?.raw !== undefined) return { wire: error.raw, notes: [] }
   const w = startWriting('output', form !== undefined, options)
   const { report } = w
@@ -128,7 +128,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const shared = { output, ...(counts && { usage: counts }) }
   if (error) {
     noteFailure(error, true, report)
-    const untold = [...words(form?.['nulls']), ...words(form?.['absent'])].includes('error')
+    const untold = wasUnsaid(form, 'error')
     return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }
   const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
@@ -179,7 +179,7 @@ type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 export function encodeEnding(candidate: Candidate | undefined, blocked: boolean, w: Writing): EncodedEnding {
   const { report, options } = w
   const finish: Finish | undefined = candidate?.finish ?? (blocked ? { reason: 'content_filter' } : undefined)
-  const form = ownForm(candidate)
+  const form = ownForm(candidate?.ext)
   if (form && (form['status'] !== undefined || form['details'] !== undefined)) {
     const details = isObject(form['details']) ? form['details'] : undefined
     const reason = typeof details?.['reason'] === 'string' ? details['reason'] : undefined

@@ -1,10 +1,10 @@
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, OutputSpec, ReasoningSpec, StateSpec } from '../../canonical/request.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { encodeEffort } from '../../kit/effort.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { type OwnForm, ownForm, protocol, spelling, wireOf, words } from './own.ts'
+import { nulls, ownForm, ownUnder, protocol, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
 import { tiers } from './vocabulary.ts'
 import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
@@ -12,14 +12,14 @@ import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
 export const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
 
-/** `text` → output format and verbosity; what nobody modelled goes into `fields`, spellings into `form`. */
-export function decodeOutput(text: ResponsesRequest['text'], fields: JsonObject, form: OwnForm): OutputSpec | undefined {
+/** `text` → output format and verbosity; what nobody modelled goes into `fields`, nulls into `nothing`. */
+export function decodeOutput(text: ResponsesRequest['text'], fields: JsonObject, nothing: JsonObject): OutputSpec | undefined {
   if (!text) return undefined
   const { format, verbosity, ...rest } = text
   const decoded = format ? decodeFormat(format) : undefined
   const left = { ...rest, ...(decoded && Object.keys(decoded.rest).length > 0 && { format: decoded.rest }) }
   if (Object.keys(left).length > 0) fields['text'] = left
-  form['text'] = { ...spelling(text), ...(format && { format: spelling(format) }) }
+  nothing['text'] = { ...nulls(text), ...(format && { format: nulls(format) }) }
   const spec = defined({ format: decoded?.format, verbosity: verbosity ?? undefined })
   return Object.keys(spec).length > 0 ? spec : undefined
 }
@@ -43,35 +43,30 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
 }
 
 export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
-  const form = ownForm(request)?.['text']
-  const own = isObject(form) ? form : undefined
-  if (!output && !own) return undefined
-  const { format, verbosity, modalities, audio, ...rest } = output ?? {}
+  if (!output) return undefined
+  const { format, verbosity, modalities, audio, ...rest } = output
   if (modalities?.some(one => one !== 'text')) report.rest({ modalities }, '', 'output.')
   if (audio !== undefined) report.rest({ audio }, '', 'output.')
   report.rest(rest, '', 'output.')
-  const left = request.ext?.[protocol]?.fields?.['text']
-  const extra = isObject(left) && isObject(left['format']) ? left['format'] : {}
-  const known = { format: format && encodeFormat(format, isObject(own?.['format']) ? own['format'] : undefined, extra, report), verbosity }
-  const wire = wireOf(known, own && { ext: { [protocol]: { form: own } } })
-  return Object.keys(wire).length > 0 || own ? wire : undefined
+  const isOwn = isObject(ownUnder(request.ext, 'text')?.['format'])
+  return some({ format: format && encodeFormat(format, isOwn, report), verbosity })
 }
 
-function encodeFormat(format: OutputFormat, form: OwnForm | undefined, extra: JsonObject, report: Writing['report']): JsonObject | undefined {
+/** `isOwn`: the request had one. */
+function encodeFormat(format: OutputFormat, isOwn: boolean, report: Writing['report']): JsonObject | undefined {
   switch (format.type) {
     case 'text':
-      return { type: 'text', ...extra }
+      return { type: 'text' }
     case 'json':
-      return { type: 'json_object', ...extra }
+      return { type: 'json_object' }
     case 'schema': {
       const { schema, name, description, strict } = format
-      if (name === undefined && !form) report.add('schema.name', '/text/format/name')
-      const known = { type: 'json_schema', name: name ?? (form ? undefined : 'response'), description, schema, strict }
-      return { ...extra, ...wireOf(known, form && { ext: { [protocol]: { form } } }) }
+      if (name === undefined && !isOwn) report.add('schema.name', '/text/format/name')
+      return defined({ type: 'json_schema', name: name ?? (isOwn ? undefined : 'response'), description, schema, strict })
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
-      return encodeFormat({ type: 'schema', schema: format.schema }, form, extra, report)
+      return encodeFormat({ type: 'schema', schema: format.schema }, isOwn, report)
     case 'opaque':
       if (format.protocol === protocol && isObject(format.raw)) return format.raw
       report.rest({ format }, '', 'output.')
@@ -83,7 +78,7 @@ function encodeFormat(format: OutputFormat, form: OwnForm | undefined, extra: Js
 
 export function decodeReasoningSpec(
   wire: ResponsesRequest['reasoning'],
-  { fields, form, report }: { fields: JsonObject; form: OwnForm; report: ResponsesReport },
+  { fields, nothing, form, report }: { fields: JsonObject; nothing: JsonObject; form: JsonObject; report: ResponsesReport },
 ): ReasoningSpec | undefined {
   if (!wire) return undefined
   const { effort, summary, generate_summary: older, context, mode, ...rest } = wire
@@ -91,27 +86,24 @@ export function decodeReasoningSpec(
   if (renamed) report.add('reasoning.older-summary', '/reasoning/generate_summary')
   const left = older != null && !renamed ? { ...rest, generate_summary: older } : rest
   if (Object.keys(left).length > 0) fields['reasoning'] = left
-  form['reasoning'] = { ...spelling(wire), ...(renamed && { older }) }
+  nothing['reasoning'] = nulls(wire)
+  if (renamed) form['olderSummary'] = older
   const spec = defined({ effort: effort ?? undefined, summary: summary ?? older ?? undefined, context: context ?? undefined, execution: mode ?? undefined })
   return Object.keys(spec).length > 0 ? spec : undefined
 }
 
 export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
-  const form = ownForm(request)?.['reasoning']
-  const own = isObject(form) ? form : undefined
-  if (!spec && !own) return undefined
-  const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec ?? {}
+  if (!spec) return undefined
+  const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec
   report.rest(rest, '', 'reasoning.')
-  const shown = summary === 'none' && !own ? undefined : (summary ?? encodeDisplay(display, report))
-  const older = own?.['older']
-  const known = {
+  const shown = summary === 'none' && !ownUnder(request.ext, 'reasoning') ? undefined : (summary ?? encodeDisplay(display, report))
+  const older = ownForm(request.ext)?.['olderSummary']
+  return some({
     effort: encodeEffort({ effort, budgetTokens, mode }, report),
     [older !== undefined && shown === older ? 'generate_summary' : 'summary']: shown,
     context,
     mode: execution,
-  }
-  const wire = wireOf(known, own && { ext: { [protocol]: { form: own } } })
-  return Object.keys(wire).length > 0 || own ? wire : undefined
+  })
 }
 
 function encodeDisplay(display: string | undefined, report: Writing['report']): string | undefined {
@@ -148,12 +140,7 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
   report.rest(safetyRest, '', 'safety.')
   const { enabled, obfuscation, includeUsage: _always, ...streamRest } = stream ?? {}
   report.rest(streamRest, '', 'stream.')
-  const form = ownForm(request)
-  const object = (name: string, known: JsonObject) => {
-    const own = form?.[name]
-    const wire = wireOf(known, isObject(own) ? { ext: { [protocol]: { form: own } } } : undefined)
-    return Object.keys(wire).length > 0 || isObject(own) ? wire : undefined
-  }
+  const form = ownForm(request.ext)
   return defined({
     max_output_tokens: raised ? 16 : maxOutputTokens,
     temperature,
@@ -161,14 +148,14 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
     ...(penalties && { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }),
     top_logprobs: logprobs?.top,
     prompt_cache_key: key,
-    prompt_cache_options: object('prompt_cache_options', { mode, ttl: cacheTtl, comparison_response_id: own ? diagnostics : undefined }),
+    prompt_cache_options: some({ mode, ttl: cacheTtl, comparison_response_id: own ? diagnostics : undefined }),
     prompt_cache_retention: retention,
     service_tier: encodeTier(serviceTier, w),
     safety_identifier: encodeSafetyId(user?.safetyId, w),
     user: user?.user,
     moderation,
     stream: form?.['streamUnsaid'] && !enabled ? undefined : enabled,
-    stream_options: object('stream_options', { include_obfuscation: obfuscation }),
+    stream_options: some({ include_obfuscation: obfuscation }),
   })
 }
 
@@ -200,7 +187,7 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
   const stored = store ?? (own ? undefined : false)
   return defined({
     store: stored,
-    previous_response_id: previousId ?? (ownForm(request)?.['emptyPrevious'] ? '' : undefined),
+    previous_response_id: previousId ?? (ownForm(request.ext)?.['emptyPrevious'] ? '' : undefined),
     conversation,
     background,
     prompt,
@@ -218,7 +205,7 @@ function encodeInclude(
   request: CanonicalRequest,
   w: Writing,
 ): string[] | undefined {
-  const form = ownForm(request)
+  const form = ownForm(request.ext)
   const before = form?.['include']
   const wanted = new Set([...kept, ...(logprobs?.enabled ? [logprobsInclude] : [])])
   if (form) {

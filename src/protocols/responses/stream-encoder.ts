@@ -80,7 +80,7 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
       state.start = copyOf(start)
       reportOf(state).ext(start.ext, '')
       state.phase = 'held'
-      if (state.options.deferStart === false || ownForm(start)) open(state, emit)
+      if (state.options.deferStart === false || ownForm(start.ext)) open(state, emit)
       return
     }
     case 'ping':
@@ -154,7 +154,7 @@ function startMessage(state: State, { type: _t, candidate: _c, message, ...head 
   open(state, emit)
   const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head }, item: undefined }
   state.messages[message] = opened
-  const form = ownForm(opened.head)
+  const form = ownForm(opened.head.ext)
   if (form?.['item'] !== 'message') return
   if (head.role !== 'assistant' || form['content'] === 'string') opened.kept = []
   else messageItem(state, message, emit)
@@ -288,7 +288,7 @@ function endMessage(state: State, message: number, status: 'completed' | 'incomp
   const held = state.held === undefined ? undefined : state.items[state.held]
   if (!status || held?.message !== message) return
   const { type } = held.wire
-  if (typeof held.wire['status'] === 'string' || type === 'reasoning' || ownForm(opened.head)?.['item'] === type) held.wire = { ...held.wire, status }
+  if (typeof held.wire['status'] === 'string' || type === 'reasoning' || ownForm(opened.head.ext)?.['item'] === type) held.wire = { ...held.wire, status }
 }
 
 /** Ends the stream, after everything that still waited. */

@@ -6,7 +6,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
-import { keep, ownForm, protocol, spelling, wireOf } from './own.ts'
+import { keep, nulls, ownForm, protocol, wireOf } from './own.ts'
 import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
 import { serverToolKind } from './vocabulary.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -48,7 +48,7 @@ function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: Respon
       output: output_schema ?? undefined,
     }),
     at,
-    ...keep(rest, { ...spelling(wire), ...(implied && { implied }) }),
+    ...keep(rest, nulls(wire), { ...(implied && { implied }) }),
   }
 }
 
@@ -73,7 +73,7 @@ function decodeCustom(wire: ResponsesCustomTool, at: string): FreeformTool {
       async: async ?? undefined,
     }),
     at,
-    ...keep(format && !known ? { ...rest, format } : rest, spelling(wire)),
+    ...keep(format && !known ? { ...rest, format } : rest, nulls(wire), {}),
   }
 }
 
@@ -149,7 +149,7 @@ export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
       out.push(wire)
       continue
     }
-    const key = `${namespace} ${String(ownForm(tool)?.['namespace'] ?? '')}`
+    const key = `${namespace} ${String(ownForm(tool.ext)?.['namespace'] ?? '')}`
     if (group?.key !== key) {
       group = { key, tools: [] }
       out.push(encodeNamespace(tool, namespace, group.tools, w))
@@ -161,7 +161,7 @@ export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
 
 function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], { report }: Writing): JsonObject {
   const { namespaceDescription: description, namespaceFields: fields } = tool
-  const form = ownForm(tool)
+  const form = ownForm(tool.ext)
   const said = description !== undefined ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
   if (!form?.['namespace']) {
     if (description !== undefined) return { type: 'namespace', name, description, tools }
@@ -182,7 +182,7 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
       const { type: _, name, description, format, deferLoading: _defer, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
       report.rest(withoutNamespace(rest, tool), tool.at)
       const known = { description, format, defer_loading: encodeDefer(tool, w), allowed_callers: encodeCallers(allowedCallers, tool, w), async }
-      return wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool)
+      return wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool.ext)
     }
     case 'server':
       return encodeServerTool(tool, w)
@@ -200,12 +200,12 @@ function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
   const { report } = w
   report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
-  const form = ownForm(tool)
+  const form = ownForm(tool.ext)
   const callers = encodeCallers(allowedCallers, tool, w)
   const known = { description, defer_loading: encodeDefer(tool, w), allowed_callers: callers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
-  return wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool)
+  return wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool.ext)
 }
 
 /** Undefined for what a search would have found, when the search is left out: otherwise no model would ever see it. */
@@ -234,7 +234,7 @@ const isCaller = (word: string) => word === 'direct' || word === 'programmatic'
 /** What is written by `encodeNamespace` around the tool. */
 function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
   const { namespace: _, namespaceDescription: _description, namespaceFields, ...rest } = left
-  return ownForm(tool) ? rest : { ...rest, namespaceFields }
+  return ownForm(tool.ext) ? rest : { ...rest, namespaceFields }
 }
 
 /** The name of a tool on this wire; a changed one is noted where it stands first, and remembered for the answer. */

@@ -2,7 +2,7 @@ import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ResponsesOptions } from './options.ts'
-import { keep, ownFields, ownForm } from './own.ts'
+import { keep, ownForm, ownOf } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
 import type { ResponsesReport } from './writing.ts'
 
@@ -44,20 +44,20 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     cacheWrite,
     reasoning,
     ...(Object.keys(byTtl).length > 0 && { cacheWriteByTtl: byTtl }),
-    ...keep(fields, { wire }),
+    ...keep(fields, {}, { wire }),
   })
 }
 
 /** All details are required here: what nobody told is 0, as on a server that does not cache. Undefined: nobody told any, and the client takes that. */
 export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
-  const raw = ownForm(usage)?.['wire']
+  const raw = ownForm(ext)?.['wire']
   if (isObject(raw) && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
-  const own = ownFields(usage)
+  const own = ownOf(ext)?.fields ?? {}
   const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
   if (!isTold && rsMissingUsage !== 'zero') return undefined
   if (input === undefined || output === undefined) report.once('usage.unknown', '/usage')

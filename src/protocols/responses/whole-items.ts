@@ -26,7 +26,7 @@ export function startRaw(state: State, part: OpenPart, emit: Out): void {
 }
 
 /** Was it read from a `message` item of this protocol, so that whatever stood in it may stand in it again? */
-export const isOwnMessage = (state: State, { message }: OpenPart) => ownForm(headOf(state, message))?.['item'] === 'message'
+export const isOwnMessage = (state: State, { message }: OpenPart) => ownForm(headOf(state, message)?.ext)?.['item'] === 'message'
 
 /** Content of a `message` item that comes whole. */
 export function startContent(state: State, part: OpenPart, emit: Out): void {
