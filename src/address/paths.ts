@@ -104,10 +104,10 @@ export function withoutVersion(path: string): string {
   return path.slice(path.indexOf('/', 1))
 }
 
-/** The URL of a call: the base may end in a version of its own, which then replaces the protocol's. */
-export function urlOf(base: string, target: string): string {
+/** The URL of a call. The protocol's version is left out where the base ends in one of its own, or none is to be added. */
+export function urlOf(base: string, target: string, addVersion = true): string {
   const root = base.replace(/\/+$/, '')
-  return isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + withoutVersion(target) : root + target
+  return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + target : root + withoutVersion(target)
 }
 
 /** What stands before version and endpoint, and how often a version is said there. */

@@ -173,7 +173,7 @@ export function addressed(
   if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const same = protocol === caller
   const said = beyondConnection(request.headers)
-  const url = urlOf(channel.baseUrl, path)
+  const url = urlOf(channel.baseUrl, path, channel.addVersion)
   const sent = Object.assign(
     {},
     headers,

@@ -29,12 +29,12 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
   }
 
   async function ask(channel: ChannelEntry): Promise<string[]> {
-    const { baseUrl, protocols: spoken, apiKey, headers, timeouts } = channel
+    const { baseUrl, addVersion, protocols: spoken, apiKey, headers, timeouts } = channel
     const [name] = spoken ?? []
     if (baseUrl === undefined || name === undefined) return []
     const { address } = protocols[name]
     const answer = await transport.send({
-      url: urlOf(baseUrl, address.listing ?? '/v1/models'),
+      url: urlOf(baseUrl, address.listing ?? '/v1/models', addVersion),
       method: 'GET',
       headers: { accept: 'application/json', ...address.upstreamHeaders(apiKey, undefined), ...headers },
       body: undefined,

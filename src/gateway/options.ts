@@ -90,10 +90,13 @@ const Channel = entry({
   name,
   protocols: z.array(z.enum(protocolNames)).min(1).optional(),
   baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
+  /** `false`: only the endpoint is added, for servers whose paths say no version in front of it. */
+  addVersion: z.boolean().default(true),
   apiKey: z
     .string()
     .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
     .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
+    .transform(key => key || undefined)
     .optional(),
   headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
   forwardHeaders: z.array(headerPattern).default([]),

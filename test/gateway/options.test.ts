@@ -104,6 +104,10 @@ test('strings that begin with env: are read from the environment, wherever they 
   expect(settled.channels[0]).toMatchObject({ apiKey: 'secret', headers: { 'x-org': 'org' } })
 })
 
+test('an empty key of an upstream is none', () => {
+  expect(settle({ channels: [{ ...channel, apiKey: '' }] }, {}).channels[0]?.apiKey).toBeUndefined()
+})
+
 test('base addresses with a version, a path or nothing are taken, and patterns with a star at their end', () => {
   const bases = [
     'https://a.test',

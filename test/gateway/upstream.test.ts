@@ -17,6 +17,15 @@ test.each([
 const chat = (model: string, more: object = {}, headers: Record<string, string> = {}) => post({ ...requests['chat-completions'], model, ...more }, headers)
 
 describe.each(hosts)('through %s', (_, start) => {
+  test('an upstream whose paths have no version of their own is asked without one, also for its listing', async () => {
+    const listed = { object: 'list', data: [{ id: 'some', object: 'model', created: 1, owned_by: 'a' }] }
+    const seen = await upstream(sendJson(200, replies['chat-completions']), sendJson(200, listed))
+    const ask = await start(one(`${seen.url}/v1beta/openai/`, 'chat-completions', {}, { id: '*' }, { addVersion: false }))
+    expect((await ask(paths['chat-completions'], chat('some'))).status).toBe(200)
+    expect(await (await ask('/v1/models')).json()).toMatchObject({ data: [{ id: 'some' }] })
+    expect(seen.calls.map(({ path }) => path)).toEqual(['/v1beta/openai/chat/completions', '/v1beta/openai/models'])
+  })
+
   test('the upstream gets its own name of the model, the client reads the one it asked for', async () => {
     const seen = await upstream(sendJson(200, { ...replies['chat-completions'], model: 'real-name' }))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', aliases: ['other'], channels: [{ name: 'up', model: 'real-name' }] }))
