@@ -4,12 +4,12 @@ import { createOwn, told } from '../../kit/own.ts'
 import { name } from './vocabulary.ts'
 
 export { nulls, under } from '../../kit/own.ts'
-export const { ownForm, ownKeys, ownUnder, wireOf } = createOwn(name)
 
-const { keep: keepTold } = createOwn(name)
+const own = createOwn(name)
+export const { ownForm, ownKeys, ownUnder } = own
 
 /** What is unknown of a node stands in several objects here: nulls are told apart when it is gathered. */
 export function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject): { ext?: ExtMap } {
   const unknown = told(fields)
-  return keepTold(unknown.told, { ...nothing, ...unknown.nothing }, form)
+  return own.keep(unknown.told, { ...nothing, ...unknown.nothing }, form)
 }
