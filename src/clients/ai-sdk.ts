@@ -3,7 +3,12 @@ import { type Client, lines, quoted } from './client.ts'
 
 /** The provider for each protocol: its package, what makes it, and what else that wants. */
 export const providers: [AddressUsage, npm: string, create: string, more: string][] = [
-  [{ protocol: 'chat-completions', appends: 'endpoint' }, '@ai-sdk/openai-compatible', 'createOpenAICompatible', "name: 'wireglot', "],
+  [
+    { protocol: 'chat-completions', appends: 'endpoint' },
+    '@ai-sdk/openai-compatible',
+    'createOpenAICompatible',
+    "name: 'wireglot', includeUsage: true, supportsStructuredOutputs: true, ",
+  ],
   [{ protocol: 'responses', appends: 'endpoint' }, '@ai-sdk/openai', 'createOpenAI', ''],
   [{ protocol: 'messages', appends: 'endpoint' }, '@ai-sdk/anthropic', 'createAnthropic', ''],
   [{ protocol: 'generate-content', appends: 'endpoint' }, '@ai-sdk/google', 'createGoogleGenerativeAI', ''],
@@ -12,7 +17,10 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
 export const aiSdk: Client = {
   title: 'Vercel AI SDK',
   usages: providers.map(([usage]) => usage),
-  remarks: ['Unlike the vendors’ own libraries, those of the AI SDK want the version in the address.'],
+  remarks: [
+    'Unlike the vendors’ own libraries, those of the AI SDK want the version in the address.',
+    'Over responses it refers to earlier steps by their ids, which needs a gateway that keeps replies (`store`); with `providerOptions: { openai: { store: false } }` it sends them.',
+  ],
   // Version 5, and its provider of version 2 alone, take a reply without counts for a broken one.
   needs: { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
   snippets: ({ model, keyEnv, addressFor }) =>
