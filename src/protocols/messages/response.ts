@@ -213,11 +213,11 @@ export function encodeFinish(
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
   const own = finish.protocol === name
-  const { reason, raw, sequence, details, message } = finish
+  const { reason, sequence, details, message } = finish
   if (own)
     return {
       ...(!native && { stop_sequence: null, stop_details: null }),
-      stop_reason: stopReason.toWire(reason, raw) ?? raw ?? 'end_turn',
+      stop_reason: wordOf(finish),
       ...defined({ stop_sequence: sequence, stop_details: details }),
     }
   const refused = parts.find(part => part.type === 'refusal')
@@ -239,9 +239,20 @@ export function encodeFinish(
     report.add('stop.no-call', at, 'finish.reason')
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
-  const word = reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
+  const word = exactWord(finish)
   if (word === undefined) report.add('finish.approximated', at, 'finish.reason')
-  return { stop_reason: word ?? nearestStopReason[reason] ?? 'end_turn', stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
+  return { stop_reason: wordOf(finish), stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
+}
+
+/** `stop_reason`, whatever the reply holds. */
+export function wordOf(finish: Finish): string {
+  const { reason, raw, protocol } = finish
+  if (protocol === name) return stopReason.toWire(reason, raw) ?? raw ?? 'end_turn'
+  return exactWord(finish) ?? nearestStopReason[reason] ?? 'end_turn'
+}
+
+function exactWord({ reason, sequence }: Finish): string | undefined {
+  return reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
 }
 
 const hasCalls = (parts: readonly Part[]): boolean => parts.some(({ type }) => type === 'tool-call')

@@ -11,7 +11,7 @@ import { closeOpen } from './open-block.ts'
 import type { MessagesOptions } from './options.ts'
 import { ownForm, ownKeys } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
-import { encodeFinish } from './response.ts'
+import { encodeFinish, wordOf } from './response.ts'
 import { encodeUsage } from './usage.ts'
 import { name } from './vocabulary.ts'
 
@@ -236,12 +236,14 @@ function cutOff(state: EncoderState, emit: Emitting): void {
  * The reply has said how it ended: calls that were held are judged. Within a reply that ran into its limit, a cut call
  * stays without its stop, as the vendor's own server leaves it; anything else that is no JSON is a failure.
  */
-function settle(state: EncoderState, { reason }: Finish, emit: Emitting): void {
+function settle(state: EncoderState, finish: Finish, emit: Emitting): void {
   while (state.open && state.phase === 'begun') {
     const block = state.open
     if (isCall(block) && !isWhole(block)) {
-      if (state.queue.length === 0 && reason !== 'stop' && reason !== 'tool_calls' && reason !== 'error') return
-      if (reason !== 'error') fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not whole JSON' }, emit)
+      const { reason } = finish
+      if (reason === 'error') return
+      if (state.queue.length > 0 || reason === 'stop' || reason === 'tool_calls' || wordOf(finish) === 'end_turn')
+        fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not whole JSON' }, emit)
       return
     }
     closeOpen(state, emit)

@@ -5,6 +5,7 @@ import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Part } from '../../../src/canonical/message.ts'
+import type { FinishReason } from '../../../src/canonical/response.ts'
 import { TranslationError } from '../../../src/errors.ts'
 import { unwrapSignature, wrapSignature } from '../../../src/kit/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
@@ -40,7 +41,7 @@ const signed = (part: number, value: string, issuer: string): CanonicalEvent => 
   delta: { kind: 'signature', signature: { value, issuer } },
 })
 const ended = (part: number, final?: Part): CanonicalEvent => ({ type: 'part.end', ...c, part, ...(final && { final }) })
-const finish = (reason: 'stop' | 'tool_calls' | 'length' | 'content_filter' | 'error' = 'stop'): CanonicalEvent[] => [
+const finish = (reason: FinishReason = 'stop'): CanonicalEvent[] => [
   { type: 'message.end', ...c, message: 0 },
   { type: 'finish', ...c, finish: { reason } },
 ]
@@ -157,6 +158,15 @@ describe('writing a stream', () => {
       await expect(readWithSdk(wires)).rejects.toThrow()
     }
   })
+
+  test.each<FinishReason>(['other', 'cancelled', 'malformed_tool_call', 'stop_sequence'])(
+    'nor does one behind `%s`, which is told as the usual end',
+    reason => {
+      const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish(reason), usage, clean])
+      expect(types(wires).at(-1)).toBe('error')
+      expect(checkWire(wires)).toEqual([])
+    },
+  )
 
   test('a call that the output limit cut says so, and is not ended either', async () => {
     const { wires } = encodeStream([...start, begin(0, call('c')), input(0, '{"a": "b'), ended(0), ...finish('length'), usage, clean])
