@@ -178,6 +178,13 @@ describe('what a note says is so', () => {
 describe('nothing is lost in silence', () => {
   test.each<Row>([
     {
+      what: 'a picture whose bytes are written with percent signs, which other wires write as base64',
+      kind: 'request',
+      from: 'chat-completions',
+      to: 'messages',
+      wire: { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: 'data:image/gif,GIF89a%00' }] }] },
+    },
+    {
       what: 'a budget of what is off',
       kind: 'request',
       from: 'chat-completions',

@@ -112,12 +112,18 @@ function hasReturned({ before, after }: Change, back: unknown, backAfter: unknow
 function count(body: unknown, wanted: Change['after']): number {
   const text = String(wanted)
   const inner = text.endsWith('}') || /^data:/i.test(text) ? mark : text
-  const spellings = [inner, escaped(inner), escaped(escaped(inner))]
+  const spellings = [inner, escaped(inner), escaped(escaped(inner)), ...inBase64(text)]
   return leaves(body).filter(({ path, value }) => {
     if (value === wanted) return true
     const bare = typeof value === 'string' ? (unwrapSignature(value)?.signature.value ?? value) : ''
     return spellings.some(spelling => bare.includes(spelling) || keysOf(path).some(key => key.includes(spelling)))
   }).length
+}
+
+/** What a data URL writes with percent signs is base64 on other wires. */
+function inBase64(text: string): string[] {
+  const [, percent] = /^data:[^,;]*,(.*)$/is.exec(text) ?? []
+  return percent === undefined ? [] : [Buffer.from(decodeURIComponent(percent), 'latin1').toString('base64')]
 }
 
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1)
