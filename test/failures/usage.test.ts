@@ -166,6 +166,13 @@ describe('counts of messages', () => {
     if (to === 'responses') expect(events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 100 } } })
     else expect(told(notes)).toContainEqual(expect.stringMatching(/^dropped \/usage\S* field\.unsupported$/))
   })
+
+  test('and behind those of the start only the others are noted', () => {
+    const counting = (output: number) => ({ usageMetadata: { promptTokenCount: 7, candidatesTokenCount: output, totalTokenCount: 7 + output } })
+    const wires = [frame([{ text: 'a' }], undefined, counting(2)), frame([{ text: 'b' }], undefined, counting(5))]
+    const { notes } = tell(wires, { from: 'generate-content', to: 'messages' })
+    expect(told(notes).filter(note => note.includes('sage'))).toEqual(['dropped /usageMetadata/candidatesTokenCount field.unsupported'])
+  })
 })
 
 describe('counts that chat completions tells late', () => {

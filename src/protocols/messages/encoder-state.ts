@@ -95,10 +95,14 @@ export function fail(state: EncoderState, error: CanonicalError, emit: Emitting)
 function noteUsage(state: EncoderState): void {
   const { usage, toldUsage } = state
   if (!usage) return
-  const told = new Map<string, unknown>(Object.entries(toldUsage ?? {}))
-  const untold = Object.fromEntries(Object.entries(usage).filter(([key, value]) => told.get(key) !== value))
-  if (toldUsage) report(state).rest(untold, '', 'usage.')
-  else report(state).rest({ usage }, '')
+  if (!toldUsage) {
+    report(state).rest({ usage }, '')
+    return
+  }
+  const { ext, ...counts } = usage
+  const told = new Map<string, unknown>(Object.entries(toldUsage))
+  report(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => told.get(key) !== count)), '', 'usage.')
+  report(state).ext(ext, report(state).placeOf('usage'))
 }
 
 export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
