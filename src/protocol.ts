@@ -292,8 +292,10 @@ export type StoredReplies = {
   deleted(id: string): unknown
   /** The ids by which requests refer to single items of a reply. */
   itemsOf(reply: unknown): string[]
-  /** The reply as if it were this item alone; undefined: it has none such. */
-  only(reply: unknown, item: string): unknown
+  /** The item of the reply that has this id. */
+  itemOf(reply: unknown, id: string): unknown
+  /** The request with items in the place of references to them. `find`: what an id refers to; undefined: the reference stays. */
+  inFull(request: unknown, find: (id: string) => unknown): unknown
   /** What is said of an id that nobody knows. `previous`: the reply that a request goes on from. */
   unknown(kind: 'reply' | 'previous' | 'item', id: string): CanonicalError
 }

@@ -84,6 +84,30 @@ class LongBody implements ReadBody {
   }
 }
 
+/** Another body in place of one that came: it has no bytes, and what was changed lies deeper than the outline shows. */
+export class ChangedBody implements ReadBody {
+  readonly outline: unknown
+  readonly #came: ReadBody
+  readonly #change: (value: unknown) => unknown
+  #value: unknown
+
+  constructor(came: ReadBody, change: (value: unknown) => unknown) {
+    this.outline = came.outline
+    this.#came = came
+    this.#change = change
+  }
+
+  get value(): unknown {
+    this.#value ??= this.#change(this.#came.value)
+    return this.#value
+  }
+
+  forget(): void {
+    this.#value = undefined
+    this.#came.forget?.()
+  }
+}
+
 /** Where a piece cannot be parsed, the whole is tried, so that the error names the place in the whole text. */
 function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   try {

@@ -1,9 +1,9 @@
-import type { Message } from '../canonical/message.ts'
 import { dotted } from '../kit/path.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Protocol, StoredReplies } from '../protocol.ts'
 import { referencesOf } from '../translate/history.ts'
 import type { Reference, Resolvers } from '../translate/references.ts'
 import type { Ask, Service } from './ask.ts'
+import { ChangedBody } from './body.ts'
 import { Refusal, refuse } from './error.ts'
 import type { Identity } from './hooks.ts'
 import type { Kept, Memory } from './store.ts'
@@ -18,42 +18,37 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
 
 /**
  * The request with what is known of its references, and with those candidates only that can follow them all; one whose
- * provider keeps the reply goes first.
+ * provider keeps the reply goes first. Items that are kept here stand in it in full: what one is may be told by its neighbour.
  * @throws Refusal when none can
  */
-export async function recall({ memory }: Service, ask: Ask, owner: Identity): Promise<Ask> {
-  const { protocol, body, candidates } = ask
-  const proofs = memory?.signatures ? await proofsOf(memory, ask, owner) : new Map<string, string>()
-  const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && wantsToKeep(ask) }
+export async function recall({ memory }: Service, came: Ask, owner: Identity): Promise<Ask> {
+  const { protocol, candidates } = came
+  const proofs = memory?.signatures ? await proofsOf(memory, came, owner) : new Map<string, string>()
+  const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && wantsToKeep(came) }
+  const { stored } = protocol.address
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // Where all is the provider's business, the request is not even read.
-  const mayRefer = (memory || able.length < candidates.length) && protocol.address.stored?.mayRefer(body.value)
-  const references = mayRefer ? historyIn(body.value, protocol) : []
+  const mayRefer = (memory || able.length < candidates.length) && stored?.mayRefer(came.body.value)
+  const referred = mayRefer ? historyIn(came.body.value, protocol) : []
   // The new key stands first: see "Speed" in docs/architecture.md.
-  if (references.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...told }, ...ask }
+  if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...told }, ...came }
 
-  const found = new Map<Reference, Found>()
-  for (const reference of references) {
-    const kept = memory && (await lookUp(memory, { reference, protocol, owner }))
-    if (kept) found.set(reference, kept)
-  }
-  const isWithProvider = (reference: Reference, { channel }: Candidate) => found.get(reference)?.kept.channel === channel.name
+  const { replies, items } = memory ? await lookUp(memory, referred, { stored, owner }) : nothing
+  const ask = items.size === 0 ? came : { ...came, body: new ChangedBody(came.body, value => stored.inFull(value, id => items.get(id))) }
+  const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
+  const isWithProvider = (reference: Reference, { channel }: Candidate) => replies.get(reference)?.channel === channel.name
   const knows = (candidate: Candidate) =>
     references.every(reference => {
-      const recalled = found.get(reference)
-      if (recalled?.messages) return true
-      return keepsItself(candidate, protocol) && (!recalled || isWithProvider(reference, candidate))
+      const kept = replies.get(reference)
+      if (kept?.messages) return true
+      return keepsItself(candidate, protocol) && (!kept || isWithProvider(reference, candidate))
     })
   const resolvers = (isHere: (reference: Reference) => boolean): Resolvers => {
-    const here = (kind: Reference['kind']) => {
-      const byId = new Map(references.flatMap(one => (one.kind === kind && isHere(one) ? [[one.id, found.get(one)?.messages] as const] : [])))
-      return byId.size > 0 ? (id: string) => byId.get(id) : undefined
-    }
-    const [resolvePrevious, resolveItem] = [here('previous'), here('item')]
-    return { ...(resolvePrevious && { resolvePrevious }), ...(resolveItem && { resolveItem }) }
+    const byId = new Map(references.flatMap(one => (one.kind === 'previous' && isHere(one) ? [[one.id, replies.get(one)?.messages] as const] : [])))
+    return byId.size > 0 ? { resolvePrevious: id => byId.get(id) } : {}
   }
   const chosen = candidates.filter(knows)
-  if (chosen.length === 0) throw unknownOf(references.find(reference => !found.get(reference)?.messages) ?? references[0], protocol, memory)
+  if (chosen.length === 0) throw unknownOf(references.find(reference => !replies.get(reference)?.messages) ?? references[0], protocol, memory)
   const rank = (candidate: Candidate) => (references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1)
   return {
     ...ask,
@@ -75,20 +70,26 @@ function historyIn(body: unknown, protocol: Protocol): Reference[] {
   }
 }
 
-type Found = { kept: Kept; messages?: Message[] | undefined }
+/** What is kept here of what a request refers to: replies that it goes on from, and single items by their ids. */
+type Found = { replies: Map<Reference, Kept>; items: Map<string, unknown> }
 
-async function lookUp(
-  memory: Memory,
-  { reference: { kind, id }, protocol, owner }: { reference: Reference; protocol: Protocol; owner: Identity },
-): Promise<Found | undefined> {
-  if (kind === 'previous') {
-    const kept = await memory.reply(owner, id)
-    return kept && { kept, messages: kept.messages }
+const nothing: Found = { replies: new Map(), items: new Map() }
+
+async function lookUp(memory: Memory, references: readonly Reference[], { stored, owner }: { stored: StoredReplies; owner: Identity }): Promise<Found> {
+  const found: Found = { replies: new Map(), items: new Map() }
+  for (const reference of references) {
+    const { kind, id } = reference
+    if (kind === 'previous') {
+      const kept = await memory.reply(owner, id)
+      if (kept) found.replies.set(reference, kept)
+    } else if (kind === 'item') {
+      const reply = await memory.replyOf(owner, id)
+      const kept = reply === undefined ? undefined : await memory.reply(owner, reply)
+      const item = stored.itemOf(kept?.body, id)
+      if (item !== undefined) found.items.set(id, item)
+    }
   }
-  const reply = kind === 'item' ? await memory.replyOf(owner, id) : undefined
-  const kept = reply === undefined ? undefined : await memory.reply(owner, reply)
-  const only = kept && protocol.address.stored?.only(kept.body, id)
-  return kept && only ? { kept, messages: protocol.decodeResponse(only).value.candidates[0]?.messages } : undefined
+  return found
 }
 
 function wantsToKeep({ protocol, body }: Ask): boolean {

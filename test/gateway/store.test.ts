@@ -169,6 +169,35 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
+  describe('an item that carries the proof of its neighbour', () => {
+    const call = { functionCall: { name: 'lookup', args: { q: 'x' }, id: 'c1' }, thoughtSignature: 'cHJvb2Y=' }
+    const signed = { text: 'One moment.', thoughtSignature: 'dGV4dA==' }
+    const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } }]
+    const reply = { ...replies['generate-content'], candidates: [{ content: { role: 'model', parts: [signed, call] }, finishReason: 'STOP' }] }
+    const refersTo = ({ id }: Json) => ({ type: 'item_reference', id })
+    const isCarrier = ({ type }: Json) => type === 'reasoning'
+
+    test.each<[string, (item: Json) => Json]>([
+      ['when it alone is referred to', item => (isCarrier(item) ? refersTo(item) : item)],
+      ['when the neighbour alone is referred to', item => (isCarrier(item) ? item : refersTo(item))],
+      ['when both are referred to', refersTo],
+      ['when the reference says its id alone', item => (isCarrier(item) ? { id: item['id'] } : item)],
+    ])('brings it there %s', async (_, sent) => {
+      const seen = await upstream(sendJson(200, reply), sendJson(200, replies['generate-content']), sendJson(200, replies['generate-content']))
+      const ask = await start(one(seen.url, 'generate-content', memory))
+      const { output } = await good(await ask(path, post({ model: 'm', tools, input: 'Hi' })))
+      expect(output.filter(isCarrier).length).toBe(2)
+      const result = { type: 'function_call_output', call_id: 'c1', output: 'found' }
+      const answered = await ask(path, post({ model: 'm', tools, input: [{ role: 'user', content: 'Hi' }, ...output.map(sent), result] }))
+      expect(answered.headers.get('wireglot-notes') ?? '').not.toContain('reasoning')
+      expect(seen.calls[1]?.json['contents']).toMatchObject([{ role: 'user' }, { role: 'model', parts: [signed, call] }, { role: 'user' }])
+      const { id } = await good(answered)
+      expect(await (await ask(`${path}/${id}/input_items`)).text()).not.toContain('item_reference')
+      await good(await ask(path, next(id, 'More', { tools })))
+      expect(seen.calls[2]?.json['contents']).toMatchObject([{}, { role: 'model', parts: [signed, call] }, {}, { role: 'model' }, { role: 'user' }])
+    })
+  })
+
   test('ids that an upstream gives twice are two replies', async () => {
     const says = (content: string) =>
       sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })

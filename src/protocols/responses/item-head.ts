@@ -2,6 +2,12 @@ import type { Message } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { ownForm } from './own.ts'
 
+/** What an item is; messages and references need not say it. */
+export function typeOf({ type, role }: JsonObject): string {
+  if (typeof type === 'string') return type
+  return typeof role === 'string' ? 'message' : 'item_reference'
+}
+
 /** The id that an item came with. */
 export const idOf = (id: unknown) => (typeof id === 'string' ? { id } : {})
 

@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { statusOf, strangeStatus, unknownStatus } from './item-head.ts'
+import { statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { keep, nulls, ownForm, protocol } from './own.ts'
@@ -36,7 +36,7 @@ type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 /** One item → one message. `model`: who made it, where that is known. */
 export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesReport, model?: string): DecodedItem {
   const wire: JsonObject = item
-  const type = typeof wire['type'] === 'string' ? wire['type'] : typeof wire['role'] === 'string' ? 'message' : 'item_reference'
+  const type = typeOf(wire)
   switch (type) {
     case 'message':
       return { message: decodeMessage(wire, at, report) }

@@ -4,6 +4,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { unescaped } from '../../kit/text.ts'
 import type { StoredReplies, StoredReply } from '../../protocol.ts'
+import { typeOf } from './item-head.ts'
 import { protocol } from './own.ts'
 
 /** Words that stand in the place of an id and are none. */
@@ -36,9 +37,12 @@ export function storedAt(path: string): StoredReplies {
     },
     deleted: id => ({ id, object: 'response', deleted: true }),
     itemsOf: reply => outputOf(reply).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
-    only(reply, item) {
-      const found = outputOf(reply).find(({ id }) => id === item)
-      return found && isObject(reply) ? { ...reply, output: [found] } : undefined
+    itemOf: (reply, wanted) => outputOf(reply).find(({ id }) => id === wanted),
+    inFull(request, find) {
+      if (!isObject(request) || !Array.isArray(request['input'])) return request
+      const inPlaceOf = (item: unknown) =>
+        isObject(item) && typeOf(item) === 'item_reference' && typeof item['id'] === 'string' ? find(item['id']) : undefined
+      return { ...request, input: request['input'].map((item: unknown) => inPlaceOf(item) ?? item) }
     },
     unknown: (kind, id) => ({ ...unknown[kind], message: unknown[kind].message(id), type: 'invalid_request_error', protocol }),
   }
