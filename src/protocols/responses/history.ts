@@ -18,7 +18,7 @@ export function encodeItems(messages: readonly Message[], w: Writing): JsonObjec
     items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, w) : message, w))
     if (answered) items.push(...missingResults(message, answered, items.length, w))
   }
-  const led = w.own || w.thoughts.size === 0 ? items : withoutLoose(items, w)
+  const led = w.own || w.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, w), w)
   w.report.settle(led, '/input')
   return led
 }
@@ -37,6 +37,34 @@ function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonO
   }
   return led.reverse()
 }
+
+/**
+ * Two items of one id are refused, and clients repeat the proof of a turn on several of its parts: it stands where it came
+ * first. Another proof under the same id goes without it.
+ */
+function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
+  const firsts = new Map<string, JsonObject>()
+  return flatMap(items, item => {
+    const thought = thoughts.get(item)
+    const { id } = item
+    if (!thought || typeof id !== 'string') return [item]
+    const first = firsts.get(id)
+    if (!first) {
+      firsts.set(id, item)
+      return [item]
+    }
+    if (item['encrypted_content'] !== first['encrypted_content']) {
+      report.add('reasoning.id-twice', thought.at)
+      const { id: _, ...nameless } = item
+      return [nameless]
+    }
+    const said = saidIn(item)
+    if (said.length > 0 && JSON.stringify(said) !== JSON.stringify(saidIn(first))) report.leave('reasoning.repeated', thought)
+    return []
+  })
+}
+
+const saidIn = ({ summary, content }: JsonObject): unknown[] => [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))
 
 /** A cache mark on a whole result stands on its last part here, where that can have one. */
 function withMarksInside(message: Message, { moved, report }: Writing): Message {

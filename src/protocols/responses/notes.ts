@@ -13,6 +13,16 @@ export const responsesNotes = {
   'reasoning.kind': { kind: 'approximated', reason: 'the thoughts themselves are shown as a summary of them, as asked', source: '2.8' },
   'reasoning.unsigned': { kind: 'dropped', reason: 'reasoning without its encrypted form cannot be sent back here', source: '2.8 rule 4' },
   'reasoning.loose': { kind: 'dropped', reason: 'reasoning is refused without the item that it led to', source: '2.8 rule 4' },
+  'reasoning.repeated': {
+    kind: 'dropped',
+    reason: 'reasoning that came with this id and proof before stands here once, as it was told first',
+    source: '2.8 rule 4',
+  },
+  'reasoning.id-twice': {
+    kind: 'approximated',
+    reason: 'two items of reasoning must not share an id, so the later one goes without',
+    source: '2.8 rule 4',
+  },
   'reasoning.left-out': { kind: 'dropped', reason: 'the request goes without its reasoning, as asked', source: '2.8 rule 5' },
   'reasoning.carrier-orphaned': { kind: 'dropped', reason: 'the part that a carried signature belonged to is gone', source: '2.8 rule 2' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget for reasoning is said as an effort', source: '2.8' },

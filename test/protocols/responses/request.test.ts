@@ -366,6 +366,70 @@ describe('writing what another protocol said', () => {
     expect(codes).toEqual(['reasoning.loose', 'reasoning.loose'])
   })
 
+  describe('reasoning that a client tells again', () => {
+    const thought = (value: string, id?: string, ...said: string[]): Part => ({
+      type: 'reasoning',
+      segments: said.map(segment => ({ kind: 'summary', text: segment })),
+      ...(id !== undefined && { id }),
+      signature: { value, issuer: 'responses' },
+    })
+    const item = (encrypted_content: string, id?: string, ...said: string[]) => ({
+      type: 'reasoning',
+      ...(id !== undefined && { id }),
+      summary: said.map(segment => ({ type: 'summary_text', text: segment })),
+      encrypted_content,
+    })
+    const says = (content: string) => ({ type: 'message', role: 'assistant', content })
+    const user = say('user', text('yes'))
+
+    test.each<[string, ReturnType<typeof say>[], unknown[], string[]]>([
+      [
+        'stands where it came first',
+        [say('assistant', thought('A', 'rs_1'), text('a'), thought('A', 'rs_1'), text('b')), user, say('assistant', thought('A', 'rs_1'), text('c'))],
+        [item('A', 'rs_1'), says('a'), says('b'), {}, says('c')],
+        [],
+      ],
+      [
+        'says no more than it did',
+        [say('assistant', thought('A', 'rs_1', 'hm'), text('a'), thought('A', 'rs_1', 'hm'), thought('A', 'rs_1'), text('b'))],
+        [item('A', 'rs_1', 'hm'), says('a'), says('b')],
+        [],
+      ],
+      [
+        'says something else',
+        [say('assistant', thought('A', 'rs_1'), text('a'), thought('A', 'rs_1', 'hm'), text('b'))],
+        [item('A', 'rs_1'), says('a'), says('b')],
+        ['reasoning.repeated'],
+      ],
+      [
+        'had led to nothing where it came first',
+        [say('assistant', thought('A', 'rs_1')), user, say('assistant', thought('A', 'rs_1'), text('a'))],
+        [{}, item('A', 'rs_1'), says('a')],
+        ['reasoning.loose'],
+      ],
+      [
+        'has another proof under the same id',
+        [say('assistant', thought('A', 'rs_1'), text('a'), thought('B', 'rs_1', 'hm'), text('b'))],
+        [item('A', 'rs_1'), says('a'), item('B', undefined, 'hm'), says('b')],
+        ['reasoning.id-twice'],
+      ],
+      ['has no id', [say('assistant', thought('A'), text('a'), thought('A'), text('b'))], [item('A'), says('a'), item('A'), says('b')], []],
+    ])('%s', (_, history, expected, notes) => {
+      const { wire, codes } = write(foreign(history))
+      expect(wire['input']).toMatchObject(expected)
+      expect(wire['input']).toHaveLength(expected.length)
+      const ids = (wire['input'] as { id?: string }[]).flatMap(({ id }) => id ?? [])
+      expect(new Set(ids).size).toBe(ids.length)
+      expect(codes).toEqual(notes)
+    })
+
+    test('stays as it is within one protocol', () => {
+      const input = [item('A', 'rs_1'), says('a'), item('A', 'rs_1'), says('b')]
+      const { value } = responses.decodeRequest({ model: 'm', input })
+      expect(responses.encodeRequest(value).wire).toMatchObject({ input })
+    })
+  })
+
   test('a picture that the model made is the result of an image generation call, with the same id in every request', () => {
     const history = foreign([say('assistant', { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==', mime: 'image/png' } })])
     const { wire, codes } = write(history)

@@ -16,6 +16,11 @@ const timeless = ['response.created']
 const text = { type: 'text', text: 'yes' }
 const encrypted = { type: 'reasoning.encrypted', data: wrapSignature({ signature: { value: seal, issuer: 'responses' } }), format: 'xs1', index: 0 }
 const thought = { type: 'thinking', thinking: 'hm', signature: seal }
+const owned = (value: string, thinking = '') => ({
+  type: 'thinking',
+  thinking,
+  signature: wrapSignature({ signature: { value, issuer: 'responses' }, id: 'rs_1' }),
+})
 const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
 const answers = (...parts: object[]) => ({ role: 'user', content: parts })
 const says = (...content: object[]) => blocks.says({ role: 'user', content })
@@ -39,6 +44,8 @@ export const examples: Record<string, Example> = {
   'reasoning.include-encrypted': fromChat(chatAsks({ store: false })),
   'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, text)), {}, stateless),
   'reasoning.loose': fromChat(chatSays(user, { role: 'assistant', content: '', reasoning_details: [encrypted] }, user)),
+  'reasoning.repeated': fromBlocks(blocks.says(...asks(owned(seal), text, owned(seal, 'hm'), text)), {}, stateless),
+  'reasoning.id-twice': fromBlocks(blocks.says(...asks(owned(seal), text, owned(`${seal}x`), text)), {}, stateless, { shows: { target: '/input/3' } }),
   'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), { retryWithoutReasoning: true }),
   'reasoning.kind': chatReply(timed({ content: 'yes', reasoning_content: 'hm' }), { rsRawReasoning: 'summary' }),
   'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
