@@ -155,6 +155,9 @@ describe.each(hosts)('through %s', (_, start) => {
       const reference = { type: 'item_reference', id: output[0]?.['id'] }
       await good(await ask(path, post({ model: 'm', input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'More' }] })))
       expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: More'])
+      const long = 'Hi '.repeat(10_000)
+      await good(await ask(path, post({ model: 'm', input: [{ role: 'user', content: long }, reference, { role: 'user', content: 'More' }] })))
+      expect(heard(seen)).toEqual([`user: ${long}`, 'assistant: Hello', 'user: More'])
       const unknown = await ask(path, post({ model: 'm', input: [{ type: 'item_reference', id: 'msg_none' }] }))
       expect(unknown.status).toBe(404)
       expect(await unknown.json()).toMatchObject({ error: { message: "Item with id 'msg_none' not found.", param: 'input' } })
