@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, type TranslateOptions, translateRequest } from '../../../src/index.ts'
+import { wrapSignatureInBase64 } from '../../../src/kit/envelope.ts'
 
 type Body = Record<string, unknown>
 type More = Partial<TranslateOptions> & Record<string, unknown>
@@ -251,4 +252,26 @@ test('the second try goes without reasoning', () => {
   const again = cross('chat-completions', { messages }, { retryWithoutReasoning: true })
   expect(types(again.wire)).toEqual(['message', 'message', 'message'])
   expect(again.notes).toEqual(['reasoning.left-out /messages/1/reasoning_details/0'])
+})
+
+test('a proof that a client of generate-content has put on several parts is one item of reasoning', () => {
+  const thoughtSignature = wrapSignatureInBase64({ signature: { value: 'SEAL', issuer: 'responses', form: 'encrypted' }, id: 'rs_1', lengths: [2] })
+  const parts = [{ text: 'Hm', thoughtSignature }, { text: 'One moment.', thoughtSignature }, { functionCall: { id: 'c1', name: 'f', args: {} } }]
+  const results = [{ functionResponse: { id: 'c1', name: 'f', response: { output: 'done' } } }]
+  const contents = [
+    { role: 'user', parts: [{ text: 'q' }] },
+    { role: 'model', parts },
+    { role: 'user', parts: results },
+  ]
+  const { wire, notes } = cross('generate-content', { contents })
+  const reasoning = { type: 'reasoning', id: 'rs_1', encrypted_content: 'SEAL' }
+  expect(wire['input']).toMatchObject([
+    {},
+    reasoning,
+    { content: 'Hm' },
+    { content: 'One moment.' },
+    { type: 'function_call' },
+    { type: 'function_call_output' },
+  ])
+  expect(notes).toEqual([])
 })
