@@ -6,6 +6,12 @@ import { blocks, chat, gemini, items } from '../support/examples/wires.ts'
 const server = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
 const opened = { ...server, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
 const covered = { ...server, headers: { 'x-key': '<redacted>' } }
+const network = (value: string) => ({
+  type: 'auto',
+  network_policy: { type: 'allowlist', allowed_domains: ['example.org'], domain_secrets: [{ domain: 'example.org', name: 'KEY', value }] },
+})
+const shell = (value: string) => ({ type: 'shell', environment: network(value) })
+const interpreter = (value: string) => ({ type: 'code_interpreter', container: network(value) })
 const group = { type: 'namespace', name: 'team', description: '' }
 const named = { type: 'url', name: 'docs', url: 'https://example.org/mcp', authorization_token: 'secret-token' }
 
@@ -15,6 +21,8 @@ const asking: [from: ProtocolName, what: string, request: object][] = [
   ['responses', 'a server', { input: 'hi', tools: [items.tool('look'), opened] }],
   ['responses', 'a server in a group', { input: 'hi', tools: [items.tool('look'), { ...group, tools: [opened] }] }],
   ['responses', 'a server in groups of groups', { input: 'hi', tools: [items.tool('look'), { ...group, tools: [{ ...group, tools: [opened] }] }] }],
+  ['responses', 'a shell that has secrets', { input: 'hi', tools: [items.tool('look'), shell('secret-value')] }],
+  ['responses', 'a container that has secrets', { input: 'hi', tools: [items.tool('look'), interpreter('secret-value')] }],
   ['responses', 'fields nobody knows', { input: 'hi', mcp_servers: [opened] }],
   ['messages', 'a server', { ...blocks.request({}), mcp_servers: [named], tools: [blocks.tool('look'), { type: 'mcp_toolset', mcp_server_name: 'docs' }] }],
   ['messages', 'a server without its tools', { ...blocks.request({}), mcp_servers: [named] }],
@@ -34,7 +42,7 @@ const asking: [from: ProtocolName, what: string, request: object][] = [
 describe.each(asking)('the context of a request of %s with %s', (from, _, request) => {
   test.each(protocolNames.filter(to => to !== from))('holds nothing that opens it, towards %s', to => {
     const { context } = translateRequest(request, { from, to, serverTools: 'map' })
-    expect(JSON.stringify(context)).not.toContain('secret')
+    expect(JSON.stringify(context)).not.toContain('secret-')
   })
 })
 
@@ -44,6 +52,10 @@ describe('a reply of responses', () => {
     const { body } = translateResponse(blocks.reply([{ type: 'text', text: 'yes' }]), { from: 'messages', to: 'responses', context })
     return (body as { tools: unknown[] }).tools[1]
   }
+
+  test('repeats a container without the values of its secrets', () => {
+    for (const tool of [shell, interpreter]) expect(repeated(tool('secret-value'))).toEqual(tool('<redacted>'))
+  })
 
   test('repeats a server of tools, also in groups, without what opens it', () => {
     expect(repeated(opened)).toEqual(covered)

@@ -100,12 +100,23 @@ function covered(tool: Tool): Tool {
 
 function withoutSecrets(tool: unknown): unknown {
   if (!isObject(tool)) return tool
-  const { type, tools } = tool
+  const { type, tools, container, environment } = tool
   if (type === 'namespace' && Array.isArray(tools)) return { ...tool, tools: tools.map(withoutSecrets) }
-  if (type !== 'mcp') return tool
+  if (type !== 'mcp')
+    return { ...tool, ...(isObject(container) && { container: sealedOff(container) }), ...(isObject(environment) && { environment: sealedOff(environment) }) }
   const { authorization: _, ...rest } = tool
   const { headers } = rest
-  return isObject(headers) ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, '<redacted>'])) } : rest
+  return isObject(headers) ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, redacted])) } : rest
+}
+
+const redacted = '<redacted>'
+
+/** A container, without the values of the secrets that its requests may carry. */
+function sealedOff(container: JsonObject): JsonObject {
+  const { network_policy: policy } = container
+  if (!isObject(policy) || !Array.isArray(policy['domain_secrets'])) return container
+  const secrets = policy['domain_secrets'].map(secret => (isObject(secret) && 'value' in secret ? { ...secret, value: redacted } : secret))
+  return { ...container, network_policy: { ...policy, domain_secrets: secrets } }
 }
 
 /** The part of a `response` object that is the same in all snapshots of one answer. Plain data. */
