@@ -4,15 +4,19 @@ import { isObject, type JsonObject, setOwn } from './json.ts'
 const maps = new Set(['properties', '$defs', 'definitions'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
+/** No server takes a schema as deep as this; what lies deeper stays as it is, for each level takes room on the stack. */
+const deepest = 500
+
 /**
  * The schema, whose objects all say that no keys beyond their properties may come; the same one, if they said so. What
  * says otherwise, or names no properties at all, means other keys and stays.
  */
-export function closeObjects(schema: JsonObject): JsonObject {
+export function closeObjects(schema: JsonObject, depth = 0): JsonObject {
+  if (depth > deepest) return schema
   const closed: JsonObject = {}
   let changed = false
   for (const [key, value] of Object.entries(schema)) {
-    const now = closeIn(key, value)
+    const now = closeIn(key, value, depth + 1)
     changed ||= now !== value
     setOwn(closed, key, now)
   }
@@ -20,19 +24,19 @@ export function closeObjects(schema: JsonObject): JsonObject {
   return changed ? closed : schema
 }
 
-function closeIn(key: string, value: unknown): unknown {
-  if (maps.has(key) && isObject(value)) return closeAll(value)
+function closeIn(key: string, value: unknown, depth: number): unknown {
+  if (maps.has(key) && isObject(value)) return closeAll(value, depth)
   if (lists.has(key) && Array.isArray(value)) {
-    const closed = value.map(closeOne)
+    const closed = value.map(one => closeOne(one, depth))
     return closed.some((one, i) => one !== value[i]) ? closed : value
   }
-  return key === 'items' ? closeOne(value) : value
+  return key === 'items' ? closeOne(value, depth) : value
 }
 
-function closeAll(schemas: JsonObject): JsonObject {
+function closeAll(schemas: JsonObject, depth: number): JsonObject {
   const closed: JsonObject = {}
-  for (const [key, value] of Object.entries(schemas)) setOwn(closed, key, closeOne(value))
+  for (const [key, value] of Object.entries(schemas)) setOwn(closed, key, closeOne(value, depth))
   return Object.keys(schemas).some(key => closed[key] !== schemas[key]) ? closed : schemas
 }
 
-const closeOne = (value: unknown): unknown => (isObject(value) ? closeObjects(value) : value)
+const closeOne = (value: unknown, depth: number): unknown => (isObject(value) ? closeObjects(value, depth) : value)

@@ -176,6 +176,12 @@ describe('output formats, toward messages (2.9)', () => {
     expect(notes).toEqual([])
   })
 
+  test('a schema of any depth is taken', () => {
+    let schema: object = point
+    for (let level = 0; level < 2_500; level++) schema = { type: 'array', items: schema }
+    expect(() => from('chat-completions', chat(format({ schema, strict: true })))).not.toThrow()
+  })
+
   test('within the protocol a schema is as it came', () => {
     const open = { output_config: { format: { type: 'json_schema', schema: point } } }
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], ...open }
