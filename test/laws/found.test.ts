@@ -37,8 +37,54 @@ test('a namespace of tools inside another is kept as it is, and noted elsewhere'
   expect(cross('request', wire, protocols.responses, protocols.messages)?.notes.map(({ path }) => path)).toContain('/tools/0')
 })
 
+const point = { type: 'object', properties: { x: { type: 'number' } } }
+
 describe('what a note says is so', () => {
   test.each<Row>([
+    {
+      what: 'an answer whose objects are closed: a schema that says no media type',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: { contents: [{ parts: [{ text: 'x' }] }], generationConfig: { maxOutputTokens: 9, responseSchema: point } },
+    },
+    {
+      what: 'an answer whose objects are closed: a schema of the newer language',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: {
+        contents: [{ parts: [{ text: 'x' }] }],
+        generationConfig: { maxOutputTokens: 9, responseMimeType: 'application/json', responseJsonSchema: point },
+      },
+    },
+    {
+      what: 'an answer whose objects are closed: a schema in a format of its own',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: {
+        contents: [{ parts: [{ text: 'x' }] }],
+        generationConfig: { maxOutputTokens: 9, responseFormat: { text: { mimeType: 'APPLICATION_JSON', schema: point } } },
+      },
+    },
+    {
+      what: 'an answer whose objects are closed: a schema in a format that is a list',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: {
+        contents: [{ parts: [{ text: 'x' }] }],
+        generationConfig: { maxOutputTokens: 9, responseFormat: [{ text: { mimeType: 'APPLICATION_JSON', schema: point } }] },
+      },
+    },
+    {
+      what: 'an answer whose objects are closed: a schema in words with underscores',
+      kind: 'request',
+      from: 'generate-content',
+      to: 'messages',
+      wire: { contents: [{ parts: [{ text: 'x' }] }], generation_config: { maxOutputTokens: 9, response_schema: point } },
+    },
     {
       what: 'a way of thinking that nobody knows, beside one that everybody does',
       kind: 'request',

@@ -40,6 +40,7 @@ export const fieldNames: Record<string, string> = {
   'reasoning.display': 'reasoning/exclude',
   'reasoning.summary': 'reasoning/summary',
   'output.format': 'response_format',
+  'output.format.schema': 'response_format/json_schema/schema',
   'output.format.strict': 'response_format/json_schema/strict',
   'output.format.name': 'response_format/json_schema/name',
   'output.format.description': 'response_format/json_schema/description',

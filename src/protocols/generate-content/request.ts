@@ -51,6 +51,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const { model: outer, ...others } = beside
   const said = model || (typeof outer === 'string' ? outer : undefined)
   const config = generationConfig ? decodeConfig(generationConfig) : undefined
+  if (config?.schemaAt) names['output.format.schema'] = `generationConfig/${config.schemaAt}`
   const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
   const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
   const value: CanonicalRequest = {
@@ -102,7 +103,7 @@ function emptied(texts: JsonObject): JsonObject {
   return kept
 }
 
-type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject }
+type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject; schemaAt: string | undefined }
 
 function decodeConfig(config: GeminiGenerationConfig): Config {
   // The usual keys stand last, where V8 begins to look for them.
@@ -167,6 +168,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
       ...(Object.keys(format.came).length > 0 && { format: format.came }),
       ...(responseModalities?.some(word => modality.toWire(modalityOf(word)) !== word) && { modalities: responseModalities }),
     },
+    schemaAt: format.schemaAt,
   }
 }
 

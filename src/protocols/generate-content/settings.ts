@@ -15,8 +15,10 @@ import type { Options } from './writing.ts'
 const json = 'application/json'
 const words = 'text/x.enum'
 
-/** `came`: the fields that say it, as they stood. `fields`: what of them nobody modelled. */
-export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputFormat; came: JsonObject; fields: JsonObject } {
+type Format = { format?: OutputFormat; came: JsonObject; fields: JsonObject; schemaAt?: string }
+
+/** `came`: the fields that say it, as they stood. `fields`: what of them nobody modelled. `schemaAt`: where its schema stands. */
+export function decodeFormat(config: GeminiGenerationConfig): Format {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
   const came = some({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject | undefined
   if (!came) return { came: {}, fields: {} }
@@ -29,11 +31,11 @@ export function decodeFormat(config: GeminiGenerationConfig): { format?: OutputF
   const schema = given.find(([, value]) => isObject(value)) ?? given[0]
   const others = given.filter(one => one !== schema)
   const newer = mime == null && !schema ? decodeNewer(responseFormat) : undefined
-  if (newer) return { format: newer, came, fields: {} }
+  if (newer) return { format: newer, came, fields: {}, schemaAt: `responseFormat${Array.isArray(responseFormat) ? '/0' : ''}/text/schema` }
   const left: JsonObject = { ...Object.fromEntries(others), ...(responseFormat != null && { responseFormat }) }
   if (schema && isObject(schema[1])) {
     const spelled = mime == null || mime === json || mime === words ? {} : { responseMimeType: mime }
-    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema[1]) }, came, fields: { ...left, ...spelled } }
+    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema[1]) }, came, fields: { ...left, ...spelled }, schemaAt: schema[0] }
   }
   if (schema) left[schema[0]] = schema[1]
   if (mime === json) return { format: { type: 'json' }, came, fields: left }

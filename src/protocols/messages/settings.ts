@@ -70,7 +70,7 @@ export function encodeFormat(
 /** The server refuses a schema with an object that other keys may come in, which elsewhere need not be said. */
 function closed(schema: JsonObject, report: MessagesReport): JsonObject {
   const made = closeObjects(schema)
-  if (made !== schema) report.add('output.closed', undefined, 'output.format')
+  if (made !== schema) report.add('output.closed', undefined, 'output.format.schema')
   return made
 }
 

@@ -115,6 +115,7 @@ export const fieldNames: FieldNames = {
   parallelToolCalls: 'parallel_tool_calls',
   maxOutputTokens: 'max_output_tokens',
   'output.format': 'text/format',
+  'output.format.schema': 'text/format/schema',
   'output.format.strict': 'text/format/strict',
   'output.format.description': 'text/format/description',
   'output.verbosity': 'text/verbosity',

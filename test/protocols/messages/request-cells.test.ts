@@ -163,7 +163,7 @@ describe('output formats, toward messages (2.9)', () => {
     const open = format({ schema, strict: true })
     const { written, notes } = from('chat-completions', chat(open))
     expect(JSON.stringify(written)).toContain(JSON.stringify(expected))
-    expect(notes).toEqual(['output.closed /response_format'])
+    expect(notes).toEqual(['output.closed /response_format/json_schema/schema'])
   })
 
   test.each<[string, object]>([
