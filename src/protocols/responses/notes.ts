@@ -15,7 +15,7 @@ export const responsesNotes = {
   'reasoning.loose': { kind: 'dropped', reason: 'reasoning is refused without the item that it led to', source: '2.8 rule 4' },
   'reasoning.repeated': {
     kind: 'dropped',
-    reason: 'reasoning that came with this id and proof before stands here once, as it was told first',
+    reason: 'reasoning with this id and proof stands here already',
     source: '2.8 rule 4',
   },
   'reasoning.id-twice': {
