@@ -23,7 +23,7 @@ export function demoUpstream(
   protocol: Protocol,
   { model, stream, ...options }: CodecOptions & { model: string; stream: boolean },
 ): TransportAnswer {
-  refuseForeign(body, protocol, 'request', Object.values(protocols))
+  refuseForeign(body, protocol, Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
   refuseMemory(request, protocol)
   const { messages, ...rest } = request

@@ -1,20 +1,20 @@
 import { TranslationError } from '../errors.ts'
-import type { Detection, Protocol } from '../protocol.ts'
+import type { Protocol } from '../protocol.ts'
 
 /**
- * Refuses a body that bears unmistakable signs of another protocol and none of its own.
+ * Refuses a request that bears unmistakable signs of another protocol and none of its own.
  * @throws TranslationError `malformed` with the path that the body belongs to
  */
-export function refuseForeign(body: unknown, own: Protocol, kind: Exclude<keyof Detection, 'shared'>, known: Iterable<Protocol>): void {
-  const { shared, [kind]: signs } = own.detect(body)
-  if (shared || signs.length > 0) return
+export function refuseForeign(body: unknown, own: Protocol, known: Iterable<Protocol>): void {
+  const { shared, request } = own.detect(body)
+  if (shared || request.length > 0) return
   for (const other of known) {
     if (other === own) continue
-    const [sign] = other.detect(body)[kind]
+    const [sign] = other.detect(body).request
     if (sign !== undefined)
       throw new TranslationError(
         { code: 'malformed', protocol: own.name, path: '' },
-        `this is a ${kind} of the ${other.name} protocol (${sign}); its path is ${other.address.path}`,
+        `this is a request of the ${other.name} protocol (${sign}); its path is ${other.address.path}`,
       )
   }
 }

@@ -34,7 +34,7 @@ export function translateRequest(
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }
-  if (from !== to) refuseForeign(body, from, 'request', known)
+  if (from !== to) refuseForeign(body, from, known)
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value
   const resolved = resolve(asked).request

@@ -407,8 +407,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the JSON mode is left out in silence',
     room: messages,
-    find: "if (amJsonMode !== 'instruct') {\n        report.add('field.unsupported', undefined, 'output.format')",
-    replace: "if (amJsonMode !== 'instruct') {",
+    find: "if (options.amJsonMode !== 'instruct') {\n        report.add('field.unsupported', undefined, 'output.format')",
+    replace: "if (options.amJsonMode !== 'instruct') {",
   },
   { fault: 'marks beyond the fourth are written', room: messages, find: 'const limit = 4', replace: 'const limit = 5' },
   {
@@ -594,7 +594,7 @@ export const mutants: Mutant[] = [
     find: "strict === true ? ['dropped', 'approximated'] : strict",
     replace: "strict === true ? ['dropped', 'approximated'] : ['dropped']",
   },
-  { fault: 'a body of another protocol is read anyway', room: 'translate', find: "if (from !== to) refuseForeign(body, from, 'request', known)", replace: '' },
+  { fault: 'a body of another protocol is read anyway', room: 'translate', find: 'if (from !== to) refuseForeign(body, from, known)', replace: '' },
   { fault: 'a resolved reference stays', room: 'translate', find: 'delete left[key]\n    history.push', replace: 'history.push' },
   {
     fault: 'history comes after what is said now',

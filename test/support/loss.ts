@@ -1,4 +1,5 @@
 import { unwrapSignature } from '../../src/kit/envelope.ts'
+import { unescaped } from '../../src/kit/text.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { type Change, changed, changeOf, keysOf, mark } from '../../src/testing/change.ts'
 import { wordsOf } from '../../src/testing/from-schema.ts'
@@ -123,7 +124,7 @@ function count(body: unknown, wanted: Change['after']): number {
 /** What a data URL writes with percent signs is base64 on other wires. */
 function inBase64(text: string): string[] {
   const [, percent] = /^data:[^,;]*,(.*)$/is.exec(text) ?? []
-  return percent === undefined ? [] : [Buffer.from(decodeURIComponent(percent), 'latin1').toString('base64')]
+  return percent === undefined ? [] : [Buffer.from(unescaped(percent), 'latin1').toString('base64')]
 }
 
 const escaped = (text: string) => JSON.stringify(text).slice(1, -1)

@@ -13,10 +13,10 @@ const known = Object.values(protocols)
 const asked = { messages: [{ role: 'user', content: 'hi' }], tools: [{ type: 'function', function: { name: 'look' } }] }
 
 test('a request that bears signs of another protocol alone is refused, with its path', () => {
-  expect(() => refuseForeign(asked, protocols.messages, 'request', known)).toThrow('`tools` hold a `function`); its path is /v1/chat/completions')
-  expect(() => refuseForeign(asked, alike(undefined), 'request', known)).toThrow('its path is /v1/chat/completions')
+  expect(() => refuseForeign(asked, protocols.messages, known)).toThrow('`tools` hold a `function`); its path is /v1/chat/completions')
+  expect(() => refuseForeign(asked, alike(undefined), known)).toThrow('its path is /v1/chat/completions')
 })
 
 test('signs of another protocol say nothing of a shape that both have', () => {
-  expect(() => refuseForeign(asked, alike(true), 'request', known)).not.toThrow()
+  expect(() => refuseForeign(asked, alike(true), known)).not.toThrow()
 })

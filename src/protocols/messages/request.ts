@@ -176,7 +176,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     : reasoning && asked !== undefined
       ? encodeReasoningSpec(reasoning, request, { report, options, maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages) })
       : {}
-  const format = encodeFormat(output, report, { ...options, native }, conversation)
+  const format = encodeFormat(output, { native, options, report }, conversation)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')

@@ -27,8 +27,7 @@ export function maxTokensFor(model: string | undefined, { defaultMaxTokens: give
 
 export function encodeFormat(
   output: OutputSpec | undefined,
-  report: MessagesReport,
-  { native, amJsonMode }: Options & { native: boolean },
+  { native, options, report }: { native: boolean; options: Options; report: MessagesReport },
   conversation: { system?: string | MessagesRawBlock[] },
 ): JsonObject | undefined {
   if (!output) return undefined
@@ -40,7 +39,7 @@ export function encodeFormat(
     case 'text':
       return undefined
     case 'json': {
-      if (amJsonMode !== 'instruct') {
+      if (options.amJsonMode !== 'instruct') {
         report.add('field.unsupported', undefined, 'output.format')
         return undefined
       }

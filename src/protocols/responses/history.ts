@@ -1,6 +1,6 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { type JsonObject, same } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { callIds } from '../../kit/turns.ts'
 import { encodeMessage } from './items.ts'
@@ -59,7 +59,7 @@ function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): Js
       return [nameless]
     }
     const said = saidIn(item)
-    if (said.length > 0 && JSON.stringify(said) !== JSON.stringify(saidIn(first))) report.leave('reasoning.repeated', thought)
+    if (said.length > 0 && !same(said, saidIn(first))) report.leave('reasoning.repeated', thought)
     return []
   })
 }

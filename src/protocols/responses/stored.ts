@@ -40,8 +40,7 @@ export function storedAt(path: string): StoredReplies {
     itemOf: (reply, wanted) => outputOf(reply).find(({ id }) => id === wanted),
     inFull(request, find) {
       if (!isObject(request) || !Array.isArray(request['input'])) return request
-      const inPlaceOf = (item: unknown) =>
-        isObject(item) && typeOf(item) === 'item_reference' && typeof item['id'] === 'string' ? find(item['id']) : undefined
+      const inPlaceOf = (item: unknown) => (isReference(item) && typeof item['id'] === 'string' ? find(item['id']) : undefined)
       return { ...request, input: request['input'].map((item: unknown) => inPlaceOf(item) ?? item) }
     },
     unknown: (kind, id) => ({ ...unknown[kind], message: unknown[kind].message(id), type: 'invalid_request_error', protocol }),
@@ -55,12 +54,7 @@ function mayRefer(request: unknown): boolean {
   return Boolean(previous) || conversation != null || (Array.isArray(input) && input.some(isReference))
 }
 
-/** An item that says neither its type nor who speaks is one, too. */
-function isReference(item: unknown): boolean {
-  if (!isObject(item)) return false
-  const { type, role } = item
-  return typeof type === 'string' ? type === 'item_reference' : typeof role !== 'string'
-}
+const isReference = (item: unknown): item is JsonObject => isObject(item) && typeOf(item) === 'item_reference'
 
 type Words = Pick<CanonicalError, 'status' | 'kind' | 'code' | 'param'> & { message(id: string): string }
 

@@ -1,0 +1,117 @@
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { Tool } from '../../canonical/tool.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keep, ownForm, protocol } from './own.ts'
+import { encodeBody } from './request.ts'
+import { type Options, startWriting } from './writing.ts'
+
+/** What an answer repeats of its request. It tells nothing that the one who asked does not know. */
+export const echoKeys: ReadonlySet<string> = new Set([
+  'instructions',
+  'metadata',
+  'parallel_tool_calls',
+  'temperature',
+  'tool_choice',
+  'tools',
+  'top_p',
+  'background',
+  'conversation',
+  'max_output_tokens',
+  'max_tool_calls',
+  'previous_response_id',
+  'prompt',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'reasoning',
+  'safety_identifier',
+  'text',
+  'top_logprobs',
+  'truncation',
+  'user',
+  'image',
+  'access_programs',
+  'frequency_penalty',
+  'presence_penalty',
+  'store',
+  'object',
+  'output_text',
+])
+
+/** The defaults that the protocol documents, for whatever the request did not say. */
+const echoDefaults: JsonObject = {
+  instructions: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  temperature: 1,
+  tool_choice: 'auto',
+  tools: [],
+  top_p: 1,
+  background: false,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  previous_response_id: null,
+  prompt_cache_key: null,
+  reasoning: { effort: null, summary: null },
+  safety_identifier: null,
+  text: { format: { type: 'text' } },
+  top_logprobs: 0,
+  truncation: 'disabled',
+  user: null,
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  store: false,
+}
+
+/** The echo of a request; with none, the defaults. A context may be of the caller's own making, so secrets are left out here too. */
+export function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
+  if (!request) return echoDefaults
+  const w = startWriting('output', ownForm(request.ext) !== undefined, Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }))
+  const wire = encodeBody(remembered(request), w)
+  const echo: JsonObject = { ...echoDefaults }
+  for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
+  const { text } = echo
+  if (isObject(text) && !text['format']) echo['text'] = { format: { type: 'text' }, ...text }
+  return echo
+}
+
+/** Of a request what its answers repeat, as the provider does, and no secrets: replies are kept and logged where requests are not. */
+export function remembered({ messages, tools, ext, ...request }: CanonicalRequest): CanonicalRequest {
+  const { fields, form } = ext?.[protocol] ?? {}
+  const told = Object.fromEntries(Object.entries(fields ?? {}).filter(([key]) => echoKeys.has(key)))
+  return {
+    ...request,
+    messages: messages.filter(({ origin }) => origin === 'instructions'),
+    ...(tools && { tools: tools.map(covered) }),
+    ...(ext && keep(told, {}, form)),
+  }
+}
+
+function covered(tool: Tool): Tool {
+  if (tool.type === 'opaque') return { ...tool, raw: withoutSecrets(tool.raw) }
+  if (tool.type !== 'server') return tool
+  const { mcp: _, ...rest } = tool
+  return { ...rest, raw: withoutSecrets(tool.raw) }
+}
+
+/** A tool without what opens a server of tools, and what a container's requests carry. */
+function withoutSecrets(tool: unknown): unknown {
+  if (!isObject(tool)) return tool
+  const { type, tools, container, environment } = tool
+  if (type === 'namespace' && Array.isArray(tools)) return { ...tool, tools: tools.map(withoutSecrets) }
+  if (type !== 'mcp')
+    return { ...tool, ...(isObject(container) && { container: sealedOff(container) }), ...(isObject(environment) && { environment: sealedOff(environment) }) }
+  const { authorization: _, ...rest } = tool
+  const { headers } = rest
+  return isObject(headers) ? { ...rest, headers: Object.fromEntries(Object.keys(headers).map(name => [name, redacted])) } : rest
+}
+
+const redacted = '<redacted>'
+
+/** A container, without the values of the secrets that its requests may carry. */
+function sealedOff(container: JsonObject): JsonObject {
+  const { network_policy: policy } = container
+  if (!isObject(policy) || !Array.isArray(policy['domain_secrets'])) return container
+  const secrets = policy['domain_secrets'].map(secret => (isObject(secret) && 'value' in secret ? { ...secret, value: redacted } : secret))
+  return { ...container, network_policy: { ...policy, domain_secrets: secrets } }
+}
