@@ -188,9 +188,10 @@ export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined
   })
 }
 
-/** All segments of all parts as one text. */
+/** All segments of all parts as one text. Those without a word are no lines of their own: a stream has not written them either. */
 export function reasoningText(parts: readonly ReasoningPart[]): string {
-  return flatMap(parts, ({ segments }) => segments.map(({ text }) => text)).join('\n\n')
+  const texts = flatMap(parts, ({ segments }) => segments.map(({ text }) => text))
+  return texts.filter(text => text !== '').join('\n\n')
 }
 
 /** Is there anything that plain text does not carry? */

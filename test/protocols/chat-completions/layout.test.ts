@@ -188,6 +188,14 @@ test('what was collected from a stream is what the whole answer says', () => {
   expect(whole(collect(explode(response)).response).message).toEqual(whole(response).message)
 })
 
+test('reasoning reads the same, whole and streamed: an empty line stands between its segments, and between its parts', () => {
+  const thought = (...texts: string[]): Part => ({ type: 'reasoning', segments: texts.map(words => ({ kind: 'summary', text: words })) })
+  const response = reply(say(thought('one', '', 'two'), thought('three'), text('abc')))
+  const { frames } = encodeStream([...explode(response)])
+  const deltas = (frames as { choices?: { delta: { reasoning_content?: string } }[] }[]).map(({ choices }) => choices?.[0]?.delta.reasoning_content ?? '')
+  expect([whole(response).message['reasoning_content'], deltas.join('')]).toEqual(['one\n\ntwo\n\nthree', 'one\n\ntwo\n\nthree'])
+})
+
 describe('an order that a server recorded, read from its stream', () => {
   const seen = (...messages: Message[]) => {
     const { frames } = encodeStream([...explode(reply(...messages))])
