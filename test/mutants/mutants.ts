@@ -461,7 +461,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a reply without an ending is whole',
     room: messages,
-    find: "if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: name, path: '' }, 'the reply does not say how it ended')",
+    find: "if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the reply does not say how it ended')",
     replace: '',
   },
   {
@@ -796,7 +796,7 @@ export const mutants: Mutant[] = [
     find: 'one => id !== undefined && one.id === id',
     replace: 'one => id !== undefined && one.name === called',
   },
-  { fault: 'results go to the last open call', room: generate, find: '(called === undefined ? open[0] : undefined)', replace: 'open.at(-1)' },
+  { fault: 'results go to the last open call', room: generate, find: '(name === undefined ? open[0] : undefined)', replace: 'open.at(-1)' },
   { fault: 'no call gets the placeholder', room: generate, find: 'if (first && lost(first)) found.add(first)', replace: '// none' },
   {
     fault: 'models that sign nothing get the placeholder',

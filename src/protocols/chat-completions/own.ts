@@ -1,5 +1,6 @@
 import { createOwn } from '../../kit/own.ts'
 
+/** The name of this protocol, as users see it. */
 export const protocolName = 'chat-completions'
 
 export { told, under } from '../../kit/own.ts'

@@ -5,10 +5,9 @@ import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit
 import { objectInput } from '../../kit/object-input.ts'
 import { readable } from '../../kit/readable.ts'
 import { decodeMedia } from './media.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
-import { name } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside } from './wrapper.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
@@ -18,12 +17,12 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, reading: Reading): ToolCallPart {
   const { functionCall, thoughtSignature, ...fields } = wire
-  const { id, name: called, args, ...rest } = functionCall
+  const { id, name, args, ...rest } = functionCall
   return {
     type: 'tool-call',
     id: id || reading.callId(at),
     idOrigin: id ? 'wire' : 'synthesized',
-    name: called ?? '',
+    name: name ?? '',
     kind: 'function',
     input: args ? JSON.stringify(args) : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
@@ -32,21 +31,21 @@ export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, readi
     ...keep(
       { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
       { ...asInside(nulls(functionCall)), ...(id === '' && { id }), ...asBeside(silenceOf(wire)) },
-      some({ id: id ? undefined : 'absent', args: args ? undefined : 'absent', name: called == null ? 'absent' : undefined }),
+      some({ id: id ? undefined : 'absent', args: args ? undefined : 'absent', name: name == null ? 'absent' : undefined }),
     ),
   }
 }
 
 export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string, reading: Reading): ToolResultPart {
   const { functionResponse, thoughtSignature, ...fields } = wire
-  const { id, name: called, response, parts, ...rest } = functionResponse
+  const { id, name, response, parts, ...rest } = functionResponse
   const inside = reading.place(`${at}/functionResponse`)
   const told = readResponse(response, `${inside}/response`)
   const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`, reading))
   return {
     type: 'tool-result',
-    callId: reading.answered?.({ id: id || undefined, name: called ?? undefined }, at) ?? id ?? '',
-    ...defined({ name: called ?? undefined }),
+    callId: reading.answered?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
+    ...defined({ name: name ?? undefined }),
     kind: 'function',
     content: [...told.content, ...media],
     ...(response && { structured: response }),
@@ -70,7 +69,7 @@ function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
   // These stand inside a list that nobody has checked.
   const isChecked = GeminiPart.accepts(part)
   if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
-  return { type: 'opaque', protocol: name, raw: part, at }
+  return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
 /** What the model is told: the text or texts of a sole `output` or `result`, or of an `error`; else the whole object. */
@@ -93,7 +92,7 @@ function readResponse(response: JsonObject | null | undefined, at: string): { co
 
 export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   const { report } = writing
-  const { type: _, id, idOrigin: __, itemId, name: called, namespace, kind, input, status, signature: ___, at, ext, ...rest } = part
+  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, status, signature: ___, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
@@ -104,7 +103,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
     ...kept.beside,
     functionCall: {
       ...kept.inside,
-      ...(!(form?.['name'] === 'absent' && !called) && { name: writing.toolName(called, namespace, at) }),
+      ...(!(form?.['name'] === 'absent' && !name) && { name: writing.toolName(name, namespace, at) }),
       ...args,
       ...defined({ id: writing.callId(id, part) }),
     },
@@ -116,11 +115,11 @@ type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
 export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart {
   const { report } = writing
-  const { type: _, callId, name: called, namespace: __, kind: ___, content, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
+  const { type: _, callId, name, namespace: __, kind: ___, content, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const shown = readable(content, name, place => report.add('tool-result.flattened', place))
+  const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
   const inside = shown.filter(part => !hasText(part))
   const told = shown.filter(part => hasText(part) && !isInner(part, report))
   const written = write(told)
@@ -133,13 +132,13 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const call = writing.callOf?.(part)
   // Servers look for the call by its name.
   if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
-  else if (called !== undefined && (called || form)) functionResponse['name'] = writing.toolName(called, part.namespace, at)
+  else if (name !== undefined && (name || form)) functionResponse['name'] = writing.toolName(name, part.namespace, at)
   else if (!form) {
     functionResponse['name'] = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
-  if (call && called && called !== call.name) report.rest({ name: called }, at)
-  if ((call || called === undefined) && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
+  if (call && name && name !== call.name) report.rest({ name }, at)
+  if ((call || name === undefined) && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
   const response = encodeResponse(written, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson })
   if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id

@@ -3,8 +3,8 @@ import { defined } from '../../kit/defined.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
+import { protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
-import { name } from './vocabulary.ts'
 
 /**
  * Clients that forget thoughts still keep the signatures of calls. For them the signature of a call carries what was thought
@@ -34,7 +34,7 @@ export function carryThoughts(gathered: Gathered, part: Part, written: readonly 
   const { thoughts } = gathered
   if (thoughts.length > 0) {
     const value = JSON.stringify(defined({ thoughts, own: call.thoughtSignature ?? undefined }))
-    call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: name }, attach })
+    call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: protocolName }, attach })
   }
   Object.assign(gathered, nothingGathered())
 }

@@ -1,7 +1,7 @@
 import type { Citation } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { name } from './vocabulary.ts'
+import { protocolName } from './own.ts'
 
 /**
  * `groundingMetadata`: sources, and spans of the answer that they support. Spans count UTF-8 bytes, in the part that
@@ -116,11 +116,11 @@ function readSource(chunk: unknown): Citation | undefined {
   const { web, maps, retrievedContext } = chunk
   const page = isObject(web) ? web : maps
   if (isObject(page) && typeof page['uri'] === 'string')
-    return { kind: 'url', url: page['uri'], ...defined({ title: textIn(page, 'title') }), protocol: name, raw: chunk }
+    return { kind: 'url', url: page['uri'], ...defined({ title: textIn(page, 'title') }), protocol: protocolName, raw: chunk }
   if (!isObject(retrievedContext)) return undefined
   const [fileId, filename, citedText] = ['uri', 'title', 'text'].map(key => textIn(retrievedContext, key))
   if (fileId === undefined && filename === undefined && citedText === undefined) return undefined
-  return { kind: 'file', ...defined({ fileId, filename, citedText }), protocol: name, raw: chunk }
+  return { kind: 'file', ...defined({ fileId, filename, citedText }), protocol: protocolName, raw: chunk }
 }
 
 function leftOfSource(chunk: unknown): unknown {
@@ -194,7 +194,7 @@ function encodeSource({ kind, url, title, fileId, filename, container, citedText
   source?: JsonObject
   loss: Loss
 } {
-  if (protocol === name && isObject(raw)) return { source: raw, loss: 'none' }
+  if (protocol === protocolName && isObject(raw)) return { source: raw, loss: 'none' }
   if (kind === 'url' && url !== undefined)
     return { source: { web: { uri: url, ...defined({ title }) } }, loss: citedText !== undefined || encrypted !== undefined ? 'some' : 'none' }
   if (kind === 'file' && (fileId ?? filename) !== undefined)

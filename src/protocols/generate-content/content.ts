@@ -7,10 +7,10 @@ import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, giveBack } from './carried-thoughts.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
-import { keep, ownForm, ownKeys } from './own.ts'
+import { keep, ownForm, ownKeys, protocolName } from './own.ts'
 import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, placeholder, provesThought, rejoin, sign, silenceOf } from './reasoning.ts'
 import { type GeminiPart, isPartOf } from './schema.ts'
-import { name, serverParts, serverToolOfType } from './vocabulary.ts'
+import { serverParts, serverToolOfType } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
@@ -62,7 +62,7 @@ export function decodePart(part: GeminiPart, at: string, reading: Reading): Part
   if (part.thought === true && (isPartOf(part, 'text') || (isEmpty && part.thoughtSignature))) return decodeThought(part, at)
   if (isPartOf(part, 'text')) return decodeHidden(part, at) ?? decodeText(part, at)
   if (isEmpty && part.thoughtSignature) return decodeText(part, at)
-  return { type: 'opaque', protocol: name, raw: part, at }
+  return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
 /** Most parts are nothing but a text: to ask first what else they might be took a tenth of a small request. */
@@ -90,7 +90,7 @@ function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?:
 }
 
 function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: string): ServerToolPart {
-  return { type: 'server-tool', phase, tool, id: typeof told['id'] === 'string' ? told['id'] : '', protocol: name, raw, at }
+  return { type: 'server-tool', phase, tool, id: typeof told['id'] === 'string' ? told['id'] : '', protocol: protocolName, raw, at }
 }
 
 // ---- canonical → wire
@@ -121,7 +121,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'server-tool':
       return encodeServerTool(part, writing, write)
     case 'control':
-      if (part.protocol === name && isObject(part.raw)) return [part.raw]
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       return []
@@ -186,7 +186,7 @@ function encodeSearchResult(
 
 function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts: readonly Part[]) => GeminiPart[]): GeminiPart[] {
   const { report, serverToolHistory } = writing
-  if (part.protocol === name && isObject(part.raw)) return [part.raw]
+  if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
   if (part.picture) {
     report.add('server-tool.picture', part.at)
     return write([{ ...part.picture, ...defined({ signature: part.signature }) }])
@@ -200,7 +200,7 @@ function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts:
 }
 
 function encodeOpaque({ protocol, raw, at }: OpaquePart, { report }: Writing): GeminiPart[] {
-  if (protocol === name && isObject(raw)) return [raw]
+  if (protocol === protocolName && isObject(raw)) return [raw]
   report.add('part.unknown', at)
   return []
 }

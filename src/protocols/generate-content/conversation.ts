@@ -3,10 +3,9 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
-import { name } from './vocabulary.ts'
 import type { Options, Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
@@ -52,7 +51,7 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
       messages.push(message)
       run = plain ? { message, counts: [content.parts?.length ?? 0] } : undefined
     }
-    if (run && run.counts.length > 1) run.message.ext = { [name]: { form: { ...ownForm(run.message.ext), contents: [...run.counts] } } }
+    if (run && run.counts.length > 1) run.message.ext = { [protocolName]: { form: { ...ownForm(run.message.ext), contents: [...run.counts] } } }
     for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
     index++
@@ -70,7 +69,7 @@ function idFrom(place: string): string {
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
   if (!before || !part || !isPiece(before) || !isPiece(part)) return
-  const ext = { [name]: { form: { pieces: [...piecesOf(before), ...piecesOf(part)] } } }
+  const ext = { [protocolName]: { form: { pieces: [...piecesOf(before), ...piecesOf(part)] } } }
   if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text, ext })
   else if (before.type === 'reasoning' && part.type === 'reasoning') {
     const segments = [{ kind: 'summary' as const, text: textOf(before) + textOf(part) }]
@@ -80,7 +79,7 @@ function join(parts: Part[], from: number): void {
 
 /** Of which nothing is known but what it says. */
 function isPiece({ ext, signature, type }: Part): boolean {
-  const own = ext?.[name]
+  const own = ext?.[protocolName]
   if (signature || (type !== 'text' && type !== 'reasoning')) return false
   return own === undefined || (own.fields === undefined && Object.keys(own.form ?? {}).every(key => key === 'pieces'))
 }
@@ -121,12 +120,12 @@ class OpenCalls {
   }
 
   /** The id of the call, which then is open no longer. */
-  answeredBy({ id, name: called }: { id: string | undefined; name: string | undefined }, at: string): string {
+  answeredBy({ id, name }: { id: string | undefined; name: string | undefined }, at: string): string {
     const open = this.#open
     const call =
       open.find(one => id !== undefined && one.id === id) ??
-      open.find(one => one.name === called && (id === undefined || one.idOrigin === 'synthesized')) ??
-      (called === undefined ? open[0] : undefined)
+      open.find(one => one.name === name && (id === undefined || one.idOrigin === 'synthesized')) ??
+      (name === undefined ? open[0] : undefined)
     if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
     this.#open = open.filter(one => one !== call)
     // Whoever left it out of the call may say it with the result.
@@ -152,9 +151,9 @@ export function encodeConversation(messages: readonly Message[], native: boolean
 }
 
 /** What stands around the parts of a message and has no place here. */
-function encodeEnvelope({ at, ext, name: participant, id, status, phase }: Message, { report }: RequestWriting): void {
+function encodeEnvelope({ at, ext, name, id, status, phase }: Message, { report }: RequestWriting): void {
   report.ext(ext, at)
-  if (participant !== undefined) report.add('message.name', at, 'name')
+  if (name !== undefined) report.add('message.name', at, 'name')
   report.onceEach('message.envelope', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
@@ -162,7 +161,11 @@ function encodeEnvelope({ at, ext, name: participant, id, status, phase }: Messa
 function encodeNative(messages: readonly Message[], writing: RequestWriting): Conversation {
   const [first, ...others] = messages
   const system = first?.origin === 'instructions' ? first : undefined
-  const signed = { ...writing, native: true, unsigned: unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== name) }
+  const signed = {
+    ...writing,
+    native: true,
+    unsigned: unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== protocolName),
+  }
   const contents = flatMap(system ? others : messages, message => {
     const wires = flatMap(message.parts, part => inPieces(part, encodeParts([part], signed)))
     return inContents(wires, message)
@@ -225,7 +228,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
   if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeInstructions(leading, writing)
   const { turns, pairs, invented } = groupTurns(first < 0 ? [] : messages.slice(first), report, options.repairToolPairs ?? 'keep')
-  const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== name)
+  const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== protocolName)
   const callOf = (result: ToolResultPart) => pairs.get(result)
   const contents = encodeTurns(turns, { ...writing, unsigned, callOf, native: false }, invented, options, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {

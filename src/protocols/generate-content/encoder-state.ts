@@ -9,8 +9,8 @@ import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { type GeminiReport, notes } from './notes.ts'
+import { protocolName } from './own.ts'
 import { writeTime } from './response.ts'
-import { name } from './vocabulary.ts'
 
 /** What the files of the stream encoder share: its state, and how an event is written. */
 
@@ -70,7 +70,7 @@ export type EncoderState = MachineState & {
 export type Emitting = Emit<unknown>
 
 export function report({ notes: into, fieldNames }: EncoderState): GeminiReport {
-  return createReport(name, notes, fieldNames, into)
+  return createReport(protocolName, notes, fieldNames, into)
 }
 
 export function laneOf(state: EncoderState, candidate: number): Lane {
@@ -84,7 +84,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     goesOn: undefined,
     owed: undefined,
     thoughts: {},
-    gathered: state.carries && state.start.ext?.[name] === undefined ? nothingGathered() : undefined,
+    gathered: state.carries && state.start.ext?.[protocolName] === undefined ? nothingGathered() : undefined,
     proofs: [],
     texts: [],
     told: { bytes: 0, sources: [] },

@@ -7,8 +7,7 @@ import { createReport } from '../../kit/report.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type GeminiReport, notes } from './notes.ts'
-import { keep } from './own.ts'
-import { name } from './vocabulary.ts'
+import { keep, protocolName } from './own.ts'
 import { asBeside } from './wrapper.ts'
 
 /** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
@@ -77,7 +76,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     requestId: headerOf(headers, 'x-request-id') ?? asString(ofType(list, 'RequestInfo')?.['requestId']),
     retryAfterMs: retryAfter(list) ?? retryHint(headers, now),
     details: Array.isArray(details) && details.length === 0 ? undefined : (details ?? undefined),
-    protocol: name,
+    protocol: protocolName,
     raw: body,
     at,
     ...keep(fields, {}),
@@ -89,7 +88,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
 export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
   const { value } = decodeError({ status: 0, headers: {}, body })
   if (!root) return value
-  const { ext } = keep({ ...value.ext?.[name]?.fields, ...asBeside(beside) }, {})
+  const { ext } = keep({ ...value.ext?.[protocolName]?.fields, ...asBeside(beside) }, {})
   return { ...value, at: root + (value.at ?? '/error'), ...(ext && { ext }) }
 }
 
@@ -159,7 +158,7 @@ function retryAfter(details: readonly JsonObject[]): number | undefined {
 
 /** The status that says it here. */
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
-  if (protocol === name) return status
+  if (protocol === protocolName) return status
   // What this library refuses it has a status for, and clients try a 501 again.
   if (protocol === undefined && kind === 'unsupported' && status >= 400) return status
   const row = byKind.get(kind)
@@ -171,13 +170,13 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 export function encodeErrorBody(error: CanonicalError): JsonObject {
   const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw } = error
   const came: unknown = Array.isArray(raw) ? raw[0] : raw
-  if (protocol === name && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return came
+  if (protocol === protocolName && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return came
   const message = isReworded(error) ? asTooLong(said) : said
   const details: JsonObject[] = []
   if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
   if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
-  const word = protocol === name && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
+  const word = protocol === protocolName && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
   return { error: { code: statusOf(error), message, status: word, ...(details.length > 0 && { details }) } }
 }
 
@@ -192,12 +191,12 @@ function asTooLong(message: string): string {
 
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
-  const report = createReport(name, notes, options.fieldNames)
+  const report = createReport(protocolName, notes, options.fieldNames)
   const { protocol } = error
   const headers = errorHeaders(error, 'x-request-id')
-  if (protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
-  const came = protocol === name && isErrorBody(error.raw)
+  const came = protocol === protocolName && isErrorBody(error.raw)
   return { wire: { status: statusOf(error), headers, body: came ? error.raw : encodeErrorBody(error) }, notes: report.notes }
 }
 
@@ -205,7 +204,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 export function noteError(error: CanonicalError, report: GeminiReport): void {
   const { code, details, protocol, at = '/error', ext } = error
   report.ext(ext, bodyOf(at))
-  if (protocol === name) return
+  if (protocol === protocolName) return
   if (isReworded(error)) report.add('error.reworded', at, 'message')
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (code !== undefined && code !== null) report.add('field.unsupported', at, 'code')

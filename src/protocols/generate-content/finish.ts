@@ -3,7 +3,8 @@ import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
-import { finishReason, finishWord, name, nearestFinishReason } from './vocabulary.ts'
+import { protocolName } from './own.ts'
+import { finishReason, finishWord, nearestFinishReason } from './vocabulary.ts'
 
 /** How a reply ended. This wire has no word for calls: a reply with calls ends as any other. */
 
@@ -13,7 +14,7 @@ export function decodeFinish(told: unknown, message: string | null | undefined, 
   if (raw === undefined) return undefined
   const word = finishReason.toOurs(raw) ?? 'other'
   const category = word !== 'other' && finishReason.toWire(word) !== raw ? raw : undefined
-  return { reason: word === 'stop' && hasCalls ? 'tool_calls' : word, raw, protocol: name, ...defined({ message: message || undefined, category }) }
+  return { reason: word === 'stop' && hasCalls ? 'tool_calls' : word, raw, protocol: protocolName, ...defined({ message: message || undefined, category }) }
 }
 
 type Ending = { hasCalls: boolean; at: string | undefined; truncated?: 'error' | 'length' | undefined }
@@ -24,12 +25,13 @@ type Ending = { hasCalls: boolean; at: string | undefined; truncated?: 'error' |
  */
 export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): JsonObject {
   if (!finish) {
-    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: name, path: '/candidates' }, 'the reply does not say how it ended')
+    if (truncated !== 'length')
+      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/candidates' }, 'the reply does not say how it ended')
     report.add('finish.truncated-as-length', at, 'finish.reason')
     return { finishReason: 'MAX_TOKENS' }
   }
   const { reason, raw, protocol, message, sequence, category, details } = finish
-  if (protocol === name && raw !== undefined && decodeFinish(raw, undefined, reason === 'tool_calls')?.reason === reason)
+  if (protocol === protocolName && raw !== undefined && decodeFinish(raw, undefined, reason === 'tool_calls')?.reason === reason)
     return { finishReason: raw, ...defined({ finishMessage: message }) }
   const near = nearestFinishReason[reason]
   const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined

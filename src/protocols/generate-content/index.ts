@@ -5,19 +5,19 @@ import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { fieldNames, notes } from './notes.ts'
 import { type GeminiOptions, options } from './options.ts'
+import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
-import { name } from './vocabulary.ts'
 import { within } from './wrapper.ts'
 
 export type { GeminiLevel, GeminiOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
 export const generateContent: Protocol<GeminiOptions> = {
-  name,
+  name: protocolName,
   address,
   notes,
   options,

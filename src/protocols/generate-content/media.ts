@@ -2,10 +2,10 @@ import type { MediaPart, Part } from '../../canonical/message.ts'
 import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../../kit/base64.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder, under } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, ownUnder, protocolName, under } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
-import { kindOfMime, name, resolution } from './vocabulary.ts'
+import { kindOfMime, resolution } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Media inside a part, and media that it refers to. */
@@ -78,7 +78,7 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
   const mime = mimeType || undefined
   return {
     source: {
-      source: isPublic(fileUri) ? { type: 'url', url: fileUri, ...defined({ mime }) } : { type: 'file-id', id: fileUri, issuer: name },
+      source: isPublic(fileUri) ? { type: 'url', url: fileUri, ...defined({ mime }) } : { type: 'file-id', id: fileUri, issuer: protocolName },
       ...defined({ mime, filename: displayName ?? undefined }),
     },
     unknown: under('fileData', { ...rest, ...(mime !== undefined && !isPublic(fileUri) && { mimeType: mime }) }),
@@ -172,7 +172,7 @@ const isEmpty = (source: MediaPart['source']) => (source.type === 'text' && sour
 function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
   const { source, filename, at } = part
   const displayName = native && filename !== undefined ? { displayName: filename } : {}
-  const own = part.ext?.[name] !== undefined || native
+  const own = part.ext?.[protocolName] !== undefined || native
   if (!own && isEmpty(source)) {
     report.add('media.unsupported', at)
     return undefined
@@ -198,7 +198,7 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
       return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...displayName } }
     }
     case 'file-id':
-      if (source.issuer === name) return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.id, ...displayName } }
+      if (source.issuer === protocolName) return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.id, ...displayName } }
       unresolvable(part)
       return undefined
     case 'parts':

@@ -1,11 +1,13 @@
 import type { ExtMap } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createOwn, told } from '../../kit/own.ts'
-import { name } from './vocabulary.ts'
+
+/** The name of this protocol, as users see it. */
+export const protocolName = 'generate-content'
 
 export { nulls, under } from '../../kit/own.ts'
 
-const own = createOwn(name)
+const own = createOwn(protocolName)
 export const { ownForm, ownKeys, ownUnder } = own
 
 /** What is unknown of a node stands in several objects here: nulls are told apart when it is gathered. */

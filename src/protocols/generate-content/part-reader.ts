@@ -12,11 +12,11 @@ import type { Emit } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
 import { type GeminiReport, notes } from './notes.ts'
+import { protocolName } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
 import { callId, signedBy } from './response.ts'
 import { GeminiPart } from './schema.ts'
 import { addPieces, type StreamedCall } from './streamed-call.ts'
-import { name } from './vocabulary.ts'
 import type { Reading } from './writing.ts'
 
 /** The parts of one candidate of a stream: text goes on where it stopped, and all else comes whole. */
@@ -57,7 +57,7 @@ export type Answering = {
 export type Around = { notes: Note[]; id: string | undefined; model: string | undefined }
 type Emitting = Emit<CanonicalEvent>
 
-export const report = (into: Note[]): GeminiReport => createReport(name, notes, {}, into)
+export const report = (into: Note[]): GeminiReport => createReport(protocolName, notes, {}, into)
 
 export function startAnswering(candidate: number, at: string): Answering {
   return {
@@ -132,7 +132,7 @@ function isPlainText(wire: unknown): wire is PlainText {
   return true
 }
 
-const checkPart = (wire: unknown, path: string): GeminiPart => check(name, GeminiPart, wire, inner => path + inner)
+const checkPart = (wire: unknown, path: string): GeminiPart => check(protocolName, GeminiPart, wire, inner => path + inner)
 
 function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '', model }: Around): Part {
   const reading: Reading = {

@@ -12,10 +12,9 @@ import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
 import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './encoder-state.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
-import { ownKeys } from './own.ts'
+import { ownKeys, protocolName } from './own.ts'
 import { sign } from './reasoning.ts'
 import { isCalled, replyWriting, standIn } from './response.ts'
-import { name } from './vocabulary.ts'
 
 /** The parts of one candidate in a stream: texts and thoughts go out as they come, all else whole. */
 
@@ -134,7 +133,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   lane.open = undefined
   const { part, sent } = pending
   const log = report(state)
-  const writing = replyWriting(log, state.start.ext?.[name] !== undefined, text => lane.texts.push(text))
+  const writing = replyWriting(log, state.start.ext?.[protocolName] !== undefined, text => lane.texts.push(text))
   const written = encodePart(part, writing)
   if (lane.gathered) carryThoughts(lane.gathered, part, written)
   if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
@@ -173,7 +172,7 @@ function besideText(state: EncoderState, lane: Lane, { text, citations = [], log
   const lost = (_: number, loss: 'some' | 'all') => log.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
   const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
   lane.told.bytes += byteLength(text)
-  if (logprobs) noteTokens(logprobs, name, log)
+  if (logprobs) noteTokens(logprobs, protocolName, log)
   if (logprobs && hasOwnBytes(logprobs)) log.add('logprobs.bytes', at, 'logprobs')
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
 }

@@ -3,9 +3,8 @@ import { defined } from '../../kit/defined.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { carriedBy } from './carried-thoughts.ts'
-import { keep, ownForm, ownKeys } from './own.ts'
+import { keep, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
-import { name } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
 /** Parts of thought, and the signatures that stand on parts of any kind. */
@@ -23,7 +22,7 @@ export function decodeSignature(value: string | null | undefined): { signature?:
   if (carried) return decodeSignature(carried.own)
   // A damaged envelope proves nothing.
   if (!envelope && isEnvelope(value)) return {}
-  return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: name, form: 'thought' } }
+  return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: protocolName, form: 'thought' } }
 }
 
 /** What of a part says nothing: a signature that is none, and that it is no thought. */
@@ -59,7 +58,7 @@ const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypt
 /** An empty text that another protocol's reasoning stands on, of which there is nothing to see. Undefined: it is no such part. */
 export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(thoughtSignature)
-  if (!envelope || !signature || signature.issuer === name || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
+  if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
   if (text !== '' && !ofReasoning.has(signature.form)) return undefined
   return {
     type: 'reasoning',
@@ -85,7 +84,7 @@ export function rejoin(part: ReasoningPart, value: string | null | undefined, be
   let from = before.length
   while (pieces.join('').length < wanted) {
     const earlier = before[from - 1]
-    if (earlier?.type !== 'reasoning' || earlier.signature || earlier.ext?.[name]?.fields) break
+    if (earlier?.type !== 'reasoning' || earlier.signature || earlier.ext?.[protocolName]?.fields) break
     pieces.unshift(...earlier.segments.map(({ text }) => text))
     from--
   }
@@ -135,7 +134,7 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
 /** The signature as a part bears it: bare for its own provider, in an envelope for a client, nothing for any other provider. */
 export function sign(part: Part, { report, to, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
   const { signature, at } = part
-  if (signature?.issuer === name) {
+  if (signature?.issuer === protocolName) {
     if (to === 'provider' && isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
     const bare = beside.id === undefined && beside.lengths === undefined
     return { thoughtSignature: to === 'provider' || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }) }
@@ -157,10 +156,10 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   const form = ownForm(part.ext)
   const kinds = told.some(({ kind }) => kind === 'raw') ? told.map(({ kind }) => kind) : undefined
   if (kinds && !carried) report.add('reasoning.kind', at)
-  const foreign = signature?.issuer !== name
+  const foreign = signature?.issuer !== protocolName
   const beside = carried ? defined({ id, lengths: foreign && told.length > 0 ? told.map(({ text }) => text.length) : undefined, kinds }) : {}
   const last = told.at(-1)
-  if (!last && to === 'provider' && signature && signature.issuer !== name) {
+  if (!last && to === 'provider' && signature && signature.issuer !== protocolName) {
     report.add('reasoning.foreign-signature', at)
     return []
   }
@@ -169,7 +168,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
     const says = native && form !== undefined && form['hidden'] !== true
     if (!signed.thoughtSignature && !says) return []
     // Clients that keep no thoughts keep what is signed.
-    const thought = says || signature?.issuer === name
+    const thought = says || signature?.issuer === protocolName
     return [{ ...ownKeys(part.ext), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
   }
   return told.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === told.length - 1 && signed) }))

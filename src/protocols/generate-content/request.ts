@@ -9,13 +9,13 @@ import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
 import { type GeminiReport, notes } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys, under } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
-import { modality, modalityOf, name, tierWords } from './vocabulary.ts'
+import { modality, modalityOf, tierWords } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
 import { type Options, type Reading, startWriting } from './writing.ts'
 
@@ -24,11 +24,11 @@ import { type Options, type Reading, startWriting } from './writing.ts'
  * @throws TranslationError `malformed` when the body is no request of this protocol
  */
 export function decodeRequest(given: unknown, options: Options = {}): Decoded<CanonicalRequest> {
-  const report = createReport(name, notes)
+  const report = createReport(protocolName, notes)
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
-  const request = check(name, GeminiRequest, spelling.wire, path => place(at + path))
+  const request = check(protocolName, GeminiRequest, spelling.wire, path => place(at + path))
   // The usual keys stand last, where V8 begins to look for them.
   const {
     model,
@@ -177,7 +177,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
  * @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted
  */
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
-  const report = createReport(name, notes, options.fieldNames)
+  const report = createReport(protocolName, notes, options.fieldNames)
   // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls,
@@ -267,7 +267,7 @@ function withLateTools(tools: readonly Tool[] | undefined, { messages }: Canonic
   const all = [...(tools ?? [])]
   for (const { parts } of messages)
     for (const part of parts) {
-      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === name || !part.tools) continue
+      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === protocolName || !part.tools) continue
       const before = all.length
       for (const tool of part.tools) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
       if (part.type === 'control' || all.length > before) report.add('tool.added-late', part.at)

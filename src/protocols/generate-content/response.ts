@@ -16,11 +16,11 @@ import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './er
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { type GeminiReport, notes } from './notes.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
-import { finishWord, name } from './vocabulary.ts'
+import { finishWord } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
 import type { Options, Reading, Writing } from './writing.ts'
 
@@ -28,10 +28,10 @@ import type { Options, Reading, Writing } from './writing.ts'
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const { body: told, at: root, beside } = unwrapReply(wire, options)
   if (isErrorBody(told)) return { value: { candidates: [], error: decodeErrorInside(told, root, beside) }, notes: [] }
-  const report = createReport(name, notes)
+  const report = createReport(protocolName, notes)
   const spelling = inCamelCase(told)
   const place = placesOf(spelling, root)
-  const body = check(name, GeminiResponse, spelling.wire, path => place(root + path))
+  const body = check(protocolName, GeminiResponse, spelling.wire, path => place(root + path))
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
@@ -77,7 +77,7 @@ export function outcome(wire: unknown, options: Options = {}): Outcome {
 
 /** Who made a signature, which a later request has to know. Changes the part. */
 export function signedBy(model: string | undefined, part: Part): void {
-  if (model !== undefined && part.signature?.issuer === name && part.signature.model === undefined) part.signature = { ...part.signature, model }
+  if (model !== undefined && part.signature?.issuer === protocolName && part.signature.model === undefined) part.signature = { ...part.signature, model }
 }
 
 const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
@@ -195,7 +195,7 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
  * @throws TranslationError `truncated` for a reply that does not say how it ended
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
-  const report = createReport(name, notes, options.fieldNames)
+  const report = createReport(protocolName, notes, options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
     noteError(error, report)
@@ -286,8 +286,8 @@ function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
 /** `gathered`: what calls are to carry; changed. */
 function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): Content {
   const { report } = writing
-  const { role: _, parts, origin: __, id, status, phase, name: participant, at, ext, ...rest } = message
-  report.rest({ ...rest, ...defined({ name: participant }), ...(phase && { phase }) }, at)
+  const { role: _, parts, origin: __, id, status, phase, name, at, ext, ...rest } = message
+  report.rest({ ...rest, ...defined({ name }), ...(phase && { phase }) }, at)
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
   const { native: ___, nothing: ____, ...form } = ownForm(message.ext) ?? {}
@@ -305,17 +305,17 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
     report,
     to: 'client',
     native,
-    toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
-    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized' && part.ext?.[name]) ? undefined : id),
+    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized' && part.ext?.[protocolName]) ? undefined : id),
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }
 }
 
-function replyToolName(called: string, namespace: string | undefined, at: string | undefined, report: GeminiReport): string {
-  if (namespace === undefined) return called
+function replyToolName(name: string, namespace: string | undefined, at: string | undefined, report: GeminiReport): string {
+  if (namespace === undefined) return name
   report.add('tool.namespace', at, 'namespace')
-  return `${namespace}__${called}`
+  return `${namespace}__${name}`
 }
 
 /** Tokens, and the node that they are of. */
@@ -326,7 +326,7 @@ export function writeLogprobs(odds: readonly Odds[], came: unknown, report: Gemi
   const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
   if (isObject(came) && same(decodeLogprobs(came).tokens, tokens)) return came
   if (tokens.length === 0) return undefined
-  noteTokens(tokens, name, report)
+  noteTokens(tokens, protocolName, report)
   for (const { logprobs, at } of odds) if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
   return encodeLogprobs(tokens)
 }

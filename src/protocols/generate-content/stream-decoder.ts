@@ -10,12 +10,12 @@ import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions } from './options.ts'
-import { keep } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { type Answering, begin, closeParts, report, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 import { readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
-import { finishWord, name } from './vocabulary.ts'
+import { finishWord } from './vocabulary.ts'
 import { asBeside, asInside, unwrapReply } from './wrapper.ts'
 
 export type DecoderState = MachineState & {
@@ -92,7 +92,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   },
 }
 
-const fault = (path: string, message: string) => new TranslationError({ code: 'malformed', protocol: name, path }, message)
+const fault = (path: string, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
 
 function take(state: DecoderState, given: unknown, emit: Emitting): void {
   if (state.phase === 'ended') return

@@ -6,11 +6,10 @@ import type { CodecOptions, StreamMachine } from '../../protocol.ts'
 import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, report } from './encoder-state.ts'
 import { encodeBlocked, encodeFinish } from './finish.ts'
 import type { GeminiOptions } from './options.ts'
-import { ownForm, ownKeys } from './own.ts'
+import { ownForm, ownKeys, protocolName } from './own.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
-import { name } from './vocabulary.ts'
 import { splitBeside } from './wrapper.ts'
 
 type Options = CodecOptions & GeminiOptions
@@ -135,7 +134,7 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
   const { start, promptBlocked, ext } = state
   const log = report(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
-  const native = start.ext?.[name] !== undefined
+  const native = start.ext?.[protocolName] !== undefined
   const { inside, beside } = splitBeside(ownKeys(ext))
   state.done = true
   const usage = encodeUsage(state.usage, start.serviceTier, log)

@@ -4,9 +4,9 @@ import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { ownUnder } from './own.ts'
+import { ownUnder, protocolName } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
-import { name, nearestServerTool } from './vocabulary.ts'
+import { nearestServerTool } from './vocabulary.ts'
 import type { Options, RequestWriting } from './writing.ts'
 
 /** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
@@ -44,7 +44,7 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
       const [only] = names
       if (only === undefined) return { mode: 'required' }
       if (names.length === 1) return { mode: 'tool', kind: 'function', name: only }
-      return { mode: 'allowed', require: true, tools: names.map(called => ({ kind: 'function', name: called })) }
+      return { mode: 'allowed', require: true, tools: names.map(name => ({ kind: 'function', name })) }
     }
     default:
       return undefined
@@ -104,21 +104,21 @@ function callingOf(
     case 'required':
       return { mode: 'ANY' }
     case 'validated':
-      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(called => nameTool(called, undefined, undefined)) }) }
+      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(name => nameTool(name, undefined, undefined)) }) }
     case 'tool':
       // What stands for such a tool may be here all the same.
       if (choice.kind === 'server' && options.serverTools !== 'map' && options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol: name, path: '/tool_choice' }, 'only another provider knows the forced tool')
+        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
       return choice.kind === 'server' ? refuse() : { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length === 0) return refuse()
       for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       if (!choice.require) report.add('tool_choice.validated', undefined, 'toolChoice')
-      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name: called }) => nameTool(called, undefined, undefined)) }
+      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name }) => nameTool(name, undefined, undefined)) }
     }
     case 'opaque':
-      return choice.protocol === name && isObject(choice.raw) ? choice.raw : refuse()
+      return choice.protocol === protocolName && isObject(choice.raw) ? choice.raw : refuse()
     default:
       return choice satisfies never
   }

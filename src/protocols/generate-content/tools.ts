@@ -7,9 +7,9 @@ import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import { asItStood, decodeSchema } from './json-schema.ts'
-import { keep, nulls, ownForm, ownKeys } from './own.ts'
+import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiDeclaration, GeminiTool } from './schema.ts'
-import { name, nearestServerTool, serverTools } from './vocabulary.ts'
+import { nearestServerTool, serverTools } from './vocabulary.ts'
 import type { Options, Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
@@ -27,18 +27,18 @@ function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Readi
   const { functionDeclarations, ...others } = wire
   // Its server would not know the fields; another protocol would never hear of the function.
   if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
-    throw new TranslationError({ code: 'malformed', protocol: name, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
+    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
   const functions = (functionDeclarations ?? []).map((declaration, index) =>
     decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), { entry, names: reading.names }),
   )
   const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
   const beside = flatMap(Object.entries(rest), ([key, value]) => decodeOther(key, value, reading.place(at + step(key)), entry))
   const tools = [...functions, ...beside]
-  return tools.length > 0 ? tools : [{ type: 'opaque', protocol: name, raw: wire, at, ...keep({}, {}, { entry }) }]
+  return tools.length > 0 ? tools : [{ type: 'opaque', protocol: protocolName, raw: wire, at, ...keep({}, {}, { entry }) }]
 }
 
 function decodeFunction(wire: GeminiDeclaration, at: string, { entry, names }: { entry: number; names: Reading['names'] }): FunctionTool {
-  const { name: called, description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior, ...fields } = wire
+  const { name, description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior, ...fields } = wire
   const taken = isObject(parametersJsonSchema) ? parametersJsonSchema : (parameters ?? undefined)
   const given = isObject(responseJsonSchema) ? responseJsonSchema : (response ?? undefined)
   if (taken && taken === parameters) names[`${at}:parameters`] = 'parameters'
@@ -46,7 +46,7 @@ function decodeFunction(wire: GeminiDeclaration, at: string, { entry, names }: {
   const odd = (value: unknown) => value !== undefined && value !== null && !isObject(value)
   return {
     type: 'function',
-    name: called,
+    name,
     ...defined({
       description: description ?? undefined,
       parameters: taken && decodeSchema(taken),
@@ -78,13 +78,13 @@ const behaviors = new Set(['BLOCKING', 'NON_BLOCKING'])
 function decodeOther(key: string, value: unknown, at: string, entry: number): Tool[] {
   const tool = serverTools.get(key)
   const own = keep({}, {}, { entry })
-  if (tool === undefined || value === null) return [{ type: 'opaque', protocol: name, raw: { [key]: value }, at, ...own }]
+  if (tool === undefined || value === null) return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at, ...own }]
   if (tool === 'mcp' && Array.isArray(value) && value.length > 0)
     return value.map(
       (server: unknown, index): ServerTool => ({
         type: 'server',
         tool,
-        protocol: name,
+        protocol: protocolName,
         ...defined({ mcp: decodeServer(server) }),
         raw: { [key]: [server] },
         at: `${at}/${index}`,
@@ -92,7 +92,7 @@ function decodeOther(key: string, value: unknown, at: string, entry: number): To
       }),
     )
   const blockedDomains = isObject(value) ? stringsOf(value['excludeDomains'] ?? value['exclude_domains']) : undefined
-  return [{ type: 'server', tool, protocol: name, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at, ...own }]
+  return [{ type: 'server', tool, protocol: protocolName, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at, ...own }]
 }
 
 function stringsOf(value: unknown): string[] | undefined {
@@ -137,7 +137,7 @@ export function encodeTools(tools: readonly Tool[], native: boolean, writing: Re
   const written = [...entries.values()]
   if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server') && options.onUnresolvable !== 'note')
     throw new TranslationError(
-      { code: 'inexpressible', protocol: name, path: tools[0]?.at ?? '/tools', notes: writing.report.notes },
+      { code: 'inexpressible', protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: writing.report.notes },
       'only another provider knows the tools of the request',
     )
   return written.length > 0 || native ? written : undefined
@@ -163,7 +163,7 @@ function encodeTool(tool: Tool, writing: RequestWriting, options: Options): Json
     case 'server':
       return encodeServerTool(tool, writing, options)
     case 'opaque':
-      if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -173,7 +173,7 @@ function encodeTool(tool: Tool, writing: RequestWriting, options: Options): Json
 
 function encodeServerTool(tool: ServerTool, writing: RequestWriting, { serverTools: mode }: Options): JsonObject | undefined {
   const { report } = writing
-  if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+  if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
   const known = mode === 'map' ? asFunction(tool) : undefined
   if (known) {
     report.add('tool.server-mapped', tool.at)
@@ -198,7 +198,7 @@ function encodeServerTool(tool: ServerTool, writing: RequestWriting, { serverToo
 function encodeFunction(tool: FunctionTool, { report, nameTool }: RequestWriting, wrapped = false): JsonObject {
   const {
     type: _,
-    name: called,
+    name,
     namespace,
     namespaceDescription,
     namespaceFields,
@@ -240,7 +240,7 @@ function encodeFunction(tool: FunctionTool, { report, nameTool }: RequestWriting
   const given = form && asItStood(output, form['response'])
   return {
     ...ownKeys(tool.ext),
-    name: nameTool(called, namespace, at, wrapped),
+    name: nameTool(name, namespace, at, wrapped),
     ...defined({ description }),
     ...(parameters && { [taken ? place(form?.['parametersIn'], 'parametersJsonSchema') : 'parametersJsonSchema']: taken ?? parameters }),
     ...(output !== undefined && output !== null && { [given ? place(form?.['responseIn'], 'responseJsonSchema') : 'responseJsonSchema']: given ?? output }),

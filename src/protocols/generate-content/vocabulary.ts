@@ -2,9 +2,6 @@ import type { MediaPart, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/two-way.ts'
 
-/** The name of this protocol, as users see it. */
-export const name = 'generate-content'
-
 /** `finishReason`. There is none for tool calls: a reply that calls ends with `STOP`. */
 export const finishReason = twoWay<string, FinishReason>([
   ['STOP', 'stop'],

@@ -66,15 +66,15 @@ export function isInner({ type, at }: Part, report: GeminiReport): boolean {
 
 export type RequestWriting = Writing & {
   renamed: NonNullable<EncodingContext['tools']>
-  nameTool(called: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+  nameTool(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
   const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
   const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: asName, native }, report)
-  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(toolKey(called, namespace))): string =>
-    nameOf(called, namespace, at, wrapped)
+  const nameTool = (name: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(toolKey(name, namespace))): string =>
+    nameOf(name, namespace, at, wrapped)
   return {
     report,
     to: 'provider',
@@ -84,7 +84,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     instructs: false,
     inResult: false,
     beside: undefined,
-    toolName: (called, namespace, at) => nameTool(called, namespace, at),
+    toolName: (name, namespace, at) => nameTool(name, namespace, at),
     nameTool,
     callId(id, part) {
       if (options.gcIds !== 'never') return part.type === 'tool-call' && part.idOrigin === 'synthesized' && native ? undefined : id
@@ -102,8 +102,8 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
 const nameLimit = 128
 
 /** A name that this wire accepts: it begins with a letter or an underscore, and may hold dots and colons. */
-function asName(called: string): string {
-  if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(called)) return called
-  const mapped = mapName(called, nameLimit)
+function asName(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(name)) return name
+  const mapped = mapName(name, nameLimit)
   return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
 }

@@ -14,7 +14,7 @@ import { marked, type Writing } from './writing.ts'
 
 export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report: MessagesReport): ToolCallPart {
   const { told: block, nothing } = told(wire)
-  const { type: _, id, name: called, input, caller, toolset_name: toolset, cache_control, ...fields } = block
+  const { type: _, id, name, input, caller, toolset_name: toolset, cache_control, ...fields } = block
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeCache(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
@@ -25,7 +25,7 @@ export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report
     type: 'tool-call',
     id,
     idOrigin: 'wire',
-    name: called,
+    name,
     kind: 'function',
     input: input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input),
     ...defined({ caller: other, toolset }),
@@ -66,7 +66,7 @@ export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, {
 
 export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
   const { report, native, to } = writing
-  const { type: _, id, idOrigin: __, itemId, name: called, namespace, kind, input, caller, toolset, status, cache, signature: ___, at, ext, ...rest } = part
+  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, caller, toolset, status, cache, signature: ___, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
@@ -78,7 +78,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
     {
       type: 'tool_use',
       id: writing.callId(part),
-      name: writing.toolName(called, namespace, at),
+      name: writing.toolName(name, namespace, at),
       input: own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? parseValue(input) : objectInput(part, kind, report),
       ...(calledBy !== undefined && { caller: calledBy }),
       ...(toolset !== undefined && { toolset_name: toolset }),
@@ -102,7 +102,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
   const {
     type: _,
     callId,
-    name: called,
+    name,
     namespace,
     kind: __,
     content: ____,
@@ -118,7 +118,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
     ...rest
   } = part
   report.rest(rest, at)
-  if (!writing.called?.has(callId)) report.rest({ name: called, namespace }, at)
+  if (!writing.called?.has(callId)) report.rest({ name, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const spelled = ownForm(ext)?.['content']

@@ -3,8 +3,8 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
+import { protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { name } from './vocabulary.ts'
 
 export function decodeCitation(wire: MessagesRawBlock): Citation {
   const string = (key: string) => (typeof wire[key] === 'string' ? { [key]: wire[key] } : {})
@@ -26,15 +26,15 @@ export function decodeCitation(wire: MessagesRawBlock): Citation {
     ...string('file_id'),
     ...string('source'),
   } as Record<string, string | undefined>
-  if (wire.type === 'web_search_result_location') return { kind: 'url', ...defined({ url, title, citedText, encrypted }), protocol: name, raw: wire }
+  if (wire.type === 'web_search_result_location') return { kind: 'url', ...defined({ url, title, citedText, encrypted }), protocol: protocolName, raw: wire }
   const span = spans.get(wire.type)
-  if (!span) return { kind: 'opaque', ...defined({ url, title, citedText }), protocol: name, raw: wire }
+  if (!span) return { kind: 'opaque', ...defined({ url, title, citedText }), protocol: protocolName, raw: wire }
   const [unit, counter] = span
   const document = number(counter)
   const start = number(`start_${keyOf[unit]}`)
   const end = number(`end_${keyOf[unit]}`)
   const place = document === undefined || start === undefined || end === undefined ? undefined : { unit, document, start, end }
-  return { kind: 'document', ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }), protocol: name, raw: wire }
+  return { kind: 'document', ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }), protocol: protocolName, raw: wire }
 }
 
 const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
@@ -76,7 +76,7 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
 
 /** A citation as this wire says it; none: it has no form here. */
 export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): JsonObject[] {
-  if (protocol === name && isObject(raw)) return [raw]
+  if (protocol === protocolName && isObject(raw)) return [raw]
   if (kind !== 'url' || url === undefined) return []
   return [{ type: 'web_search_result_location', url, title: title ?? null, cited_text: citedText ?? '', encrypted_index: encrypted ?? '' }]
 }

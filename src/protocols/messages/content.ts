@@ -11,11 +11,11 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, told, wireOf } from './own.ts'
+import { keep, ownForm, protocolName, told, wireOf } from './own.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf } from './thinking.ts'
 import { decodeTool } from './tools.ts'
-import { controlBlocks, name, serverBlocks, serverToolOfName } from './vocabulary.ts'
+import { controlBlocks, serverBlocks, serverToolOfName } from './vocabulary.ts'
 import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
@@ -105,15 +105,15 @@ function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
 function decodeOther(block: MessagesRawBlock, at: string): Part {
   const { type } = block
   if (type === 'server_tool_use')
-    return { type: 'server-tool', phase: 'call', tool: serverToolOfName(block['name']), id: textOf(block['id']), protocol: name, raw: block, at }
+    return { type: 'server-tool', phase: 'call', tool: serverToolOfName(block['name']), id: textOf(block['id']), protocol: protocolName, raw: block, at }
   const server = serverBlocks.get(type)
-  if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: name, raw: block, at }
+  if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: protocolName, raw: block, at }
   const control = controlBlocks.get(type)
   if (control) {
     const tools = control === 'tool-addition' ? addedTools(block['tool'], `${at}/tool`) : undefined
-    return { type: 'control', control, protocol: name, raw: block, ...defined({ tools }), at }
+    return { type: 'control', control, protocol: protocolName, raw: block, ...defined({ tools }), at }
   }
-  return { type: 'opaque', protocol: name, raw: block, at }
+  return { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
 /** What an addition defines; a mere reference to a tool defines none. */
@@ -164,7 +164,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return [marked({ type: 'text', text }, part, writing)]
     }
     case 'reasoning':
-      if (writing.native || role === 'assistant' || part.signature?.issuer !== name) return encodeReasoning(part, writing)
+      if (writing.native || role === 'assistant' || part.signature?.issuer !== protocolName) return encodeReasoning(part, writing)
       report.add('part.unsupported', part.at)
       return []
     case 'tool-call':
@@ -174,7 +174,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
         report.add('part.unsupported', part.at)
         return []
       }
-      const shown = readable(part.content, name, place => report.add('tool-result.flattened', place))
+      const shown = readable(part.content, protocolName, place => report.add('tool-result.flattened', place))
       return [encodeResult(part, encodeParts(shown, writing, 'user'), writing)]
     }
     case 'media':
@@ -187,7 +187,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return [marked(wireOf({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
     }
     case 'server-tool':
-      if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       if (writing.serverToolHistory !== 'text') {
         report.add('server-tool.dropped', part.at)
         return []
@@ -195,13 +195,13 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.add('server-tool.as-text', part.at)
       return [{ type: 'text', text: serverToolText(part) }]
     case 'control':
-      if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':
-      if (part.protocol === name && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       report.add('part.unknown', part.at)
       return []
     default:
@@ -222,8 +222,8 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []
   }
-  const own = citations?.filter(({ protocol }) => protocol === name) ?? []
-  const foreign = citations?.filter(({ protocol }) => protocol !== name) ?? []
+  const own = citations?.filter(({ protocol }) => protocol === protocolName) ?? []
+  const foreign = citations?.filter(({ protocol }) => protocol !== protocolName) ?? []
   if (to === 'client' && foreign.length > 0) return encodeCited(text, own, foreign, part, report)
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0

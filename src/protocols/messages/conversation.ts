@@ -6,10 +6,9 @@ import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './co
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownKeys, told, wireOf } from './own.ts'
+import { keep, ownForm, ownKeys, protocolName, told, wireOf } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
-import { name } from './vocabulary.ts'
 import { idOf, malformed, type Options, type RequestWriting, type Writing } from './writing.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
@@ -36,7 +35,7 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
   const at = `/system/${index}`
   const part = decodeBlock(block, at, report)
-  return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: name, raw: block, at }
+  return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
 export function decodeMessage(wire: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
@@ -56,7 +55,7 @@ export function decodeMessage(wire: MessagesMessage, at: string, report: Message
 function decodeTurnConfig(raw: unknown, at: string): ControlPart | undefined {
   if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
   const { effort } = raw
-  return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: name, raw, effort, at } : undefined
+  return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: protocolName, raw, effort, at } : undefined
 }
 
 /** Configurations stand beside the blocks of their message, not among them. */
@@ -109,9 +108,9 @@ export function encodeMessages(
 }
 
 /** What stands around the parts of a message and has no place here. */
-function encodeEnvelope({ at, ext, name: participant, id, status, phase }: Message, report: MessagesReport): void {
+function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: MessagesReport): void {
   report.ext(ext, at)
-  if (participant !== undefined) report.add('message.name', at, 'name')
+  if (name !== undefined) report.add('message.name', at, 'name')
   report.onceEach('message.envelope', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }

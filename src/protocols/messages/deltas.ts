@@ -7,9 +7,9 @@ import { createReport } from '../../kit/report.ts'
 import type { MachineState } from '../../protocol.ts'
 import { decodeCitation } from './citations.ts'
 import { type MessagesReport, notes } from './notes.ts'
+import { protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { decodeReasoning, signedBy } from './thinking.ts'
-import { name } from './vocabulary.ts'
 
 /** What the events of a stream hold, beside the blocks: their keys, and the deltas. */
 
@@ -47,10 +47,10 @@ export function unknownKeys(delta: JsonObject, known: ReadonlySet<string> | unde
   return kept
 }
 
-export const report = (into: Note[]): MessagesReport => createReport(name, notes, {}, into)
+export const report = (into: Note[]): MessagesReport => createReport(protocolName, notes, {}, into)
 
 export function fault(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
-  return new TranslationError({ code, protocol: name, path }, message)
+  return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
 export type OpenBlock = {

@@ -7,8 +7,8 @@ import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
+import { protocolName } from './own.ts'
 import type { SegmentLength } from './thinking.ts'
-import { name } from './vocabulary.ts'
 
 /** What the files of the stream encoder share: its state, and what can be asked of it. */
 
@@ -75,11 +75,11 @@ export type EncoderState = MachineState & {
 export type Emitting = Emit<unknown>
 
 export function report({ notes: into, fieldNames }: EncoderState): MessagesReport {
-  return createReport(name, notes, fieldNames, into)
+  return createReport(protocolName, notes, fieldNames, into)
 }
 
 /** The reply was read from this protocol: what it left out is left out again, without a note. */
-export const isOwn = ({ start }: EncoderState): boolean => start.ext?.[name] !== undefined
+export const isOwn = ({ start }: EncoderState): boolean => start.ext?.[protocolName] !== undefined
 
 /** `isDone` keeps the narrowing of `phase` from outliving a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'

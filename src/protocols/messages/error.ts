@@ -7,8 +7,7 @@ import { createReport } from '../../kit/report.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type MessagesReport, notes } from './notes.ts'
-import { keep, told } from './own.ts'
-import { name } from './vocabulary.ts'
+import { keep, protocolName, told } from './own.ts'
 
 /** Status and `error.type` of every kind; the first row with a type or a status says what that one means. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[] = [
@@ -58,7 +57,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     requestId: headerOf(headers, 'request-id') ?? requestId,
     retryAfterMs: retryHint(headers, now),
     details,
-    protocol: name,
+    protocol: protocolName,
     raw: body,
     at,
     ...keep(said, nothing),
@@ -111,7 +110,7 @@ const asString = (value: unknown) => (typeof value === 'string' ? value : undefi
 /** The status that says it here: overload has one of its own. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
   // What this library refuses it has a status for: a reply that strict refuses is no fault of the request.
-  if (protocol === name || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
+  if (protocol === protocolName || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
   if (kind === 'overloaded') return 529
   if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
   const row = byKind.get(kind)
@@ -121,8 +120,8 @@ export function statusOf({ status, kind, code, type, message, protocol }: Canoni
 /** The body of an error, which is also the event of a stream that failed. */
 export function encodeErrorBody(error: CanonicalError): JsonObject {
   const { kind, message, code: given, param, details, requestId, protocol, raw } = error
-  if (protocol === name && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
-  const own = isObject(details) && protocol === name ? details : undefined
+  if (protocol === protocolName && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
+  const own = isObject(details) && protocol === protocolName ? details : undefined
   // Whoever refused the field need not know what clients of this protocol make of that.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
   const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
@@ -145,18 +144,18 @@ function asTooLong(message: string): string {
 
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
-  const report = createReport(name, notes, options.fieldNames)
+  const report = createReport(protocolName, notes, options.fieldNames)
   const headers = errorHeaders(error, 'request-id')
-  if (error.protocol !== name && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
+  if (error.protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
-  const wasBare = error.protocol === name && isObject(error.raw) && isObject(error.raw['error'])
+  const wasBare = error.protocol === protocolName && isObject(error.raw) && isObject(error.raw['error'])
   return { wire: { status: statusOf(error), headers, body: wasBare ? error.raw : encodeErrorBody(error) }, notes: report.notes }
 }
 
 /** What a body of this protocol does not hold of an error. */
 export function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
   report.ext(ext, bodyOf(at))
-  if (protocol === name) return
+  if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
   if (param !== undefined && param !== null && !(kind === 'unsupported' && param === '/thread')) report.add('field.unsupported', at, 'param')

@@ -6,18 +6,18 @@ import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { notes } from './notes.ts'
 import { type MessagesOptions, options } from './options.ts'
+import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
-import { name } from './vocabulary.ts'
 
 export type { MessagesOptions } from './options.ts'
 
 /** POST /v1/messages. */
 export const messages: Protocol<MessagesOptions> = {
-  name,
+  name: protocolName,
   address,
   notes,
   options,

@@ -4,9 +4,8 @@ import { defined, some } from '../../kit/defined.ts'
 import { type JsonObject, without } from '../../kit/json.ts'
 import { decodeCache } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
-import { keep, nulls, ownForm, ownOf, ownUnder, told, under, wireOf } from './own.ts'
+import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, told, under, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
-import { name } from './vocabulary.ts'
 import { marked, type Writing } from './writing.ts'
 
 /** Images and documents. A document may be made of blocks itself: whoever reads or writes blocks hands in how. */
@@ -18,7 +17,7 @@ type ReadContent = (content: string | MessagesRawBlock[], at: string) => Part[]
 export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: string, read: ReadContent): MediaPart | OpaquePart {
   const source = decodeSource(block.source, at, read)
   const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
-  if (!source || isOdd) return { type: 'opaque', protocol: name, raw: block, at }
+  if (!source || isOdd) return { type: 'opaque', protocol: protocolName, raw: block, at }
   const { url, content, media_type: mediaType } = block.source as JsonObject
   const { known } = source
   const spelled = some({
@@ -87,7 +86,7 @@ function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): Medi
   if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypeOf(mime) ?? 'text/plain' }
   // The server fetches none of data, but clients of other protocols carry such URLs over.
   if (type === 'url' && typeof url === 'string') return inlineOf(url) ?? { type: 'url', url }
-  if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: name }
+  if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: protocolName }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
     return { type: 'parts', parts: read(content as string | MessagesRawBlock[], `${at}/source/content`) }
   return undefined
@@ -182,7 +181,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       if (!writing.native && !ownOf(part.ext) && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
       return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
-      if (source.issuer === name) return { type, source: { type: 'file', file_id: source.id } }
+      if (source.issuer === protocolName) return { type, source: { type: 'file', file_id: source.id } }
       writing.unresolvable(part)
       return undefined
     case 'text':

@@ -7,11 +7,10 @@ import { beginsWith } from '../../kit/text.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
 import { type Block, type Emitting, type EncoderState, fail, isOwn, report } from './encoder-state.ts'
-import { ownKeys, wireOf } from './own.ts'
+import { ownKeys, protocolName, wireOf } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { encodeCarrier, lengthOf, seal } from './thinking.ts'
-import { name } from './vocabulary.ts'
 
 /** The one open block of a stream: its start, its deltas and its end. */
 
@@ -26,7 +25,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     log.ext(head.ext, head.at)
     const { caller, toolset, async } = head
     log.rest({ async }, head.at)
-    const isForeign = caller !== undefined && !head.ext?.[name] && !isOwn(state)
+    const isForeign = caller !== undefined && !head.ext?.[protocolName] && !isOwn(state)
     if (isForeign) log.add('field.unsupported', head.at, 'caller')
     startBlock(
       state,
@@ -138,7 +137,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
     log.add('citation.foreign', block.head.at, 'citations')
     return
   }
-  if (citation.protocol !== name) {
+  if (citation.protocol !== protocolName) {
     if (citation.start !== undefined || citation.end !== undefined) log.once('citation.span', block.head.at, 'citations')
     log.once('citation.no-proof', '/content')
   }

@@ -1,5 +1,7 @@
 import { createOwn } from '../../kit/own.ts'
-import { name } from './vocabulary.ts'
+
+/** The name of this protocol, as users see it. */
+export const protocolName = 'messages'
 
 export { nulls, told, under } from '../../kit/own.ts'
-export const { keep, ownForm, ownKeys, ownOf, ownUnder, wireOf } = createOwn(name)
+export const { keep, ownForm, ownKeys, ownOf, ownUnder, wireOf } = createOwn(protocolName)

@@ -7,10 +7,10 @@ import { createReport } from '../../kit/report.ts'
 import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, report } from './encoder-state.ts'
 import { notes } from './notes.ts'
 import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
+import { protocolName } from './own.ts'
 import { replyCallId } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { encodeCarrier } from './thinking.ts'
-import { name } from './vocabulary.ts'
 
 /** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
 
@@ -84,7 +84,7 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
 
 /** A signature for a block that is closed already stands in one that says of which call or thought it is. */
 function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: Emitting): void {
-  const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createReport(name, notes))}` : `r${thought}`
+  const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createReport(protocolName, notes))}` : `r${thought}`
   const raw = encodeCarrier(proof, attach)
   if (!state.open) writeWhole(state, raw, emit, head.at)
   else state.queue.push({ block: carrierBlock(raw, head.at), deltas: [] })
@@ -94,7 +94,7 @@ function carrierBlock(raw: MessagesRawBlock, at: string | undefined): Block {
   return {
     key: '',
     kind: 'whole',
-    head: { type: 'opaque', protocol: name, raw, ...defined({ at }) },
+    head: { type: 'opaque', protocol: protocolName, raw, ...defined({ at }) },
     text: '',
     segments: [],
     streams: false,

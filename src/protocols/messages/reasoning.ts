@@ -7,7 +7,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { name } from './vocabulary.ts'
+import { protocolName } from './own.ts'
 
 /** Absolute, because the same effort must not change when the caller lowers the output limit. */
 const budgets = new Map([
@@ -138,7 +138,7 @@ export function nativeThought(request: CanonicalRequest, forced: boolean, option
     return defined({ effort })
   }
   // The conversation changed providers in the middle of a tool loop: this one would refuse the other's thinking there.
-  if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== name)) {
+  if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
     return defined({ effort })
   }
@@ -161,7 +161,7 @@ export function isUnsignedLoop(messages: readonly Message[], lost: (signature: S
   return lost(first?.type === 'reasoning' ? first.signature : undefined)
 }
 
-const isForeign = (signature: Signature | undefined) => signature?.issuer !== name
+const isForeign = (signature: Signature | undefined) => signature?.issuer !== protocolName
 
 /** Is thinking asked for? */
 export function isThinking({ thinking }: Partial<Thought>): boolean {

@@ -11,19 +11,19 @@ import { decodeCache } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { areCovered } from './mcp.ts'
 import { notes } from './notes.ts'
-import { keep, nulls, ownForm, told, wireOf } from './own.ts'
+import { keep, nulls, ownForm, protocolName, told, wireOf } from './own.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeThought, type Thought } from './reasoning.ts'
 import { MessagesRequest } from './schema.ts'
 import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor, settle } from './settings.ts'
 import { decodeChoice, encodeChoice, encodeTools, unknownOfChoice } from './tool-choice.ts'
 import { decodeTool } from './tools.ts'
-import { name, requestTier } from './vocabulary.ts'
+import { requestTier } from './vocabulary.ts'
 import { malformed, type Options, startWriting } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is no messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
-  const report = createReport(name, notes)
-  const { told: body, nothing } = told(check(name, MessagesRequest, wire))
+  const report = createReport(protocolName, notes)
+  const { told: body, nothing } = told(check(protocolName, MessagesRequest, wire))
   // The usual keys stand last, where V8 begins to look for them.
   const {
     top_p,
@@ -130,7 +130,7 @@ function onlyTold(values: JsonObject): JsonObject {
 
 /** @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted */
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
-  const report = createReport(name, notes, options.fieldNames)
+  const report = createReport(protocolName, notes, options.fieldNames)
   const request = withStrictTools(given, report)
   // The usual keys stand last, where V8 begins to look for them.
   const {

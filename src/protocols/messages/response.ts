@@ -14,12 +14,12 @@ import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody, noteError } from './error.ts'
 import { type MessagesReport, notes } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownKeys, told } from './own.ts'
+import { keep, ownForm, ownKeys, protocolName, told } from './own.ts'
 import { MessagesResponse } from './schema.ts'
 import { signedBy, takeTransformations } from './thinking.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
-import { name, nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
+import { nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
 import { type Carriers, idOf, type Writing } from './writing.ts'
 
 type Options = CodecOptions & MessagesOptions
@@ -27,8 +27,8 @@ type Options = CodecOptions & MessagesOptions
 /** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
-  const report = createReport(name, notes)
-  const { told: body, nothing } = told(check(name, MessagesResponse, wire))
+  const report = createReport(protocolName, notes)
+  const { told: body, nothing } = told(check(protocolName, MessagesResponse, wire))
   const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = body
   const { input_transformations, ...fields } = beside
   const transformed = takeTransformations(input_transformations, '/input_transformations', report)
@@ -79,7 +79,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
   return {
     reason: stopReason.toOurs(raw) ?? 'other',
     raw,
-    protocol: name,
+    protocol: protocolName,
     ...defined({ sequence: sequence ?? undefined, message: word('explanation'), category: word('category'), details: details ?? undefined }),
   }
 }
@@ -89,7 +89,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
  * @throws TranslationError `truncated` for a reply that does not say how it ended
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
-  const report = createReport(name, notes, options.fieldNames)
+  const report = createReport(protocolName, notes, options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
     noteError(error, report)
@@ -152,8 +152,8 @@ function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesRep
 }
 
 function encodeMessage(message: Message, native: boolean, report: MessagesReport, carriers: Carriers | undefined): JsonObject[] {
-  const { role, parts, origin: _, id, status, phase, name: participant, at, ext, ...rest } = message
-  report.rest({ ...rest, ...defined({ name: participant }) }, at)
+  const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
+  report.rest({ ...rest, ...defined({ name }) }, at)
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
@@ -168,7 +168,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
     to: 'client',
     native,
     callId: part => (native ? idOf(part) : replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId')),
-    toolName: (called, namespace, at) => replyToolName(called, namespace, at, report),
+    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
     unsigned: 'drop',
     newest: false,
     unresolvable: part => report.add('state.unresolvable', part.at),
@@ -183,10 +183,10 @@ export function replyCallId(id: string, at: string | undefined, report: Messages
   return fitting
 }
 
-export function replyToolName(called: string, namespace: string | undefined, at: string | undefined, report: MessagesReport): string {
-  if (namespace === undefined) return called
+export function replyToolName(name: string, namespace: string | undefined, at: string | undefined, report: MessagesReport): string {
+  if (namespace === undefined) return name
   report.add('tool.namespace', at, 'namespace')
-  return `${namespace}__${called}`
+  return `${namespace}__${name}`
 }
 
 type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
@@ -208,11 +208,11 @@ export function encodeFinish(
     return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
   }
   if (!finish) {
-    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: name, path: '' }, 'the reply does not say how it ended')
+    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the reply does not say how it ended')
     report.add('finish.truncated-as-length', at)
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
-  const own = finish.protocol === name
+  const own = finish.protocol === protocolName
   const { reason, sequence, details, message } = finish
   if (own)
     return {
@@ -247,7 +247,7 @@ export function encodeFinish(
 /** `stop_reason`, whatever the reply holds. */
 export function wordOf(finish: Finish): string {
   const { reason, raw, protocol } = finish
-  if (protocol === name) return stopReason.toWire(reason, raw) ?? raw ?? 'end_turn'
+  if (protocol === protocolName) return stopReason.toWire(reason, raw) ?? raw ?? 'end_turn'
   return exactWord(finish) ?? nearestStopReason[reason] ?? 'end_turn'
 }
 

@@ -9,9 +9,9 @@ import { encodeCache, settleMarks, takeMarks } from './cache.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from './options.ts'
-import { ownUnder } from './own.ts'
+import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { name, requestTier } from './vocabulary.ts'
+import { requestTier } from './vocabulary.ts'
 import type { Options, RequestWriting } from './writing.ts'
 
 /** A format, and what is unknown of it: all of it, when its kind is. */
@@ -58,7 +58,7 @@ export function encodeFormat(
       report.add('output.enum', undefined, 'output.format')
       return { type: 'json_schema', schema: format.schema }
     case 'opaque':
-      if (format.protocol === name && isObject(format.raw)) return format.raw
+      if (format.protocol === protocolName && isObject(format.raw)) return format.raw
       report.add('field.unsupported', undefined, 'output.format')
       return undefined
     default:

@@ -12,13 +12,12 @@ import { decodeBlock } from './content.ts'
 import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report, unknownKeys } from './deltas.ts'
 import { decodeError } from './error.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, told } from './own.ts'
+import { keep, protocolName, told } from './own.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
 import { type Carried, carrierOf, decodeReasoning, ordinalOf, signedBy, takeTransformations } from './thinking.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage } from './usage.ts'
-import { name } from './vocabulary.ts'
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'ended'
@@ -106,7 +105,7 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
   else if (typeof type === 'string') {
     if (state.phase === 'before') report(state.notes).once('event.unknown', undefined)
-    else emit({ type: 'opaque', protocol: name, raw: wire })
+    else emit({ type: 'opaque', protocol: protocolName, raw: wire })
   } else throw fault('/type', 'expected the type of an event')
 }
 
@@ -165,7 +164,7 @@ function checkBlock(block: unknown, path: string): MessagesRawBlock {
 /** As `check`, for a value that stands inside an event. */
 function checked<S extends AnySchema>(schema: S, value: unknown, path: string): Infer<S> {
   try {
-    return check(name, schema, value)
+    return check(protocolName, schema, value)
   } catch (error) {
     if (TranslationError.is(error)) throw fault(path + error.path, 'not what the protocol says')
     throw error
@@ -341,7 +340,7 @@ function closeMessage(state: DecoderState, emit: Emitting): void {
   enter(state, emit)
   loseWaiting(state)
   emit({ type: 'message.end', candidate: 0, message: 0 })
-  emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: name } })
+  emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: protocolName } })
 }
 
 function fail(state: DecoderState, wire: JsonObject, emit: Emitting): void {

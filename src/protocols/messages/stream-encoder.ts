@@ -9,11 +9,10 @@ import type { CodecOptions, StreamMachine } from '../../protocol.ts'
 import { type Emitting, type EncoderState, fail, isCall, isDone, isOwn, isWhole, report } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions } from './options.ts'
-import { ownForm, ownKeys } from './own.ts'
+import { ownForm, ownKeys, protocolName } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 import { encodeFinish, wordOf } from './response.ts'
 import { encodeUsage } from './usage.ts'
-import { name } from './vocabulary.ts'
 
 type Options = CodecOptions & MessagesOptions
 
@@ -110,7 +109,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         if (state.phase === 'begun') emit({ type: 'ping' })
         return
       case 'opaque':
-        if (event.protocol === name && state.phase === 'begun') emit(event.raw)
+        if (event.protocol === protocolName && state.phase === 'begun') emit(event.raw)
         else report(state).once('event.unknown', undefined)
         return
       case 'error':

@@ -5,9 +5,8 @@ import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, told, wireOf } from './own.ts'
+import { keep, protocolName, told, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
-import { name } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
 /** Blocks of thinking, and blocks that only carry the signature of another part. */
@@ -24,7 +23,7 @@ export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: s
   const { told: block, nothing } = told(wire)
   const { type: _, data, ...fields } = block
   const envelope = unwrapSignature(data)
-  const signature: Signature = envelope?.signature ?? { value: data, issuer: name, form: 'redacted' }
+  const signature: Signature = envelope?.signature ?? { value: data, issuer: protocolName, form: 'redacted' }
   return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, nothing) }
 }
 
@@ -32,13 +31,13 @@ export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: s
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
   const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
-  const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: name, form: 'thinking' } : undefined)
+  const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
   return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
 }
 
 /** Who made it, which a later request has to know. */
 export function signedBy(model: string | undefined, signature: Signature): Signature {
-  return model === undefined || signature.issuer !== name || signature.model !== undefined ? signature : { ...signature, model }
+  return model === undefined || signature.issuer !== protocolName || signature.model !== undefined ? signature : { ...signature, model }
 }
 
 /**
@@ -97,7 +96,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
   report.rest({ ...rest, ...(cache && { cache }) }, at)
   report.ext(ext, at)
   const text = segments.map(segment => segment.text).join(between)
-  const own = signature?.issuer === name
+  const own = signature?.issuer === protocolName
   if (to === 'provider') {
     if (own) report.onceEach('message.envelope', at, { itemId: id })
     if (own && signature) {
@@ -140,7 +139,7 @@ export const lengthOf = ({ kind, text }: ReasoningSegment): SegmentLength => ({ 
 /** A signature as a client gets it: wrapped with all that its block cannot say, bare when there is nothing of that. */
 export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
-  const own = signature.issuer === name
+  const own = signature.issuer === protocolName
   if (own && !lengths && id === undefined) return signature.value
   // Thinking of this protocol shows a summary; where it shows nothing, there is no kind to tell.
   const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined

@@ -6,9 +6,9 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { MessagesReport } from './notes.ts'
+import { protocolName } from './own.ts'
 import type { MessagesRawBlock, MessagesToolChoice } from './schema.ts'
 import { encodeTool, nearestOf } from './tools.ts'
-import { name } from './vocabulary.ts'
 import { malformed, type Options, type RequestWriting } from './writing.ts'
 
 export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
@@ -21,26 +21,27 @@ export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = 
       return { mode: 'none' }
     case 'tool':
       if (wire.name === undefined) throw malformed('/tool_choice/name', 'a chosen tool has a name')
-      if (tools.some(tool => isProviders(tool) && tool.name === wire.name)) return { mode: 'tool', kind: 'server', name: wire.name, protocol: name, raw: wire }
+      if (tools.some(tool => isProviders(tool) && tool.name === wire.name))
+        return { mode: 'tool', kind: 'server', name: wire.name, protocol: protocolName, raw: wire }
       return { mode: 'tool', kind: 'function', name: wire.name }
     default:
-      return { mode: 'opaque', protocol: name, raw: wire }
+      return { mode: 'opaque', protocol: protocolName, raw: wire }
   }
 }
 
 /** Run by the provider itself. */
 const isProviders = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
 
-export function unknownOfChoice({ type, name: called, disable_parallel_tool_use: _, ...rest }: MessagesToolChoice): JsonObject {
-  return type === 'tool' || called === undefined ? rest : { ...rest, name: called }
+export function unknownOfChoice({ type, name, disable_parallel_tool_use: _, ...rest }: MessagesToolChoice): JsonObject {
+  return type === 'tool' || name === undefined ? rest : { ...rest, name }
 }
 
 /** Names of the tools that alone may be called, as this wire knows them; undefined: any. */
 export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
   const choice = context?.request?.toolChoice
-  const names = choice?.mode === 'allowed' ? choice.tools.map(({ name: called }) => called) : choice?.mode === 'validated' ? choice.tools : undefined
+  const names = choice?.mode === 'allowed' ? choice.tools.map(({ name }) => name) : choice?.mode === 'validated' ? choice.tools : undefined
   const renamed = Object.entries(context?.tools ?? {})
-  return names?.map(called => renamed.find(([, { name: own }]) => own === called)?.[0] ?? called)
+  return names?.map(name => renamed.find(([, { name: own }]) => own === name)?.[0] ?? name)
 }
 
 // ---- canonical → wire
@@ -58,7 +59,7 @@ export function encodeTools(
   const all = [...(tools ?? [])]
   for (const { parts } of messages)
     for (const part of parts) {
-      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === name || !part.tools) continue
+      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === protocolName || !part.tools) continue
       const isFound = part.type === 'server-tool'
       const added = part.tools.filter(tool => !all.some(other => isNamedAlike(other, tool)))
       // What a search has found is no addition that a block could tell.
@@ -94,13 +95,16 @@ export function encodeTools(
 
 /** Without such a tool the model would answer something else. */
 function onlyElsewhere(path: string, { report }: RequestWriting): TranslationError {
-  return new TranslationError({ code: 'inexpressible', protocol: name, path, notes: report.notes }, 'only another provider knows the tools of the request')
+  return new TranslationError(
+    { code: 'inexpressible', protocol: protocolName, path, notes: report.notes },
+    'only another provider knows the tools of the request',
+  )
 }
 
 const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'
 
 /** Several tools of another provider may be mapped to one. */
-const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== name
+const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== protocolName
 
 function additionOf(definition: JsonObject | undefined): MessagesRawBlock[] {
   return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
@@ -119,8 +123,8 @@ function callable(
   { amAllowedTools }: Options,
   report: MessagesReport,
 ): Set<Tool> | undefined {
-  const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === name))
-  const names = new Set(choice.tools.map(({ name: called }) => called))
+  const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
+  const names = new Set(choice.tools.map(({ name }) => name))
   const listed = tools.filter(tool => 'name' in tool && tool.name !== undefined && names.has(tool.name))
   if (listed.length === tools.length) return undefined
   if (choice.require && listed.length === 1) return undefined
@@ -165,18 +169,18 @@ function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writin
     case 'required':
       return { type: 'any' }
     case 'tool': {
-      const { name: called, namespace, kind } = choice
-      const server = kind === 'server' ? tools?.filter(isProviders).find(tool => (tool.name ?? tool.tool) === called) : undefined
-      const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && called
+      const { name, namespace, kind } = choice
+      const server = kind === 'server' ? tools?.filter(isProviders).find(tool => (tool.name ?? tool.tool) === name) : undefined
+      const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && name
       if (mapped !== undefined) return { type: 'tool', name: mapped }
       if (kind === 'server') {
         if (options.onUnresolvable !== 'note') throw onlyElsewhere('/tool_choice', writing)
         report.add('tool.server', undefined, 'toolChoice')
         return undefined
       }
-      const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === called)
+      const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
       const space = namespace ?? (owner && 'namespace' in owner ? owner.namespace : undefined)
-      return { type: 'tool', name: writing.nameTool(called, space, undefined, kind === 'freeform') }
+      return { type: 'tool', name: writing.nameTool(name, space, undefined, kind === 'freeform') }
     }
     case 'allowed': {
       const [only] = choice.tools
@@ -185,7 +189,7 @@ function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writin
       return { type: choice.require ? 'any' : 'auto' }
     }
     case 'opaque':
-      if (choice.protocol === name && isObject(choice.raw)) return choice.raw
+      if (choice.protocol === protocolName && isObject(choice.raw)) return choice.raw
       report.add('field.unsupported', undefined, 'toolChoice.raw')
       return undefined
     default:

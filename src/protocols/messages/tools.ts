@@ -8,25 +8,25 @@ import { decodeCache, encodeCache, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownUnder, told, wireOf } from './own.ts'
+import { keep, ownForm, ownUnder, protocolName, told, wireOf } from './own.ts'
 import { MessagesTool } from './schema.ts'
-import { name, nearestServerTool, toolFamily } from './vocabulary.ts'
+import { nearestServerTool, toolFamily } from './vocabulary.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
 export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
-  if (!MessagesTool.accepts(wire)) return { type: 'opaque', protocol: name, raw: wire, at }
+  if (!MessagesTool.accepts(wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   const tool: MessagesTool = wire
   const { type } = tool
   if (type === undefined || type === null || type === 'custom') {
-    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: name, path: `${at}/name` }, 'a function has a name')
+    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: protocolName, path: `${at}/name` }, 'a function has a name')
     return decodeFunction({ ...tool, name: tool.name }, at)
   }
   const family = toolFamily(type)
-  if (!family) return { type: 'opaque', protocol: name, raw: wire, at }
+  if (!family) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   return {
     type: 'server',
     tool: family.tool,
-    protocol: name,
+    protocol: protocolName,
     ...defined({ name: tool.name, common: commonOf(tool), mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined }),
     ...(family.clientExecuted && { clientExecuted: true }),
     ...decodeCache(tool.cache_control).known,
@@ -39,7 +39,7 @@ function decodeFunction(wire: MessagesTool & { name: string }, at: string): Func
   const { told: tool, nothing } = told(wire)
   const {
     type,
-    name: called,
+    name,
     description,
     input_schema: parameters,
     strict,
@@ -53,7 +53,7 @@ function decodeFunction(wire: MessagesTool & { name: string }, at: string): Func
   const cache = decodeCache(cache_control)
   return {
     type: 'function',
-    name: called,
+    name,
     ...defined({ description, parameters, strict, deferLoading, allowedCallers, examples, eagerStreaming }),
     ...cache.known,
     at,
@@ -96,7 +96,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       report.add('freeform.wrapped', tool.at)
       return encodeFunction(wrapFreeform(tool), writing, true)
     case 'server': {
-      if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
       const remote = options.serverTools === 'map' && tool.tool === 'mcp' ? encodeMcp(tool.mcp, tool.at, report) : undefined
       if (remote) {
         writing.mcpServers.push(remote.server)
@@ -108,7 +108,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }
     }
     case 'opaque':
-      if (tool.protocol === name && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -137,7 +137,7 @@ const codeCaller = 'code_execution_20250825'
 function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, loads }: ToolWriting, wrapped = false): JsonObject {
   const {
     type: _,
-    name: called,
+    name,
     namespace,
     description,
     parameters,
@@ -166,7 +166,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
   const wire = wireOf<JsonObject>(
     {
       type: typeof spelled === 'string' && spelled !== 'absent' ? spelled : undefined,
-      name: toolName(called, namespace, at, wrapped),
+      name: toolName(name, namespace, at, wrapped),
       description,
       input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, () => report.placeOf('parameters', at)),
       strict: strict === true || (own && strict === false) ? strict : undefined,
@@ -189,5 +189,5 @@ function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, plac
   if (!parameters) return { type: 'object', properties: {} }
   if (own || parameters['type'] === 'object') return parameters
   if (parameters['type'] === undefined) return { type: 'object', ...parameters }
-  throw new TranslationError({ code: 'inexpressible', protocol: name, path: place() }, 'arguments of a function are an object here')
+  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
 }

@@ -2,9 +2,6 @@ import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/two-way.ts'
 
-/** The name of this protocol, as users see it. */
-export const name = 'messages'
-
 /** `stop_reason`. The last two rows are words of compatible servers. */
 export const stopReason = twoWay<string, FinishReason>([
   ['end_turn', 'stop'],

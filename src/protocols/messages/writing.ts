@@ -11,9 +11,8 @@ import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { encodeCache, type Mark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { ownUnder } from './own.ts'
+import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { name } from './vocabulary.ts'
 
 export type Options = CodecOptions & MessagesOptions
 
@@ -62,22 +61,22 @@ export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part,
 
 export type RequestWriting = Writing & {
   renamed: NonNullable<EncodingContext['tools']>
-  nameTool(called: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+  nameTool(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
   const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: flat => mapName(flat, nameLimit), native }, report)
-  const nameTool = (called: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => nameOf(called, namespace, at, wrapped)
+  const nameTool = (name: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => nameOf(name, namespace, at, wrapped)
   return {
     report,
     to: 'provider',
     native,
     callId: idOf,
-    toolName: (called, namespace, at) => nameTool(called, namespace, at, freeform.has(toolKey(called, namespace))),
+    toolName: (name, namespace, at) => nameTool(name, namespace, at, freeform.has(toolKey(name, namespace))),
     nameTool,
     called: callIds(messages),
-    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== name)),
+    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',
     model,
@@ -96,5 +95,5 @@ export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type 
 const nameLimit = 128
 
 export function malformed(path: string, message: string): TranslationError {
-  return new TranslationError({ code: 'malformed', protocol: name, path }, message)
+  return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
 }

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { idOf, itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
-import { absentOf, keep, nulls, ownForm, protocol, wireOf } from './own.ts'
+import { absentOf, keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import { encodeName } from './tools.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -165,7 +165,7 @@ function encodeOutput(content: Part[], own: Message | undefined, prefix: string,
   if (isObject(object) && only?.type === 'text' && only.text === JSON.stringify(object)) return object
   const wire = content.flatMap<JsonObject>(part => {
     if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', w)
-    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocol)) return encodeContent(part, 'tool', w)
+    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', w)
     // What a tool gave is for the model to read, whatever another protocol calls it.
     const text = 'raw' in part ? JSON.stringify(part.raw) : part.type === 'reasoning' ? part.segments.map(segment => segment.text).join('\n\n') : ''
     w.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)

@@ -3,7 +3,7 @@ import type { CanonicalEvent, Delta, Proof } from '../../canonical/event.ts'
 import { createReport } from '../../kit/report.ts'
 import type { Carried, OpenItem, State, Tell } from './decoder-state.ts'
 import { responsesNotes } from './notes.ts'
-import { keep, protocol } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
 
 /** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
@@ -66,5 +66,5 @@ export function arrived(state: State, item: OpenItem, accepted: boolean): Carrie
 
 /** Notes: the part that a signature belongs to never came. */
 export function orphan({ notes }: State, carried: Carried | undefined): void {
-  if (carried) createReport(protocol, responsesNotes, {}, notes).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
+  if (carried) createReport(protocolName, responsesNotes, {}, notes).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
 }

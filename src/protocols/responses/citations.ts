@@ -4,7 +4,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, leastLogprob } from '../../kit/logprobs.ts'
 import { lengthOf } from '../../kit/text.ts'
-import { keep, ownOf, protocol } from './own.ts'
+import { keep, ownOf, protocolName } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
 
 /** What is read of an annotation, by its type. */
@@ -34,20 +34,20 @@ export function decodeCitation(raw: unknown): Citation {
   const file = { fileId: asText('file_id'), filename: asText('filename'), container: asText('container_id'), index: asNumber('index') }
   switch (wire['type']) {
     case 'url_citation':
-      return { kind: 'url', ...defined({ url: asText('url'), title: asText('title'), ...span }), protocol, raw }
+      return { kind: 'url', ...defined({ url: asText('url'), title: asText('title'), ...span }), protocol: protocolName, raw }
     case 'file_citation':
     case 'container_file_citation':
     case 'file_path':
-      return { kind: 'file', ...defined({ ...file, ...span }), protocol, raw }
+      return { kind: 'file', ...defined({ ...file, ...span }), protocol: protocolName, raw }
     default:
-      return { kind: 'opaque', protocol, raw }
+      return { kind: 'opaque', protocol: protocolName, raw }
   }
 }
 
 /** Undefined: it cannot be said here, which is noted. `text`: what the citation stands on. */
 export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: string | undefined): JsonObject | undefined {
   const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } = citation
-  if (citation.protocol === protocol && isObject(citation.raw)) return citation.raw
+  if (citation.protocol === protocolName && isObject(citation.raw)) return citation.raw
   if (kind === 'url' && url !== undefined) {
     if (start === undefined || end === undefined || title === undefined || citedText !== undefined || encrypted !== undefined)
       report.add('citation.approximated', at, 'citations')

@@ -8,7 +8,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
-import { absentOf, keep, nulls, ownForm, protocol, wireOf } from './own.ts'
+import { absentOf, keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
@@ -31,7 +31,7 @@ export function decodeContent(wire: ResponsesContent, at: string, role: Message[
     case 'input_audio':
       return decodeAudio(wire as ResponsesInputAudio, at)
     default:
-      return { type: 'opaque', protocol, raw: wire, at }
+      return { type: 'opaque', protocol: protocolName, raw: wire, at }
   }
 }
 
@@ -86,8 +86,8 @@ const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
 function decodeImage(wire: ResponsesInputImage, at: string): Part {
   const { type: _, image_url: url, file_id: id, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   const source: MediaSource | undefined =
-    typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocol } : undefined
-  if (!source) return { type: 'opaque', protocol, raw: wire, at }
+    typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocolName } : undefined
+  if (!source) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   return decodedMedia('image', source, {
     detail,
     breakpoint,
@@ -130,8 +130,8 @@ function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesRepo
     source = decodeUrl(url)
     if (source.type === 'base64') form = { inlineUrl: true, ...oddUrl(url, source) }
     if (typeof id === 'string') others['file_id'] = id
-  } else if (typeof id === 'string') source = { type: 'file-id', id, issuer: protocol }
-  else return { type: 'opaque', protocol, raw: wire, at }
+  } else if (typeof id === 'string') source = { type: 'file-id', id, issuer: protocolName }
+  else return { type: 'opaque', protocol: protocolName, raw: wire, at }
   return { ...decodedMedia('document', source, { detail, breakpoint, rest: others, wire, at, form }), ...(typeof filename === 'string' && { filename }) }
 }
 
@@ -174,7 +174,7 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
   if (cache) w.report.add('cache.place', at, 'cache')
   const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, w.report, at) ?? [])
   const whole = form === undefined
-  if (logprobs) noteTokens(logprobs, protocol, w.report)
+  if (logprobs) noteTokens(logprobs, protocolName, w.report)
   const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))
   if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part.ext)
   return { type, text, annotations, ...((w.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
@@ -249,9 +249,9 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
     case 'url':
       return image ? { image_url: source.url } : { file_url: source.url }
     case 'file-id':
-      if (source.issuer === protocol) return { file_id: source.id }
+      if (source.issuer === protocolName) return { file_id: source.id }
       if (w.options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol, path: at ?? '' }, 'a file id is valid only where it was issued')
+        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id is valid only where it was issued')
       w.report.add('file.foreign-id', at)
       return undefined
     case 'text':

@@ -4,7 +4,7 @@ import type { Message, Part, Signature } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, MachineState } from '../../protocol.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 
 /** Where canonical events go. */
 export type Tell = Emit<CanonicalEvent>
@@ -68,7 +68,7 @@ export type State = MachineState & {
 }
 
 export function malformed(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
-  return new TranslationError({ code, protocol, path }, message)
+  return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
 /** The text of a field that an event cannot do without. */

@@ -1,7 +1,7 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { keep, ownForm, protocol } from './own.ts'
+import { keep, ownForm, protocolName } from './own.ts'
 import { encodeBody } from './request.ts'
 import { type Options, startWriting } from './writing.ts'
 
@@ -77,7 +77,7 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
 
 /** Of a request what its answers repeat, as the provider does, and no secrets: replies are kept and logged where requests are not. */
 export function remembered({ messages, tools, ext, ...request }: CanonicalRequest): CanonicalRequest {
-  const { fields, form } = ext?.[protocol] ?? {}
+  const { fields, form } = ext?.[protocolName] ?? {}
   const told = Object.fromEntries(Object.entries(fields ?? {}).filter(([key]) => echoKeys.has(key)))
   return {
     ...request,

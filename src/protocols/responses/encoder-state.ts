@@ -7,7 +7,7 @@ import { createReport } from '../../kit/report.ts'
 import type { Emit, MachineState } from '../../protocol.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { responsesNotes } from './notes.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
 
 /** Where the events go. */
@@ -86,7 +86,7 @@ export type State = MachineState & {
   queue: CanonicalEvent[]
 }
 
-export const reportOf = ({ options, notes }: State): ResponsesReport => createReport(protocol, responsesNotes, options.fieldNames, notes)
+export const reportOf = ({ options, notes }: State): ResponsesReport => createReport(protocolName, responsesNotes, options.fieldNames, notes)
 
 /** For the encoders of whole items. */
 export function writing(state: State): Writing {

@@ -3,7 +3,7 @@ import type { CanonicalResponse } from '../../canonical/response.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { echoOf } from './echo.ts'
-import { ownForm, protocol, wireOf, words } from './own.ts'
+import { ownForm, protocolName, wireOf, words } from './own.ts'
 import { tiers } from './vocabulary.ts'
 import type { Options, ResponsesReport } from './writing.ts'
 
@@ -93,7 +93,7 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
     for (const key of words(absent)) if (key === 'status' || (unsaid.has(key) && isBlank(wire[key]))) delete wire[key]
     return wire
   }
-  const fields = ext?.[protocol]?.fields
+  const fields = ext?.[protocolName]?.fields
   return {
     ...fields,
     object: 'response',

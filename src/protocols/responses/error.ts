@@ -8,7 +8,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 import type { ResponsesReport } from './writing.ts'
 
 type Row = { status: number; type: string; code: string | null }
@@ -170,7 +170,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     param: typeof param === 'string' || param === null ? param : undefined,
     details,
     retryAfterMs: headers && retryHint(textsOf(headers), undefined),
-    protocol,
+    protocol: protocolName,
     raw: body,
     at: placeOf(body, inner !== holder),
   })
@@ -188,8 +188,8 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
 export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
-  const report = createReport(protocol, responsesNotes, options.fieldNames)
-  const own = value.protocol === protocol
+  const report = createReport(protocolName, responsesNotes, options.fieldNames)
+  const own = value.protocol === protocolName
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
   noteError(value, report)
@@ -200,7 +200,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
 /** What `{message, type, param, code}` does not hold of an error. */
 function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
   report.ext(ext, bodyOf(at))
-  if (of === protocol) return
+  if (of === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
 }
@@ -213,7 +213,7 @@ function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
 /** The same for an error inside an answer or a stream. `only`: it stands in the failed answer alone, which knows no more than code and message. */
 export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
   noteError(error, report)
-  if (error.protocol === protocol) return
+  if (error.protocol === protocolName) return
   const { at = '/error', requestId, param } = error
   if (requestId !== undefined) report.add('field.unsupported', at, 'requestId')
   if (!only) return
@@ -230,14 +230,14 @@ function statusOf({ kind, status }: CanonicalError): number {
 /** `{message, type, param, code}` as in an HTTP body. */
 function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
   const row = rows[kind]
-  const own = of === protocol
+  const own = of === protocolName
   return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: own && code !== undefined ? code : codeOf(kind, code) }
 }
 
 /** The payload of an `error` event. Its code is a word wherever the provider writes it, and some clients pass over an event without one. */
 export function streamError(error: CanonicalError): { error: JsonObject } {
   const { code, ...told } = errorObject(error)
-  const isTold = error.protocol === protocol && error.code !== undefined
+  const isTold = error.protocol === protocolName && error.code !== undefined
   return { error: { ...told, code: isTold ? code : (code ?? told['type']) } }
 }
 
@@ -256,7 +256,7 @@ const failureCodes = new Set([
 /** `response.error` of a failed response. */
 export function failureOf(error: CanonicalError): JsonObject {
   const { code, message } = error
-  if (error.protocol === protocol && typeof code === 'string') return { code, message }
+  if (error.protocol === protocolName && typeof code === 'string') return { code, message }
   const word = rows[error.kind].code
   return { code: word !== null && (failureCodes.has(word) || error.kind === 'context_length' || error.kind === 'overloaded') ? word : 'server_error', message }
 }

@@ -7,7 +7,7 @@ import { decodeError, encodeError } from './error.ts'
 import { frames } from './frames.ts'
 import { fieldNames, responsesNotes } from './notes.ts'
 import { options, type ResponsesOptions } from './options.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
@@ -18,7 +18,7 @@ export type { ResponsesOptions } from './options.ts'
 
 /** `POST /v1/responses`, of OpenAI and of Open Responses. */
 export const responses: Protocol<ResponsesOptions> = {
-  name: protocol,
+  name: protocolName,
   address,
   notes: responsesNotes,
   options,

@@ -10,14 +10,14 @@ import { beginsWith } from '../../kit/text.ts'
 import { arrived, carry, prove } from './carriers.ts'
 import { indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf, type State, type Tell } from './decoder-state.ts'
 import { decodeItem } from './items.ts'
-import { ownForm, protocol } from './own.ts'
+import { ownForm, protocolName } from './own.ts'
 import { accepts, bearing, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesItem } from './schema.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
   const { item } = event
   if (!isObject(item) || typeof item['type'] !== 'string') throw malformed('/item/type', 'expected an item')
-  return check(protocol, ResponsesItem, item)
+  return check(protocolName, ResponsesItem, item)
 }
 
 export function addItem(state: State, event: JsonObject, emit: Tell): void {

@@ -6,7 +6,7 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
-import { keep, nulls, ownForm, protocol } from './own.ts'
+import { keep, nulls, ownForm, protocolName } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
 import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
@@ -42,7 +42,7 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
       return { message: decodeMessage(wire, at, report) }
     case 'reasoning': {
       const decoded = decodeReasoning(wire as ResponsesReasoning, at, model)
-      if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type) }
+      if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, type) }
       const { part, fields, form, attach, proven } = decoded
       return {
         message: {
@@ -111,8 +111,8 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
 }
 
 function leavesItem(part: Part, { target }: Writing): boolean {
-  if (part.type === 'opaque') return part.protocol === protocol
-  return target !== 'output' || (part.type !== 'server-tool' && part.type !== 'control') || part.protocol === protocol
+  if (part.type === 'opaque') return part.protocol === protocolName
+  return target !== 'output' || (part.type !== 'server-tool' && part.type !== 'control') || part.protocol === protocolName
 }
 
 function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {

@@ -4,7 +4,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia, encodeText } from './content.ts'
 import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
-import { absentOf, keep, nulls, ownForm, protocol, wireOf, words } from './own.ts'
+import { absentOf, keep, nulls, ownForm, protocolName, wireOf, words } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
 
@@ -87,7 +87,7 @@ export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObjec
       w.report.add('media.unsupported', part.at)
       return undefined
     case 'opaque':
-      if (part.protocol === protocol && isObject(part.raw)) return part.raw
+      if (part.protocol === protocolName && isObject(part.raw)) return part.raw
       w.report.add('part.unknown', part.at)
       return undefined
     default:

@@ -1,11 +1,11 @@
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { createOwn } from '../../kit/own.ts'
 
-/** The name that this protocol has everywhere. */
-export const protocol = 'responses'
+/** The name of this protocol, as users see it. */
+export const protocolName = 'responses'
 
 export { nulls, under } from '../../kit/own.ts'
-export const { keep, ownForm, ownOf, ownUnder, wireOf } = createOwn(protocol)
+export const { keep, ownForm, ownOf, ownUnder, wireOf } = createOwn(protocolName)
 
 /** Those of these keys that are left out, though they are written as a rule. */
 export function absentOf(wire: JsonObject, usual: readonly string[]): { absent?: string[] } {

@@ -5,11 +5,11 @@ import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
 import { indexOf, malformed, type OpenItem, type OpenPart, placeOf, type State, type Tell, textOf } from './decoder-state.ts'
 import { completeContent, give, giveSegment, goingOn, itemFor, missing, openPart, segmentText } from './item-reader.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 import { ResponsesContent } from './schema.ts'
 
 function contentOf(event: JsonObject): ResponsesContent {
-  return check(protocol, ResponsesContent, event['part'])
+  return check(protocolName, ResponsesContent, event['part'])
 }
 
 export function addContent(state: State, event: JsonObject, emit: Tell): void {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { pictureOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
-import { keep, protocol } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
 import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
@@ -24,19 +24,19 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
     const effort = control.control === 'configuration' ? effortOf(wire) : undefined
     return rawMessage(
       control.role,
-      { type: 'control', control: control.control, protocol, raw: wire, ...(tools && { tools }), ...(effort && { effort }), at },
+      { type: 'control', control: control.control, protocol: protocolName, raw: wire, ...(tools && { tools }), ...(effort && { effort }), at },
       type,
     )
   }
   const known = builtInItem(type)
-  if (!known) return rawMessage('assistant', { type: 'opaque', protocol, raw: wire, at }, type)
+  if (!known) return rawMessage('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, type)
   const tools = type === 'tool_search_output' ? toolsOf(wire, at, report) : undefined
   const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
   const part: ServerToolPart = {
     type: 'server-tool',
     ...known,
     id: typeof id === 'string' ? id : '',
-    protocol,
+    protocol: protocolName,
     raw: wire,
     ...(awaitsClient(wire, type) && { awaitsClient: true }),
     ...(tools && { tools }),
@@ -83,7 +83,7 @@ export function rawMessage(role: Role, part: Part, item: string): Message {
 /** Items that only their own protocol can say. @throws TranslationError `inexpressible` where leaving one out would change the question */
 export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, w: Writing): JsonObject[] {
   const { report, options } = w
-  if (part.protocol === protocol && isObject(part.raw)) return [part.raw]
+  if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
   if (part.type === 'opaque') {
     report.add('part.unknown', part.at)
     return []

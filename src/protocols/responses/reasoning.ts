@@ -5,7 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { absentOf, keep, ownForm, ownOf, protocol, wireOf } from './own.ts'
+import { absentOf, keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -38,7 +38,7 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
   const segments = [...summaries, ...raws]
   const envelope = encrypted ? unwrapSignature(encrypted) : undefined
   const signature: Signature | undefined =
-    envelope?.signature ?? (encrypted ? { value: encrypted, issuer: protocol, ...(model !== undefined && { model }), form: 'encrypted' } : undefined)
+    envelope?.signature ?? (encrypted ? { value: encrypted, issuer: protocolName, ...(model !== undefined && { model }), form: 'encrypted' } : undefined)
   const hidden = segments.length === 0 && (signature?.form === 'encrypted' || signature?.form === 'redacted')
   const known = envelope?.id ?? (typeof id === 'string' && id !== '' ? id : undefined)
   const part: ReasoningPart = {
@@ -101,7 +101,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
       report.add('reasoning.left-out', at)
       return undefined
     }
-    if (signature && signature.issuer !== protocol) {
+    if (signature && signature.issuer !== protocolName) {
       report.add('reasoning.foreign-signature', at)
       return undefined
     }
@@ -116,7 +116,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
     type: 'reasoning',
     id:
       target === 'output'
-        ? w.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocol || undefined)
+        ? w.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocolName || undefined)
         : options.rsReasoningId === 'omit'
           ? undefined
           : said,
@@ -141,7 +141,7 @@ function cameSealed({ value, issuer }: Signature, message: Message | undefined):
 }
 
 function encodeSignature(signature: Signature, id?: string): string {
-  if (signature.issuer === protocol) return signature.value
+  if (signature.issuer === protocolName) return signature.value
   return wrapSignature({ signature, ...(id !== undefined && { id }) })
 }
 

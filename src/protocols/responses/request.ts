@@ -10,7 +10,7 @@ import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
-import { keep, nulls, ownForm, protocol, wasUnsaid, wireOf } from './own.ts'
+import { keep, nulls, ownForm, protocolName, wasUnsaid, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isSearchLost } from './tools.ts'
@@ -19,12 +19,12 @@ import { type Options, type ResponsesReport, startWriting, type Writing } from '
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
   const { report } = startWriting('input', true, options)
-  const body = check(protocol, ResponsesRequest, wire)
+  const body = check(protocolName, ResponsesRequest, wire)
   // Other protocols hold the conversation under these names. Without `input` nothing of it would arrive.
   for (const key of ['messages', 'contents'])
     if (body.input === undefined && Object.hasOwn(body, key))
       throw new TranslationError(
-        { code: 'malformed', protocol, path: `/${key}` },
+        { code: 'malformed', protocol: protocolName, path: `/${key}` },
         `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
       )
   // The usual keys stand last, where V8 begins to look for them.
@@ -221,7 +221,10 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && w.target === 'input' && w.options.onUnresolvable !== 'note')
-    throw new TranslationError({ code: 'inexpressible', protocol, path: '/tools', notes: report.notes }, 'only another provider knows the tools of the request')
+    throw new TranslationError(
+      { code: 'inexpressible', protocol: protocolName, path: '/tools', notes: report.notes },
+      'only another provider knows the tools of the request',
+    )
   w.storeless = !w.own && state?.store !== true
   const [first] = messages
   const instructions = plainInstructions(messages, w)
@@ -275,5 +278,5 @@ function plainInstructions(messages: readonly Message[], { own }: Writing): stri
 }
 
 function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
-  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.ext?.[protocol]
+  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.ext?.[protocolName]
 }

@@ -11,7 +11,7 @@ import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItems, encodeMessage } from './items.ts'
-import { absentOf, keep, ownForm, protocol, under, wasUnsaid } from './own.ts'
+import { absentOf, keep, ownForm, protocolName, under, wasUnsaid } from './own.ts'
 import { ResponsesResponse, ResponsesUsage } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
@@ -21,9 +21,9 @@ import { type Options, type ResponsesReport, startWriting, type Writing } from '
 export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {
   const { report } = startWriting('output', true, options)
   if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire), ...keep({}, {}, { errorBody: true }) }, notes: [] }
-  const body = check(protocol, ResponsesResponse, wire)
+  const body = check(protocolName, ResponsesResponse, wire)
   if (body.output === undefined && body.status === undefined)
-    throw new TranslationError({ code: 'malformed', protocol, path: '/output' }, 'expected the output of an answer')
+    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: '/output' }, 'expected the output of an answer')
   const messages = decodeItems(body.output ?? [], '/output', report, body.model ?? undefined)
   const value = {
     candidates: [decodeCandidate(body, messages)],
@@ -158,7 +158,7 @@ function separateCalls(output: JsonObject[], candidate: Candidate | undefined, r
 /** `response.error` of an answer that failed: as it came, where it came from this protocol. */
 export function failureOrRaw(error: CanonicalError): unknown {
   const { raw } = error
-  if (error.protocol !== protocol || raw === undefined) return failureOf(error)
+  if (error.protocol !== protocolName || raw === undefined) return failureOf(error)
   const isEvent = isObject(raw) && (raw['error'] !== undefined || raw['type'] === 'error')
   return isEvent ? failureOf(error) : raw
 }
@@ -170,7 +170,7 @@ export function noteCalls(finish: Finish | undefined, waits: boolean, { at, repo
 
 /** What an ending says in words has a place where it explains a refusal, or a failure. */
 export function noteMessage(finish: Finish | undefined, said: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
-  if (!said && finish?.message !== undefined && finish.details === undefined && finish.protocol !== protocol)
+  if (!said && finish?.message !== undefined && finish.details === undefined && finish.protocol !== protocolName)
     report.add('field.unsupported', at, 'finish.message')
 }
 
@@ -189,7 +189,8 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
     if (meant?.reason === finish?.reason) return { status: status ?? 'completed', ...(details && { details }) }
   }
   if (!finish) {
-    if (options.truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol, path: '/status' }, 'the answer does not say how it ended')
+    if (options.truncated !== 'length')
+      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/status' }, 'the answer does not say how it ended')
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }

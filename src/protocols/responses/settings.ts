@@ -4,7 +4,7 @@ import { defined, some } from '../../kit/defined.ts'
 import { encodeEffort } from '../../kit/effort.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { nulls, ownForm, ownUnder, protocol, words } from './own.ts'
+import { nulls, ownForm, ownUnder, protocolName, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
 import { tiers } from './vocabulary.ts'
 import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
@@ -29,7 +29,7 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
   const bare = name === undefined && schema === undefined && description === undefined && strict === undefined
   if (type === 'text' && bare) return { format: { type: 'text' }, rest }
   if (type === 'json_object' && bare) return { format: { type: 'json' }, rest }
-  if (type !== 'json_schema' || !isObject(schema)) return { format: { type: 'opaque', protocol, raw: wire }, rest: {} }
+  if (type !== 'json_schema' || !isObject(schema)) return { format: { type: 'opaque', protocol: protocolName, raw: wire }, rest: {} }
   const format: OutputFormat = {
     type: 'schema',
     schema,
@@ -68,7 +68,7 @@ function encodeFormat(format: OutputFormat, isOwn: boolean, report: Writing['rep
       report.add('output.enum', '', 'output.format')
       return encodeFormat({ type: 'schema', schema: format.schema }, isOwn, report)
     case 'opaque':
-      if (format.protocol === protocol && isObject(format.raw)) return format.raw
+      if (format.protocol === protocolName && isObject(format.raw)) return format.raw
       report.rest({ format }, '', 'output.')
       return undefined
     default:

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { unescaped } from '../../kit/text.ts'
 import type { StoredReplies, StoredReply } from '../../protocol.ts'
 import { typeOf } from './item-head.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 
 /** Words that stand in the place of an id and are none. */
 const calls: ReadonlySet<string> = new Set(['input_tokens', 'compact'])
@@ -33,7 +33,7 @@ export function storedAt(path: string): StoredReplies {
       param: null,
       message: 'Cannot cancel a synchronous response.',
       type: 'invalid_request_error',
-      protocol,
+      protocol: protocolName,
     },
     deleted: id => ({ id, object: 'response', deleted: true }),
     itemsOf: reply => outputOf(reply).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
@@ -43,7 +43,7 @@ export function storedAt(path: string): StoredReplies {
       const inPlaceOf = (item: unknown) => (isReference(item) && typeof item['id'] === 'string' ? find(item['id']) : undefined)
       return { ...request, input: request['input'].map((item: unknown) => inPlaceOf(item) ?? item) }
     },
-    unknown: (kind, id) => ({ ...unknown[kind], message: unknown[kind].message(id), type: 'invalid_request_error', protocol }),
+    unknown: (kind, id) => ({ ...unknown[kind], message: unknown[kind].message(id), type: 'invalid_request_error', protocol: protocolName }),
   }
 }
 
@@ -123,4 +123,4 @@ function pageOf(items: readonly JsonObject[], query: URLSearchParams): unknown {
   return { object: 'list', data, first_id: data[0]?.['id'] ?? null, last_id: data.at(-1)?.['id'] ?? null, has_more: place + 1 + limit < ordered.length }
 }
 
-const strange = (name: string, message: string) => new TranslationError({ code: 'malformed', protocol, path: `/${name}` }, message)
+const strange = (name: string, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path: `/${name}` }, message)

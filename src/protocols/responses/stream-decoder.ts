@@ -9,7 +9,7 @@ import { malformed, type State, type Tell } from './decoder-state.ts'
 import { readError, readFailure } from './error.ts'
 import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 import {
   addAnnotation,
   addContent,
@@ -59,11 +59,11 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     if (state.phase === 'before') {
       // What nobody knows may not begin a stream: the start has to wait for who answers.
       if (act === ping) return
-      if (!act) return createReport(protocol, {}, {}, state.notes).once('event.unknown', undefined)
+      if (!act) return createReport(protocolName, {}, {}, state.notes).once('event.unknown', undefined)
       begin(state, event, type, emit)
     }
     if (act) act(state, event, emit)
-    else emit({ type: 'opaque', protocol, raw: wire })
+    else emit({ type: 'opaque', protocol: protocolName, raw: wire })
   },
 
   end(state, tell) {
@@ -142,7 +142,7 @@ function begin(state: State, event: JsonObject, type: string, emit: Tell): void 
 
 function snapshotOf(event: JsonObject): ResponsesResponse {
   if (!isObject(event['response'])) throw malformed('/response', 'expected a response')
-  return check(protocol, ResponsesResponse, event['response'])
+  return check(protocolName, ResponsesResponse, event['response'])
 }
 
 function takeError(state: State, event: JsonObject): void {
@@ -179,7 +179,7 @@ function finish(state: State, event: JsonObject, meant: string, emit: Tell): voi
   const ending = decodeFinish(status, body.incomplete_details?.reason ?? undefined, awaitsClient(messages)) ?? {
     reason: 'other' as const,
     raw: status,
-    protocol,
+    protocol: protocolName,
   }
   emit({ type: 'finish', candidate: 0, finish: ending, ...endingForm(body, status) })
   if (usage) emit({ type: 'usage', usage })

@@ -11,7 +11,7 @@ import { conclude, fail } from './ending.ts'
 import { fallbacks, tierOf } from './envelope.ts'
 import { closeMessageItem, flushHeld, messageItem } from './open-items.ts'
 import type { ResponsesOptions } from './options.ts'
-import { ownForm, protocol } from './own.ts'
+import { ownForm, protocolName } from './own.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
 import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
@@ -146,7 +146,7 @@ function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: 
   Object.assign(envelope, tierOf(serviceTier, envelope.own, reportOf(state)))
   if (completedAt !== undefined) envelope.completedAt = completedAt
   if (ext) envelope.ext = { ...envelope.ext, ...ext }
-  const echo = ext?.[protocol]?.form?.['echo']
+  const echo = ext?.[protocolName]?.form?.['echo']
   if (isObject(echo)) envelope.echo = echo
 }
 

@@ -5,7 +5,7 @@ import { encodeCitation, encodeLogprob } from './citations.ts'
 import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 import { carrierItem, unsigned } from './reasoning.ts'
 import { startWriting } from './writing.ts'
 
@@ -49,7 +49,7 @@ export function giveText(state: State, part: OpenPart, value: TextPart | Refusal
 
 /** Keeps log probabilities until the text comes that they are written beside. */
 export function takeLogprobs(state: State, part: OpenPart, logprobs: TokenLogprob[]): void {
-  noteTokens(logprobs, protocol, reportOf(state))
+  noteTokens(logprobs, protocolName, reportOf(state))
   addDelta(part.value, { kind: 'logprobs', logprobs })
   part.waiting.logprobs.push(...logprobs)
 }
@@ -64,7 +64,7 @@ export function takeCitation(state: State, part: OpenPart, citation: Citation, e
 }
 
 /** Offsets are known: the citation need not wait for the end of the text. */
-const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocol || kind !== 'url' || (start !== undefined && end !== undefined)
+const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocolName || kind !== 'url' || (start !== undefined && end !== undefined)
 
 function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: Out): void {
   const annotation = encodeCitation(citation, text, reportOf(state), at)

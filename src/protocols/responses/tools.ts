@@ -6,7 +6,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
-import { keep, nulls, ownForm, protocol, wireOf } from './own.ts'
+import { keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
 import { serverToolKind } from './vocabulary.ts'
 import type { ResponsesReport, Writing } from './writing.ts'
@@ -26,7 +26,7 @@ function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): 
       return decodeNamespace(wire as ResponsesNamespaceTool, at, report)
     default: {
       const tool = serverToolKind(wire.type)
-      return tool ? decodeServerTool(wire, tool, at) : { type: 'opaque', protocol, raw: wire, at }
+      return tool ? decodeServerTool(wire, tool, at) : { type: 'opaque', protocol: protocolName, raw: wire, at }
     }
   }
 }
@@ -92,12 +92,12 @@ function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: Resp
   // A namespace in a namespace is nothing that anybody could call, and nobody has checked what stands in one.
   const isFlat = Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
   const inner = isFlat ? decodeTools(tools, `${at}/tools`, report) : []
-  if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol, raw: wire, at }
+  if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   return inner.filter(isCallable).map((tool, index) => {
-    const ext = tool.ext?.[protocol]
+    const ext = tool.ext?.[protocolName]
     const form = { ...ext?.form, namespace: at, ...(description === null && { namespaceNulls: ['description'] }) }
     const said = { ...(description != null && { namespaceDescription: description }), ...(Object.keys(rest).length > 0 && { namespaceFields: rest }) }
-    return { ...tool, namespace, ...(index === 0 && said), ext: { [protocol]: { ...ext, form } } }
+    return { ...tool, namespace, ...(index === 0 && said), ext: { [protocolName]: { ...ext, form } } }
   })
 }
 
@@ -121,7 +121,7 @@ function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool[
   return {
     type: 'server',
     tool,
-    protocol,
+    protocol: protocolName,
     ...(typeof label === 'string' && { name: label }),
     ...(clientExecuted && { clientExecuted }),
     raw: wire,
@@ -187,7 +187,7 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
     case 'server':
       return encodeServerTool(tool, w)
     case 'opaque':
-      if (tool.protocol === protocol && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -218,7 +218,7 @@ function encodeDefer({ deferLoading, at }: FunctionTool | FreeformTool, { loads,
 /** Is there a search for tools among them, and none that can be written? */
 export function isSearchLost(tools: readonly Tool[] = [], { options }: Writing): boolean {
   const searches = tools.filter(tool => tool.type === 'server' && tool.tool === 'tool_search')
-  return searches.length > 0 && options.serverTools !== 'map' && searches.every(tool => tool.type === 'server' && tool.protocol !== protocol)
+  return searches.length > 0 && options.serverTools !== 'map' && searches.every(tool => tool.type === 'server' && tool.protocol !== protocolName)
 }
 
 /** Who may call a tool beside the model; other providers have other words for the programs of theirs. */
@@ -252,7 +252,7 @@ export function encodeName(name: string, at: string | undefined, { own, report, 
 function encodeServerTool(tool: ServerTool, w: Writing): JsonObject | undefined {
   const { raw, common, at } = tool
   const { options, report } = w
-  if (tool.protocol === protocol && isObject(raw)) return raw
+  if (tool.protocol === protocolName && isObject(raw)) return raw
   const expanded = options.expandClientTools ? asFunction(tool) : undefined
   if (expanded) {
     report.add('tool.expanded', at)
@@ -292,7 +292,8 @@ function nearest({ tool, mcp }: ServerTool, common: ServerTool['common'] = {}): 
 
 /** `fields`: takes what nobody modelled. */
 export function decodeToolChoice(wire: string | (JsonObject & { type: string }), fields: JsonObject): ToolChoice {
-  if (typeof wire === 'string') return wire === 'auto' || wire === 'none' || wire === 'required' ? { mode: wire } : { mode: 'opaque', protocol, raw: wire }
+  if (typeof wire === 'string')
+    return wire === 'auto' || wire === 'none' || wire === 'required' ? { mode: wire } : { mode: 'opaque', protocol: protocolName, raw: wire }
   const { type, name, namespace, ...rest } = wire
   const leave = (left: JsonObject) => {
     if (Object.keys(left).length > 0) fields['tool_choice'] = left
@@ -300,14 +301,14 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
   switch (type) {
     case 'function':
     case 'custom': {
-      if (typeof name !== 'string') return { mode: 'opaque', protocol, raw: wire }
+      if (typeof name !== 'string') return { mode: 'opaque', protocol: protocolName, raw: wire }
       const kind = type === 'function' ? ('function' as const) : ('freeform' as const)
       leave(namespace === undefined || typeof namespace === 'string' ? rest : { namespace, ...rest })
       return { mode: 'tool', kind, name, ...(typeof namespace === 'string' && { namespace }) }
     }
     case 'allowed_tools': {
       const { mode, tools, ...others } = rest
-      if (!Array.isArray(tools) || (mode !== 'auto' && mode !== 'required')) return { mode: 'opaque', protocol, raw: wire }
+      if (!Array.isArray(tools) || (mode !== 'auto' && mode !== 'required')) return { mode: 'opaque', protocol: protocolName, raw: wire }
       const unread = tools.map(unknownOfAllowed)
       const odd = unread.some(left => Object.keys(left).length > 0)
       leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others, ...(odd && { tools: unread }) })
@@ -315,7 +316,9 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
     }
     default: {
       const named = typeof name === 'string' ? name : typeof rest['server_label'] === 'string' ? rest['server_label'] : (serverToolKind(type) ?? type)
-      return serverToolKind(type) ? { mode: 'tool', kind: 'server', name: named, protocol, raw: wire } : { mode: 'opaque', protocol, raw: wire }
+      return serverToolKind(type)
+        ? { mode: 'tool', kind: 'server', name: named, protocol: protocolName, raw: wire }
+        : { mode: 'opaque', protocol: protocolName, raw: wire }
     }
   }
 }
@@ -323,11 +326,11 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
 function decodeAllowed(raw: unknown, at = ''): AllowedTool {
   const wire = isObject(raw) ? raw : {}
   const { type, name, server_label: label, ...rest } = wire
-  const extra = Object.keys(rest).length > 0 ? { protocol, raw } : {}
+  const extra = Object.keys(rest).length > 0 ? { protocol: protocolName, raw } : {}
   if (type === 'function' && typeof name === 'string') return { kind: 'function', name, at, ...extra }
   if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, at, ...extra }
   const named = typeof name === 'string' ? name : typeof label === 'string' ? label : String(type)
-  return { kind: 'server', name: named, at, protocol, raw }
+  return { kind: 'server', name: named, at, protocol: protocolName, raw }
 }
 
 /** What of an entry others would lose without a word; a tool of the provider is kept whole, and noted whole. */
@@ -350,8 +353,8 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       return choice.mode
     case 'tool': {
       const { kind, name, namespace, protocol: of, raw } = choice
-      if (of === protocol && raw !== undefined) return raw
-      const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocol)
+      if (of === protocolName && raw !== undefined) return raw
+      const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName)
       if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w), namespace })
       if (server?.type === 'server' && w.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, w) }
       const nearby = server?.type === 'server' && w.options.serverTools === 'map' ? nearest(server, server.common)?.['type'] : undefined
@@ -359,7 +362,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
       if (w.target === 'output') return undefined
       if (w.options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol, path: '/tool_choice' }, 'only another provider knows the forced tool')
+        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
       report.add('tool_choice.unsupported', '', 'toolChoice')
       return undefined
     }
@@ -368,7 +371,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
     }
     case 'opaque':
-      if (choice.protocol === protocol) return choice.raw
+      if (choice.protocol === protocolName) return choice.raw
       report.add('tool_choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
@@ -377,7 +380,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
 }
 
 function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, w: Writing): unknown {
-  if (of === protocol && raw !== undefined) return raw
+  if (of === protocolName && raw !== undefined) return raw
   if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w) }
   w.report.add('tool_choice.unsupported', at ?? w.report.placeOf('toolChoice'))
   return undefined

@@ -1,7 +1,7 @@
 import type { ServerToolKind, ServerToolPart } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/two-way.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 
 type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
 
@@ -71,19 +71,19 @@ const incompleteReason = twoWay<string, FinishReason>([
 export function decodeFinish(status: string | undefined, reason: string | undefined, awaitsClient: boolean): Finish | undefined {
   switch (status) {
     case 'completed':
-      return { reason: awaitsClient ? 'tool_calls' : 'stop', raw: status, protocol }
+      return { reason: awaitsClient ? 'tool_calls' : 'stop', raw: status, protocol: protocolName }
     case 'incomplete':
-      return { reason: (reason !== undefined && incompleteReason.toOurs(reason)) || 'other', raw: reason ?? status, protocol }
+      return { reason: (reason !== undefined && incompleteReason.toOurs(reason)) || 'other', raw: reason ?? status, protocol: protocolName }
     case 'failed':
-      return { reason: 'error', raw: status, protocol }
+      return { reason: 'error', raw: status, protocol: protocolName }
     case 'cancelled':
-      return { reason: 'cancelled', raw: status, protocol }
+      return { reason: 'cancelled', raw: status, protocol: protocolName }
     case 'in_progress':
     case 'queued':
     case undefined:
       return undefined
     default:
-      return { reason: 'other', raw: status, protocol }
+      return { reason: 'other', raw: status, protocol: protocolName }
   }
 }
 
@@ -104,7 +104,7 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
     case 'recitation':
       return { status: 'incomplete', reason: 'content_filter', exact: false }
     case 'pause':
-      return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: of === protocol }
+      return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: of === protocolName }
     case 'malformed_tool_call':
       return { status: 'failed', exact: false }
     case 'error':
@@ -112,7 +112,7 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
     case 'cancelled':
       return { status: 'cancelled', exact: true }
     case 'other':
-      if (of === protocol && raw !== undefined && raw !== 'completed')
+      if (of === protocolName && raw !== undefined && raw !== 'completed')
         return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
       return { status: 'completed', exact: false }
     case 'stop_sequence':

@@ -7,7 +7,7 @@ import { encodeMessage } from './items.ts'
 import { isPicture } from './media.ts'
 import { encodeContent, encodeContentPart, isContent } from './message-item.ts'
 import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
-import { ownForm, protocol } from './own.ts'
+import { ownForm, protocolName } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { carrierItem } from './reasoning.ts'
 import { belongsTo, forwardable } from './status-events.ts'
@@ -44,10 +44,10 @@ function rawItem(state: State, value: Part): JsonObject | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
   const raw = isObject(value.raw) ? value.raw : undefined
   const type = raw?.['type']
-  if (value.protocol !== protocol || !raw || typeof type !== 'string' || modelled.has(type)) {
+  if (value.protocol !== protocolName || !raw || typeof type !== 'string' || modelled.has(type)) {
     const w = writing(state)
-    const items = value.protocol === protocol ? [] : encodeRaw(value, w)
-    if (value.protocol === protocol) w.report.add('part.unknown', value.at)
+    const items = value.protocol === protocolName ? [] : encodeRaw(value, w)
+    if (value.protocol === protocolName) w.report.add('part.unknown', value.at)
     return items[0]
   }
   const id = itemIdOf(typeof raw['id'] === 'string' ? raw['id'] : undefined, prefixOf(type), { ...envelopeOf(state), own: true }, state.usedIds)
@@ -134,7 +134,7 @@ function tellContent(state: State, part: OpenPart, wire: JsonObject, emit: Out):
 
 /** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */
 export function forward(state: State, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: Out): void {
-  const event = of === protocol && isObject(raw) ? raw : undefined
+  const event = of === protocolName && isObject(raw) ? raw : undefined
   const type = event?.['type']
   const index =
     typeof type === 'string' && forwardable.has(type)

@@ -4,7 +4,7 @@ import { type commonNotes, createReport, type Report } from '../../kit/report.ts
 import type { CodecOptions, EncodingContext } from '../../protocol.ts'
 import { responsesNotes } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { protocol } from './own.ts'
+import { protocolName } from './own.ts'
 
 export type Options = CodecOptions & ResponsesOptions
 
@@ -38,7 +38,7 @@ export type Writing = {
 
 export function startWriting(target: Writing['target'], own: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
   return {
-    report: createReport(protocol, responsesNotes, options.fieldNames, notes),
+    report: createReport(protocolName, responsesNotes, options.fieldNames, notes),
     options,
     target,
     own,
