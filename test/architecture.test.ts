@@ -79,7 +79,6 @@ const notInAll: Record<string, string> = {
   'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
   'part-queue.ts': 'only streams of chat-completions and messages tell one part after the other, so that others wait for their turn',
   'images.ts': 'only servers of chat-completions put pictures beside the text of an answer',
-  'field-names.ts': 'the other tables of field names stand with the fields; this one is longer than a screen',
   'proxy-places.ts': 'only around chat-completions have proxies found places of their own for marks and proofs',
   'stream-failure.ts': 'only servers of chat-completions tell failures of a stream in words that no client hears',
   'stream-content.ts': 'only streams of chat-completions say all kinds of parts in one delta',

@@ -685,7 +685,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a stream is told of its own missing signatures',
     room: messages,
-    find: "if (!isOwn(state)) report(state).once('reasoning.signature-empty', '/content')",
+    find: "if (!isOwn(state)) reportOf(state).once('reasoning.signature-empty', '/content')",
     replace: "report(state).once('reasoning.signature-empty', '/content')",
   },
   { fault: 'raw reasoning is a summary after a stream', room: messages, find: "whole.segments[0]?.kind === 'raw' || ", replace: '' },

@@ -3,6 +3,7 @@ import type { ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCall
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { Emit, MachineState } from '../../protocol.ts'
 import type { Told } from './layout.ts'
+import { type ChatReport, createChatReport } from './notes.ts'
 import type { Failure } from './stream-failure.ts'
 import type { Tags } from './think-tags.ts'
 
@@ -128,3 +129,5 @@ export function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent
 export function placeOf({ candidate }: Choice): string {
   return `/choices/${candidate}/message`
 }
+
+export const reportOf = ({ notes }: MachineState): ChatReport => createChatReport(undefined, notes)

@@ -1,5 +1,7 @@
-/** Where a canonical field stands on this wire. */
-export const fieldNames: Record<string, string> = {
+import type { FieldNames } from '../../protocol.ts'
+
+/** Where this wire has a canonical field. */
+export const fieldNames: FieldNames = {
   'error.details': 'error',
   expiresAt: 'expires_at',
   // Keys of the error itself that nobody knows.

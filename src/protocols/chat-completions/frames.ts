@@ -9,5 +9,5 @@ export const frames: Frames = {
   wrap: json => writeFrame(json),
   ping: pingComment,
   // No `[DONE]` after it: that would be an end.
-  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport(undefined)))),
+  failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport()))),
 }

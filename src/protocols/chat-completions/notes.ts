@@ -3,7 +3,7 @@ import { type commonNotes, createReport, type Report } from '../../kit/report.ts
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this folder make; `source` names the row of the protocol map. */
+/** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
 export const notes = {
   'tool.renamed': {
     kind: 'approximated',
@@ -120,6 +120,6 @@ export const notes = {
 
 export type ChatReport = Report<typeof notes & typeof commonNotes>
 
-export function createChatReport(fieldNames: FieldNames | undefined, into?: Note[]): ChatReport {
+export function createChatReport(fieldNames?: FieldNames, into?: Note[]): ChatReport {
   return createReport(protocolName, notes, fieldNames, into)
 }

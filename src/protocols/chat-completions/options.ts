@@ -94,6 +94,8 @@ export type ChatCompletionsOptions = {
   serverTools?: 'drop' | 'map'
 }
 
+export type Options = CodecOptions & ChatCompletionsOptions
+
 /** The same for configurations and command lines. */
 export const options = {
   ccReasoning: ['reasoning_content', 'reasoning', 'details', 'omit'],
@@ -121,5 +123,3 @@ export const options = {
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverTools: ['drop', 'map'],
 } as const satisfies OptionTable<ChatCompletionsOptions>
-
-export type Options = CodecOptions & ChatCompletionsOptions

@@ -4,8 +4,7 @@ import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../kit/json.ts'
 import type { Emit } from '../../protocol.ts'
-import { type Beside, type Call, type Choice, placeOf, type State } from './decoder-state.ts'
-import { createChatReport } from './notes.ts'
+import { type Beside, type Call, type Choice, placeOf, reportOf, type State } from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
 import { keep, told } from './own.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
@@ -37,7 +36,7 @@ export function readCall(state: State, choice: Choice, { delta, emit }: Into): v
   call.name = nameOf(call, name, state)
   const at = `${placeOf(choice)}/tool_calls/${choice.calls.indexOf(call)}`
   const { name: _, [word]: said, ...rest } = told(inner).told
-  if (isObject(said)) createChatReport(undefined, state.notes).once('tool-call.input-object', `${at}/function/arguments`)
+  if (isObject(said)) reportOf(state).once('tool-call.input-object', `${at}/function/arguments`)
   const unknown = { ...told(outer).told, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
   addInput(state, choice, { call, input, emit, at, beside: { signature, unknown, form: beside ? { extra: came } : {} } })
 }
@@ -90,7 +89,7 @@ function addInput(state: State, choice: Choice, { call, input, emit, at, beside 
     if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
     if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
     // Its part has begun, so nothing can hold them any more.
-    if (!same(merge(call.beside.unknown, unknown), call.beside.unknown)) createChatReport(undefined, state.notes).once('field.unknown', at)
+    if (!same(merge(call.beside.unknown, unknown), call.beside.unknown)) reportOf(state).once('field.unknown', at)
     return
   }
   call.input += input

@@ -1,15 +1,13 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Note } from '../../canonical/note.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { Emit, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
-import { type Choice, choiceOf, placeOf, type State } from './decoder-state.ts'
+import { type Choice, choiceOf, placeOf, reportOf, type State } from './decoder-state.ts'
 import { decodeErrorBody } from './error.ts'
 import { isAsTold } from './layout.ts'
-import { createChatReport } from './notes.ts'
 import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { keep, protocolName } from './own.ts'
@@ -67,8 +65,8 @@ function readFailure(state: State, failure: Failure, emit: Emit<CanonicalEvent>)
   state.phase = 'over'
 }
 
-function unknownEvent({ notes }: { notes: Note[] }): void {
-  createChatReport(undefined, notes).once('event.unknown', '')
+function unknownEvent(state: State): void {
+  reportOf(state).once('event.unknown', '')
 }
 
 function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>): void {
@@ -156,7 +154,7 @@ function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): v
   const counted = decodeUsage(raw)
   if (!counted) return
   start(state, emit)
-  if (counted.repaired) createChatReport(undefined, state.notes).once('usage.repaired', '/usage')
+  if (counted.repaired) reportOf(state).once('usage.repaired', '/usage')
   emit({ type: 'usage', usage: counted.usage })
 }
 
@@ -262,7 +260,7 @@ function appendPieces(state: State, choice: Choice, { pieces, emit }: { pieces: 
   for (const { kind, text } of pieces)
     if (kind === 'text') appendText(choice, 'text', { text, emit })
     else {
-      createChatReport(undefined, state.notes).once('reasoning.think-tags', `${placeOf(choice)}/content`)
+      reportOf(state).once('reasoning.think-tags', `${placeOf(choice)}/content`)
       appendReasoning(choice, { text, of: 'raw', emit })
     }
 }
@@ -281,7 +279,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
   const ended = ({ finish, calls }: Choice) =>
     finish !== undefined || (told && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
-  const report = createChatReport(undefined, state.notes)
+  const report = reportOf(state)
   for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${placeOf(choice)}/${place}`)
   if (clean) for (const choice of choices) finishChoice(state, choice, emit)
   else if (suspect) emit({ type: 'error', ...suspect })
@@ -290,7 +288,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
 
 function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
   const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
-  const report = createChatReport(undefined, state.notes)
+  const report = reportOf(state)
   flush(state, choice, emit)
   closePart(choice, emit)
   if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio })

@@ -37,7 +37,7 @@ import { encodeFinish } from './vocabulary.ts'
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCompletionsOptions> = {
   initial: (options = {}) => {
     const { context, fieldNames, truncated, ccReasoning, ccSignature, ccAlwaysUsage, ccErrorDetails, ccImages } = options
-    const { id, created, model } = encodeHead({}, options, createChatReport(undefined))
+    const { id, created, model } = encodeHead({}, options, createChatReport())
     return {
       notes: [],
       phase: 'before',

@@ -3,10 +3,11 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
+import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
-import type { Options, Reading, RequestWriting } from './writing.ts'
+import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
 

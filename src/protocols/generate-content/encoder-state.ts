@@ -4,11 +4,10 @@ import type { ExtMap, Part, TextPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { encodeErrorBody, noteError } from './error.ts'
-import { type GeminiReport, notes } from './notes.ts'
+import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import { writeTime } from './response.ts'
 
@@ -69,9 +68,7 @@ export type EncoderState = MachineState & {
 
 export type Emitting = Emit<unknown>
 
-export function report({ notes: into, fieldNames }: EncoderState): GeminiReport {
-  return createReport(protocolName, notes, fieldNames, into)
-}
+export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport => createGeminiReport(fieldNames, notes)
 
 export function laneOf(state: EncoderState, candidate: number): Lane {
   const known = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
@@ -111,8 +108,8 @@ export function writeParts(state: EncoderState, { candidate }: Lane, parts: read
 
 export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
   state.done = true
-  noteError(error, report(state))
+  noteError(error, reportOf(state))
   // Counts stand in the last frame, which does not come.
-  if (state.usage) report(state).rest({ usage: state.usage }, '')
+  if (state.usage) reportOf(state).rest({ usage: state.usage }, '')
   emit(encodeErrorBody(error))
 }

@@ -3,10 +3,9 @@ import { defined } from '../../kit/defined.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { type GeminiReport, notes } from './notes.ts'
+import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
 import { asBeside } from './wrapper.ts'
 
@@ -191,7 +190,7 @@ function asTooLong(message: string): string {
 
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
-  const report = createReport(protocolName, notes, options.fieldNames)
+  const report = createGeminiReport(options.fieldNames)
   const { protocol } = error
   const headers = errorHeaders(error, 'x-request-id')
   if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')

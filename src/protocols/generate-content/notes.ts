@@ -1,5 +1,7 @@
-import type { commonNotes, Report } from '../../kit/report.ts'
+import type { Note } from '../../canonical/note.ts'
+import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
+import { protocolName } from './own.ts'
 
 /** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
 export const notes = {
@@ -88,99 +90,6 @@ export const notes = {
 
 export type GeminiReport = Report<typeof notes & typeof commonNotes>
 
-/** Where this wire has a canonical field. */
-export const fieldNames: FieldNames = {
-  'sampling.temperature': 'generationConfig/temperature',
-  'sampling.topP': 'generationConfig/topP',
-  'sampling.topK': 'generationConfig/topK',
-  'sampling.frequencyPenalty': 'generationConfig/frequencyPenalty',
-  'sampling.presencePenalty': 'generationConfig/presencePenalty',
-  'sampling.seed': 'generationConfig/seed',
-  maxOutputTokens: 'generationConfig/maxOutputTokens',
-  stop: 'generationConfig/stopSequences',
-  candidateCount: 'generationConfig/candidateCount',
-  logprobs: 'generationConfig/responseLogprobs',
-  'logprobs.top': 'generationConfig/logprobs',
-  'logprobs.enabled': 'generationConfig/responseLogprobs',
-  'output.format': 'generationConfig/responseMimeType',
-  'output.format.strict': 'generationConfig/responseMimeType',
-  'output.modalities': 'generationConfig/responseModalities',
-  'output.audio': 'generationConfig/speechConfig/voiceConfig/prebuiltVoiceConfig/voiceName',
-  'reasoning.effort': 'generationConfig/thinkingConfig/thinkingLevel',
-  'reasoning.budgetTokens': 'generationConfig/thinkingConfig/thinkingBudget',
-  'reasoning.display': 'generationConfig/thinkingConfig/includeThoughts',
-  'reasoning.summary': 'generationConfig/thinkingConfig/includeThoughts',
-  'reasoning.mode': 'generationConfig/thinkingConfig',
-  toolChoice: 'toolConfig/functionCallingConfig',
-  'toolChoice.mode': 'toolConfig/functionCallingConfig/mode',
-  'toolChoice.name': 'toolConfig/functionCallingConfig/allowedFunctionNames',
-  'cache.contentRef': 'cachedContent',
-  'state.continuationToken': 'continuationToken',
-  'state.store': 'store',
-  'serviceTier.tier': 'serviceTier',
-  metadata: 'labels',
-  'safety.settings': 'safetySettings',
-  parameters: 'parametersJsonSchema',
-  output: 'responseJsonSchema',
-  async: 'behavior',
-  blockedDomains: 'excludeDomains',
-  signature: 'thoughtSignature',
-  ...inside('functionCall', { input: 'args', signature: '../thoughtSignature' }),
-  ...inside('functionResponse', { callId: 'id', isError: 'response', signature: '../thoughtSignature' }),
-  detail: 'mediaResolution',
-  video: 'videoMetadata',
-  'finish.reason': 'finishReason',
-  'finish.details': 'finishReason',
-  'finish.message': 'finishMessage',
-  // Of a reply itself, which may stand inside of another body.
-  ':id': 'responseId',
-  ':model': 'modelVersion',
-  'response:id': 'responseId',
-  'response:model': 'modelVersion',
-  createdAt: 'createTime',
-  promptBlocked: 'promptFeedback',
-  serviceTier: 'usageMetadata/serviceTier',
-  'candidates:logprobs': 'logprobsResult',
-  'parts:mime': 'inlineData/mimeType',
-  'parts:filename': 'inlineData/displayName',
-  'parts:logprobs': '../../logprobsResult',
-  'parts:citations': '../../groundingMetadata',
-  usage: 'usageMetadata',
-  'usage.input': 'usageMetadata/promptTokenCount',
-  'usage.output': 'usageMetadata/candidatesTokenCount',
-  'usage.cacheRead': 'usageMetadata/cachedContentTokenCount',
-  'usage.reasoning': 'usageMetadata/thoughtsTokenCount',
-  'usage.toolPrompt': 'usageMetadata/toolUsePromptTokenCount',
-  'usage.inputAudio': 'usageMetadata/promptTokensDetails',
-  'usage.outputAudio': 'usageMetadata/candidatesTokensDetails',
-  // Objects of which what nobody modelled is kept under their own name.
-  'generationConfig/*': '',
-  'thinkingConfig/*': '',
-  'speechConfig/*': '',
-  'voiceConfig/*': '',
-  'prebuiltVoiceConfig/*': '',
-  'toolConfig/*': '',
-  'functionCallingConfig/*': '',
-  'inlineData/*': '',
-  'fileData/*': '',
-  'videoMetadata/*': '',
-  'mediaResolution/*': '',
-  'usageMetadata/*': '',
-  // The reason stands among the details; `code` is the status.
-  'error:code': 'details',
-  'error/*': '',
-  '0/*': '',
-  'groundingMetadata/*': '',
-  'groundingChunks/*': '',
-  'groundingSupports/*': '',
-  'logprobsResult/*': '',
-  'chosenCandidates/*': '',
-  'topCandidates/*': '',
-  'candidates/*': '',
-}
-
-/** Fields of a node that stands in another, in both spellings of its name. */
-function inside(holder: string, fields: FieldNames): FieldNames {
-  const other = holder.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-  return Object.fromEntries(Object.entries(fields).flatMap(([field, written]) => [holder, other].map(key => [`${key}:${field}`, written])))
+export function createGeminiReport(fieldNames?: FieldNames, into?: Note[]): GeminiReport {
+  return createReport(protocolName, notes, fieldNames, into)
 }

@@ -1,4 +1,4 @@
-import type { OptionTable } from '../../protocol.ts'
+import type { CodecOptions, OptionTable } from '../../protocol.ts'
 
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type GeminiOptions = {
@@ -51,6 +51,8 @@ export type GeminiOptions = {
 
 /** How much a model thinks, as this wire says it. */
 export type GeminiLevel = 'MINIMAL' | 'LOW' | 'MEDIUM' | 'HIGH'
+
+export type Options = CodecOptions & GeminiOptions
 
 /** The same for configurations and command lines. */
 export const options = {

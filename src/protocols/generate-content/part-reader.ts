@@ -7,11 +7,10 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { Emit } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
-import { type GeminiReport, notes } from './notes.ts'
+import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
 import { callId, signedBy } from './response.ts'
@@ -57,7 +56,7 @@ export type Answering = {
 export type Around = { notes: Note[]; id: string | undefined; model: string | undefined }
 type Emitting = Emit<CanonicalEvent>
 
-export const report = (into: Note[]): GeminiReport => createReport(protocolName, notes, {}, into)
+export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport => createGeminiReport(undefined, notes)
 
 export function startAnswering(candidate: number, at: string): Answering {
   return {
@@ -134,10 +133,11 @@ function isPlainText(wire: unknown): wire is PlainText {
 
 const checkPart = (wire: unknown, path: string): GeminiPart => check(protocolName, GeminiPart, wire, inner => path + inner)
 
-function readWhole(answering: Answering, part: GeminiPart, { notes: into, id = '', model }: Around): Part {
+function readWhole(answering: Answering, part: GeminiPart, around: Around): Part {
+  const { id = '', model } = around
   const reading: Reading = {
     root: '',
-    report: report(into),
+    report: reportOf(around),
     place: pointer => pointer,
     names: {},
     speaks: 'model',
@@ -225,11 +225,11 @@ function takePieces(answering: Answering, wire: JsonObject, path: string, around
     answering.call = { part: startPart(answering, { ...whole, input: '' }, emit), args }
   } else if (!answering.call) {
     if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
-    report(around.notes).once('stream.stray-call', path)
+    reportOf(around).once('stream.stray-call', path)
     return true
   }
   const { call: open } = answering
-  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) report(around.notes).once('stream.partial-path', `${path}/functionCall/partialArgs`)
+  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(around).once('stream.partial-path', `${path}/functionCall/partialArgs`)
   if (!continues) closeCall(answering, emit)
   return true
 }

@@ -10,7 +10,7 @@ import { beginsWith } from '../../kit/text.ts'
 import { carryThoughts } from './carried-thoughts.ts'
 import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
-import { type Emitting, type EncoderState, type Lane, type Pending, report, writeParts } from './encoder-state.ts'
+import { type Emitting, type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { ownKeys, protocolName } from './own.ts'
 import { sign } from './reasoning.ts'
@@ -121,7 +121,7 @@ function settle(state: EncoderState, pending: Pending, final: Part): void {
   const { part, sent } = pending
   const before = told(part).slice(0, sent)
   if (final.type === part.type && beginsWith(told(final), before)) pending.part = copyOf(final)
-  else if (sent > 0) report(state).add('stream.final-differs', part.at)
+  else if (sent > 0) reportOf(state).add('stream.final-differs', part.at)
   else pending.part = copyOf(final)
   // What only the beginning and the deltas told.
   if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
@@ -132,8 +132,8 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
   flush(state, lane, pending, emit)
   lane.open = undefined
   const { part, sent } = pending
-  const log = report(state)
-  const writing = replyWriting(log, state.start.ext?.[protocolName] !== undefined, text => lane.texts.push(text))
+  const report = reportOf(state)
+  const writing = replyWriting(report, state.start.ext?.[protocolName] !== undefined, text => lane.texts.push(text))
   const written = encodePart(part, writing)
   if (lane.gathered) carryThoughts(lane.gathered, part, written)
   if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
@@ -143,7 +143,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting
     // What leaves nothing behind is no part that anything could stand before.
     if (written.length > 0) payOwed(state, lane, emit)
     const parts = apart(lane, written)
-    log.settle(parts, '/candidates/0/content/parts')
+    report.settle(parts, '/candidates/0/content/parts')
     writeParts(state, lane, parts, {}, emit)
     return
   }
@@ -168,12 +168,12 @@ const byteLength = (text: string) => new TextEncoder().encode(text).length
 
 /** The odds of a text's tokens, and the sources that it cites. */
 function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): JsonObject {
-  const log = report(state)
-  const lost = (_: number, loss: 'some' | 'all') => log.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
+  const report = reportOf(state)
+  const lost = (_: number, loss: 'some' | 'all') => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
   const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
   lane.told.bytes += byteLength(text)
-  if (logprobs) noteTokens(logprobs, protocolName, log)
-  if (logprobs && hasOwnBytes(logprobs)) log.add('logprobs.bytes', at, 'logprobs')
+  if (logprobs) noteTokens(logprobs, protocolName, report)
+  if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
 }
 

@@ -3,12 +3,12 @@ import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
-import { type GeminiReport, notes } from './notes.ts'
+import { createGeminiReport, type GeminiReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
@@ -17,14 +17,14 @@ import { decodeChoice, encodeChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
-import { type Options, type Reading, startWriting } from './writing.ts'
+import { type Reading, startWriting } from './writing.ts'
 
 /**
  * Body and path → request. The model and whether to stream stand in the path, which `options.path` tells.
  * @throws TranslationError `malformed` when the body is no request of this protocol
  */
 export function decodeRequest(given: unknown, options: Options = {}): Decoded<CanonicalRequest> {
-  const report = createReport(protocolName, notes)
+  const report = createGeminiReport()
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
@@ -177,7 +177,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
  * @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted
  */
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
-  const report = createReport(protocolName, notes, options.fieldNames)
+  const report = createGeminiReport(options.fieldNames)
   // The usual keys stand last, where V8 begins to look for them.
   const {
     parallelToolCalls,

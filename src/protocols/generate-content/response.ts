@@ -7,7 +7,6 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
-import { createReport } from '../../kit/report.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
@@ -15,20 +14,21 @@ import { decodeParts, encodePart } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
-import { type GeminiReport, notes } from './notes.ts'
+import { createGeminiReport, type GeminiReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 import { finishWord } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
-import type { Options, Reading, Writing } from './writing.ts'
+import type { Reading, Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is no reply of this protocol. An error body is a reply with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const { body: told, at: root, beside } = unwrapReply(wire, options)
   if (isErrorBody(told)) return { value: { candidates: [], error: decodeErrorInside(told, root, beside) }, notes: [] }
-  const report = createReport(protocolName, notes)
+  const report = createGeminiReport()
   const spelling = inCamelCase(told)
   const place = placesOf(spelling, root)
   const body = check(protocolName, GeminiResponse, spelling.wire, path => place(root + path))
@@ -195,7 +195,7 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
  * @throws TranslationError `truncated` for a reply that does not say how it ended
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
-  const report = createReport(protocolName, notes, options.fieldNames)
+  const report = createGeminiReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
     noteError(error, report)

@@ -5,10 +5,10 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { leaveState } from '../../kit/state.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { ownForm, ownUnder, under } from './own.ts'
 import type { GeminiGenerationConfig } from './schema.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
-import type { Options } from './writing.ts'
 
 // ---- the format of an answer
 

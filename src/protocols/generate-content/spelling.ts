@@ -2,7 +2,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { FieldNames } from '../../protocol.ts'
-import { fieldNames } from './notes.ts'
+import { fieldNames } from './field-names.ts'
 
 /**
  * Servers of this protocol read field names in camelCase and in snake_case, and clients send either. Codecs know the first

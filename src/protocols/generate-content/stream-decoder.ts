@@ -4,14 +4,14 @@ import { TranslationError } from '../../errors.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
-import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeGrounding, listIn } from './citations.ts'
 import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
-import type { GeminiOptions } from './options.ts'
+import type { GeminiOptions, Options } from './options.ts'
 import { keep, protocolName } from './own.ts'
-import { type Answering, begin, closeParts, report, startAnswering, takeParts, textSoFar } from './part-reader.ts'
+import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 import { readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
@@ -36,7 +36,6 @@ export type DecoderState = MachineState & {
   told: Record<string, string>
 }
 
-type Options = CodecOptions & GeminiOptions
 type Emitting = Emit<CanonicalEvent>
 
 /**
@@ -161,7 +160,7 @@ function takeContent(state: DecoderState, answering: Answering, content: unknown
   if (!isObject(content)) throw fault(path, 'expected the content')
   const { parts, role: _, ...fields } = content
   begin(answering, emit)
-  for (const [key, value] of Object.entries(fields)) if (value !== null) report(state.notes).once('field.unknown', `${answering.at}/content${step(key)}`)
+  for (const [key, value] of Object.entries(fields)) if (value !== null) reportOf(state).once('field.unknown', `${answering.at}/content${step(key)}`)
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(`${path}/parts`, 'expected the parts')
   takeParts(answering, parts as unknown[], `${path}/parts`, state, emit)
@@ -187,7 +186,7 @@ function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObje
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
   const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
   if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
-  if (isHeard && rounded) report(state.notes).once('citation.rounded', `${at}/groundingMetadata`)
+  if (isHeard && rounded) reportOf(state).once('citation.rounded', `${at}/groundingMetadata`)
   answering.grounding = {
     wire: joined(grounding?.wire, wire, groundingLists),
     left: joined(grounding?.left, isHeard ? left : wire, groundingLists),

@@ -2,17 +2,15 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { CodecOptions, StreamMachine } from '../../protocol.ts'
-import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, report } from './encoder-state.ts'
+import type { StreamMachine } from '../../protocol.ts'
+import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
 import { encodeBlocked, encodeFinish } from './finish.ts'
-import type { GeminiOptions } from './options.ts'
+import type { GeminiOptions, Options } from './options.ts'
 import { ownForm, ownKeys, protocolName } from './own.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
 import { splitBeside } from './wrapper.ts'
-
-type Options = CodecOptions & GeminiOptions
 
 /**
  * Canonical events → wire events, each a piece of a reply. Calls are written whole. The last event ends all candidates and
@@ -41,14 +39,14 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         if (state.begun) return
         const { type: _, ...start } = event
         state.start = start
-        report(state).ext(start.ext, '')
+        reportOf(state).ext(start.ext, '')
         return
       }
       case 'message.start': {
         const { type: _, candidate, message: __, role: ___, origin: ____, id, phase, at, ext, ...rest } = event
-        report(state).rest({ ...rest, ...(phase && { phase }) }, at)
-        report(state).ext(ext, at)
-        report(state).onceEach('message.envelope', at, { itemId: id })
+        reportOf(state).rest({ ...rest, ...(phase && { phase }) }, at)
+        reportOf(state).ext(ext, at)
+        reportOf(state).onceEach('message.envelope', at, { itemId: id })
         laneOf(state, candidate)
         return
       }
@@ -62,14 +60,14 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         endPart(state, laneOf(state, event.candidate), `${event.part}`, event.final, emit)
         return
       case 'message.end':
-        if (event.status !== 'completed') report(state).onceEach('message.envelope', event.at, { status: event.status })
+        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         return
       case 'finish': {
         const lane = laneOf(state, event.candidate)
         lane.finish = event.finish
         lane.finishAt = event.at
         lane.ext = event.ext
-        report(state).ext(event.ext, event.at)
+        reportOf(state).ext(event.ext, event.at)
         return
       }
       case 'usage':
@@ -77,8 +75,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'update': {
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
-        report(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
-        report(state).ext(ext, '')
+        reportOf(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
+        reportOf(state).ext(ext, '')
         if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
         if (promptBlocked) state.promptBlocked = promptBlocked
         if (ext) state.ext = { ...state.ext, ...ext }
@@ -87,7 +85,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'ping':
         return
       case 'opaque':
-        report(state).once('event.unknown', undefined)
+        reportOf(state).once('event.unknown', undefined)
         return
       case 'error':
         fail(state, event.error, emit)
@@ -132,12 +130,12 @@ function cutOff(state: EncoderState, emit: Emitting): void {
 /** One event, so that either all of it is there or the stream was cut off. */
 function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): void {
   const { start, promptBlocked, ext } = state
-  const log = report(state)
+  const report = reportOf(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
   const native = start.ext?.[protocolName] !== undefined
   const { inside, beside } = splitBeside(ownKeys(ext))
   state.done = true
-  const usage = encodeUsage(state.usage, start.serviceTier, log)
+  const usage = encodeUsage(state.usage, start.serviceTier, report)
   emit({
     ...ownKeys(start.ext),
     ...inside,
@@ -150,7 +148,7 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): vo
 }
 
 function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, ext }: Lane): JsonObject {
-  const log = report(state)
+  const report = reportOf(state)
   const { grounding: came, logprobs } = ownForm(ext) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
   const odds = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts : []
@@ -159,7 +157,7 @@ function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, g
     index: candidate,
     content: { role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,
-    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(odds, logprobs, log) }),
-    ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, log),
+    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(odds, logprobs, report) }),
+    ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, report),
   }
 }

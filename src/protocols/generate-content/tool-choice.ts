@@ -4,10 +4,11 @@ import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Options } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
 import { nearestServerTool } from './vocabulary.ts'
-import type { Options, RequestWriting } from './writing.ts'
+import type { RequestWriting } from './writing.ts'
 
 /** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
 export function decodeChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {

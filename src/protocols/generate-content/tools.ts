@@ -7,10 +7,11 @@ import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import { asItStood, decodeSchema } from './json-schema.ts'
+import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiDeclaration, GeminiTool } from './schema.ts'
 import { nearestServerTool, serverTools } from './vocabulary.ts'
-import type { Options, Reading, RequestWriting } from './writing.ts'
+import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
 

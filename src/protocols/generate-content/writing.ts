@@ -3,12 +3,10 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { createToolNames, toolKey } from '../../kit/tool-names.ts'
-import type { CodecOptions, EncodingContext, FieldNames } from '../../protocol.ts'
+import type { EncodingContext, FieldNames } from '../../protocol.ts'
 import type { GeminiReport } from './notes.ts'
-import type { GeminiOptions } from './options.ts'
+import type { Options } from './options.ts'
 import type { GeminiPart } from './schema.ts'
-
-export type Options = CodecOptions & GeminiOptions
 
 /** What reading a part needs to know. */
 export type Reading = {

@@ -5,11 +5,11 @@ import { isInstruction } from '../../kit/turns.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import type { MessagesOptions } from './options.ts'
+import type { MessagesOptions, Options } from './options.ts'
 import { keep, ownForm, ownKeys, protocolName, told, wireOf } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
-import { idOf, malformed, type Options, type RequestWriting, type Writing } from './writing.ts'
+import { idOf, malformed, type RequestWriting, type Writing } from './writing.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 

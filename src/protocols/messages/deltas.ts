@@ -1,12 +1,10 @@
 import type { Delta } from '../../canonical/event.ts'
-import type { Note } from '../../canonical/note.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
-import { createReport } from '../../kit/report.ts'
 import type { MachineState } from '../../protocol.ts'
 import { decodeCitation } from './citations.ts'
-import { type MessagesReport, notes } from './notes.ts'
+import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { decodeReasoning, signedBy } from './thinking.ts'
@@ -31,12 +29,12 @@ export const deltaKeys = new Map<unknown, ReadonlySet<string>>([
 ])
 
 /** One note for each place, however many events have it. */
-export function noteUnknown({ notes: into }: MachineState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
+export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
   if (!known) return
   for (const key in wire) {
     if (known.has(key) || wire[key] === null) continue
     const place = path + step(key)
-    if (!into.some(note => note.path === place)) report(into).add('field.unknown', place)
+    if (!state.notes.some(note => note.path === place)) reportOf(state).add('field.unknown', place)
   }
 }
 
@@ -47,7 +45,7 @@ export function unknownKeys(delta: JsonObject, known: ReadonlySet<string> | unde
   return kept
 }
 
-export const report = (into: Note[]): MessagesReport => createReport(protocolName, notes, {}, into)
+export const reportOf = ({ notes }: MachineState): MessagesReport => createMessagesReport(undefined, notes)
 
 export function fault(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)

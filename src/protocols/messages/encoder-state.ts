@@ -3,10 +3,9 @@ import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { ExtMap, Part, Role, Signature } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
-import { type MessagesReport, notes } from './notes.ts'
+import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import type { SegmentLength } from './thinking.ts'
 
@@ -74,9 +73,7 @@ export type EncoderState = MachineState & {
 
 export type Emitting = Emit<unknown>
 
-export function report({ notes: into, fieldNames }: EncoderState): MessagesReport {
-  return createReport(protocolName, notes, fieldNames, into)
-}
+export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport => createMessagesReport(fieldNames, notes)
 
 /** The reply was read from this protocol: what it left out is left out again, without a note. */
 export const isOwn = ({ start }: EncoderState): boolean => start.ext?.[protocolName] !== undefined
@@ -86,7 +83,7 @@ export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
 export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
   state.phase = 'done'
-  noteError(error, report(state))
+  noteError(error, reportOf(state))
   noteUsage(state)
   emit(encodeErrorBody(error))
 }
@@ -96,13 +93,13 @@ function noteUsage(state: EncoderState): void {
   const { usage, toldUsage } = state
   if (!usage) return
   if (!toldUsage) {
-    report(state).rest({ usage }, '')
+    reportOf(state).rest({ usage }, '')
     return
   }
   const { ext, ...counts } = usage
   const told = new Map<string, unknown>(Object.entries(toldUsage))
-  report(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => told.get(key) !== count)), '', 'usage.')
-  report(state).ext(ext, report(state).placeOf('usage'))
+  reportOf(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => told.get(key) !== count)), '', 'usage.')
+  reportOf(state).ext(ext, reportOf(state).placeOf('usage'))
 }
 
 export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'

@@ -3,10 +3,9 @@ import { defined } from '../../kit/defined.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { type MessagesReport, notes } from './notes.ts'
+import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { keep, protocolName, told } from './own.ts'
 
 /** Status and `error.type` of every kind; the first row with a type or a status says what that one means. */
@@ -144,7 +143,7 @@ function asTooLong(message: string): string {
 
 /** The body written here, and the status and headers that belong to it. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
-  const report = createReport(protocolName, notes, options.fieldNames)
+  const report = createMessagesReport(options.fieldNames)
   const headers = errorHeaders(error, 'request-id')
   if (error.protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)

@@ -1,5 +1,7 @@
-import type { commonNotes, Report } from '../../kit/report.ts'
-import type { NoteTable } from '../../protocol.ts'
+import type { Note } from '../../canonical/note.ts'
+import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
+import type { FieldNames, NoteTable } from '../../protocol.ts'
+import { protocolName } from './own.ts'
 
 /** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
 export const notes = {
@@ -126,3 +128,7 @@ export const notes = {
 } as const satisfies NoteTable
 
 export type MessagesReport = Report<typeof notes & typeof commonNotes>
+
+export function createMessagesReport(fieldNames?: FieldNames, into?: Note[]): MessagesReport {
+  return createReport(protocolName, notes, fieldNames, into)
+}

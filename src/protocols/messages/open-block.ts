@@ -6,7 +6,7 @@ import { isNullInput } from '../../kit/object-input.ts'
 import { beginsWith } from '../../kit/text.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
-import { type Block, type Emitting, type EncoderState, fail, isOwn, report } from './encoder-state.ts'
+import { type Block, type Emitting, type EncoderState, fail, isOwn, reportOf } from './encoder-state.ts'
 import { ownKeys, protocolName, wireOf } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
@@ -17,24 +17,24 @@ import { encodeCarrier, lengthOf, seal } from './thinking.ts'
 export function openBlock(state: EncoderState, block: Block, emit: Emitting): void {
   state.open = block
   const { head } = block
-  const log = report(state)
+  const report = reportOf(state)
   if (head.type === 'tool-call') {
     if (head.signature) writeWhole(state, encodeCarrier({ signature: head.signature }, 'next'), emit)
-    if (block.kind === 'freeform') log.add('freeform.wrapped', head.at)
-    log.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
-    log.ext(head.ext, head.at)
+    if (block.kind === 'freeform') report.add('freeform.wrapped', head.at)
+    report.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
+    report.ext(head.ext, head.at)
     const { caller, toolset, async } = head
-    log.rest({ async }, head.at)
+    report.rest({ async }, head.at)
     const isForeign = caller !== undefined && !head.ext?.[protocolName] && !isOwn(state)
-    if (isForeign) log.add('field.unsupported', head.at, 'caller')
+    if (isForeign) report.add('field.unsupported', head.at, 'caller')
     startBlock(
       state,
       block,
       wireOf(
         {
           type: 'tool_use',
-          id: replyCallId(head.id, head.at, log),
-          name: replyToolName(head.name, head.namespace, head.at, log),
+          id: replyCallId(head.id, head.at, report),
+          name: replyToolName(head.name, head.namespace, head.at, report),
           input: {},
           caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
           toolset_name: toolset,
@@ -44,8 +44,8 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
       emit,
     )
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
-  } else if (head.type === 'media') log.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
-  else if (block.kind === 'text' || block.kind === 'thinking') log.ext(head.ext, head.at)
+  } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
+  else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
 }
 
 /** `content_block_start`, once. */
@@ -88,7 +88,7 @@ function writeBlock(state: EncoderState, content: JsonObject, emit: Emitting): v
 /** A delta of the open block. */
 export function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting): void {
   const { kind } = block
-  if (delta.ext) report(state).ext(delta.ext, delta.at)
+  if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   switch (delta.kind) {
     case 'text':
       if (kind === 'text' && (delta.text || delta.ext)) {
@@ -115,7 +115,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       if (delta.ext) block.besideSignature = ownKeys(delta.ext)
       return
     case 'logprobs':
-      report(state).once('field.unsupported', block.head.at, 'logprobs')
+      reportOf(state).once('field.unsupported', block.head.at, 'logprobs')
       return
     case 'media':
       return
@@ -131,15 +131,15 @@ function textStart({ head }: Block): JsonObject {
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: Emitting): void {
   const { citation } = delta
   const [wire] = encodeCitation(citation)
-  const log = report(state)
+  const report = reportOf(state)
   block.citations++
   if (!wire) {
-    log.add('citation.foreign', block.head.at, 'citations')
+    report.add('citation.foreign', block.head.at, 'citations')
     return
   }
   if (citation.protocol !== protocolName) {
-    if (citation.start !== undefined || citation.end !== undefined) log.once('citation.span', block.head.at, 'citations')
-    log.once('citation.no-proof', '/content')
+    if (citation.start !== undefined || citation.end !== undefined) report.once('citation.span', block.head.at, 'citations')
+    report.once('citation.no-proof', '/content')
   }
   startBlock(state, block, textStart(block), emit)
   writeDelta(block, { type: 'citations_delta', citation: wire }, emit, delta)
@@ -169,7 +169,7 @@ function startThinking(state: EncoderState, block: Block, emit: Emitting): void 
 function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: Emitting): void {
   const { text } = delta
   if (block.progress.whole && block.streams) {
-    if (text.trim()) report(state).once('stream.trailing-arguments', block.head.at, 'input')
+    if (text.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
     return
   }
   block.text += text
@@ -185,11 +185,11 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
 /** Writes what only the end of a part tells, beyond its deltas. */
 export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: Emitting): void {
   if (!final) return
-  if (block.kind !== 'whole' && block.kind !== 'none') report(state).ext(final.ext, final.at)
+  if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(final.ext, final.at)
   if (final.signature) block.signature = final.signature
   const rest = (whole: string): string | undefined => {
     if (beginsWith(whole, block.text)) return whole.slice(block.text.length)
-    if (whole.trim() !== block.text.trim()) report(state).add('stream.final-differs', block.head.at)
+    if (whole.trim() !== block.text.trim()) reportOf(state).add('stream.final-differs', block.head.at)
     return undefined
   }
   switch (final.type) {
@@ -233,7 +233,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
     case 'text':
       if (head.type === 'refusal') {
         state.seen.refusal ??= { text: block.text, ...defined({ at: head.at }) }
-        if (block.text) report(state).add('refusal.as-text', head.at)
+        if (block.text) reportOf(state).add('refusal.as-text', head.at)
       }
       stop(block, emit)
       if (signature)
@@ -244,7 +244,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       return
     case 'redacted':
       if (signature) writeRedacted(state, block, signature, emit)
-      else report(state).add('reasoning.unsigned', head.at)
+      else reportOf(state).add('reasoning.unsigned', head.at)
       return
     case 'call':
       closeCall(state, block, emit)
@@ -255,7 +255,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
       return
     case 'whole': {
-      const writing = replyWriting(report(state), isOwn(state))
+      const writing = replyWriting(reportOf(state), isOwn(state))
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
         writing.report.settle(content, '/content_block')
         writeRaw(state, content, emit, head.at)
@@ -287,10 +287,10 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
     startThinking(state, block, emit)
     writeDelta(block, { ...block.besideSignature, type: 'signature_delta', signature: sealed(block, signature) }, emit)
   } else {
-    if (head.type === 'reasoning') report(state).onceEach('message.envelope', head.at, { itemId: head.id })
+    if (head.type === 'reasoning') reportOf(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return
-    if (!isOwn(state)) report(state).once('reasoning.signature-empty', '/content')
-    if (segments.length > 1) report(state).add('reasoning.joined', head.at)
+    if (!isOwn(state)) reportOf(state).once('reasoning.signature-empty', '/content')
+    if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
     state.closed[block.key] = { ...block, text: '' }
   }
   stop(block, emit)
@@ -305,7 +305,7 @@ function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
   const { head, signature } = block
   const text = block.text.trim()
   if (text && !text.startsWith('{')) {
-    report(state).add('tool-call.input', head.at, 'input')
+    reportOf(state).add('tool-call.input', head.at, 'input')
     if (!isNullInput(text)) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify({ __raw: block.text }) }, emit)
   } else if (text && !parseObject(text)) {
     fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not JSON' }, emit)

@@ -1,4 +1,4 @@
-import type { OptionTable } from '../../protocol.ts'
+import type { CodecOptions, OptionTable } from '../../protocol.ts'
 
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type MessagesOptions = {
@@ -102,6 +102,8 @@ export type MessagesOptions = {
   /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
 }
+
+export type Options = CodecOptions & MessagesOptions
 
 /** The same for configurations and command lines. */
 export const options = {

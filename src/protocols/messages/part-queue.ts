@@ -3,9 +3,8 @@ import { deltasOf } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { startJson } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
-import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, report } from './encoder-state.ts'
-import { notes } from './notes.ts'
+import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, reportOf } from './encoder-state.ts'
+import { createMessagesReport } from './notes.ts'
 import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
 import { protocolName } from './own.ts'
 import { replyCallId } from './response.ts'
@@ -79,12 +78,12 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
   const closed = Object.hasOwn(state.closed, key) ? state.closed[key] : undefined
   if (!closed) return
   if (delta.kind === 'signature') lateSignature(state, closed, delta, emit)
-  else if (delta.kind === 'input' && delta.text.trim()) report(state).once('stream.trailing-arguments', closed.head.at, 'input')
+  else if (delta.kind === 'input' && delta.text.trim()) reportOf(state).once('stream.trailing-arguments', closed.head.at, 'input')
 }
 
 /** A signature for a block that is closed already stands in one that says of which call or thought it is. */
 function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: Emitting): void {
-  const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createReport(protocolName, notes))}` : `r${thought}`
+  const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createMessagesReport())}` : `r${thought}`
   const raw = encodeCarrier(proof, attach)
   if (!state.open) writeWhole(state, raw, emit, head.at)
   else state.queue.push({ block: carrierBlock(raw, head.at), deltas: [] })

@@ -3,14 +3,14 @@ import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canoni
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
 import { decodeCache } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { areCovered } from './mcp.ts'
-import { notes } from './notes.ts'
+import { createMessagesReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { keep, nulls, ownForm, protocolName, told, wireOf } from './own.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeThought, type Thought } from './reasoning.ts'
 import { MessagesRequest } from './schema.ts'
@@ -18,11 +18,11 @@ import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState,
 import { decodeChoice, encodeChoice, encodeTools, unknownOfChoice } from './tool-choice.ts'
 import { decodeTool } from './tools.ts'
 import { requestTier } from './vocabulary.ts'
-import { malformed, type Options, startWriting } from './writing.ts'
+import { malformed, startWriting } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is no messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
-  const report = createReport(protocolName, notes)
+  const report = createMessagesReport()
   const { told: body, nothing } = told(check(protocolName, MessagesRequest, wire))
   // The usual keys stand last, where V8 begins to look for them.
   const {
@@ -130,7 +130,7 @@ function onlyTold(values: JsonObject): JsonObject {
 
 /** @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted */
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
-  const report = createReport(protocolName, notes, options.fieldNames)
+  const report = createMessagesReport(options.fieldNames)
   const request = withStrictTools(given, report)
   // The usual keys stand last, where V8 begins to look for them.
   const {

@@ -7,13 +7,12 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { CodecOptions, Decoded, Encoded, Outcome } from '../../protocol.ts'
+import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody, noteError } from './error.ts'
-import { type MessagesReport, notes } from './notes.ts'
-import type { MessagesOptions } from './options.ts'
+import { createMessagesReport, type MessagesReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { keep, ownForm, ownKeys, protocolName, told } from './own.ts'
 import { MessagesResponse } from './schema.ts'
 import { signedBy, takeTransformations } from './thinking.ts'
@@ -22,12 +21,10 @@ import { decodeUsage, encodeUsage } from './usage.ts'
 import { nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
 import { type Carriers, idOf, type Writing } from './writing.ts'
 
-type Options = CodecOptions & MessagesOptions
-
 /** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
-  const report = createReport(protocolName, notes)
+  const report = createMessagesReport()
   const { told: body, nothing } = told(check(protocolName, MessagesResponse, wire))
   const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = body
   const { input_transformations, ...fields } = beside
@@ -89,7 +86,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
  * @throws TranslationError `truncated` for a reply that does not say how it ended
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
-  const report = createReport(protocolName, notes, options.fieldNames)
+  const report = createMessagesReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
     noteError(error, report)

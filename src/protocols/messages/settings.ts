@@ -8,11 +8,11 @@ import { leaveState } from '../../kit/state.ts'
 import { encodeCache, settleMarks, takeMarks } from './cache.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import { defaultMaxTokens, type MessagesOptions } from './options.ts'
+import { defaultMaxTokens, type MessagesOptions, type Options } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { requestTier } from './vocabulary.ts'
-import type { Options, RequestWriting } from './writing.ts'
+import type { RequestWriting } from './writing.ts'
 
 /** A format, and what is unknown of it: all of it, when its kind is. */
 export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject } {

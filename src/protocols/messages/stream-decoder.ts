@@ -7,11 +7,12 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import type { AnySchema, Infer } from '../../kit/schema.ts'
-import type { CodecOptions, Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
-import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, report, unknownKeys } from './deltas.ts'
+import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownKeys } from './deltas.ts'
 import { decodeError } from './error.ts'
-import type { MessagesOptions } from './options.ts'
+import { createMessagesReport } from './notes.ts'
+import type { MessagesOptions, Options } from './options.ts'
 import { keep, protocolName, told } from './own.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
@@ -39,7 +40,6 @@ export type DecoderState = MachineState & {
   usage: JsonObject
 }
 
-type Options = CodecOptions & MessagesOptions
 type Emitting = Emit<CanonicalEvent>
 
 /**
@@ -104,7 +104,7 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
   else if (typeof type === 'string') {
-    if (state.phase === 'before') report(state.notes).once('event.unknown', undefined)
+    if (state.phase === 'before') reportOf(state).once('event.unknown', undefined)
     else emit({ type: 'opaque', protocol: protocolName, raw: wire })
   } else throw fault('/type', 'expected the type of an event')
 }
@@ -129,7 +129,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
   if (state.phase !== 'before') {
     // A second reply in the same stream: what follows is not part of the first.
     if (state.phase === 'inside' && asString(message['id']) !== state.id) throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
-    report(state.notes).once('stream.repeated-start', '/message')
+    reportOf(state).once('stream.repeated-start', '/message')
     return
   }
   state.id = asString(message['id'])
@@ -150,8 +150,8 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): vo
 }
 
 /** They are told as notes, once: at the start, or at the end after a change of models. */
-function withoutTransformations({ notes: into }: DecoderState, { input_transformations: list, ...rest }: JsonObject): JsonObject {
-  const left = takeTransformations(list, '/input_transformations', report(into))
+function withoutTransformations(state: DecoderState, { input_transformations: list, ...rest }: JsonObject): JsonObject {
+  const left = takeTransformations(list, '/input_transformations', reportOf(state))
   return left === undefined ? rest : { ...rest, input_transformations: left }
 }
 
@@ -192,11 +192,11 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
   enter(state, emit)
   flushClosing(state, emit)
-  const whole = decodeBlock(block, at, report(state.notes))
+  const whole = decodeBlock(block, at, reportOf(state))
   if (state.waiting && whole.signature) loseWaiting(state)
   else if (state.waiting) whole.signature = state.waiting.signature
   if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
-  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) report(state.notes).add('tool_choice.not-allowed', at)
+  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) reportOf(state).add('tool_choice.not-allowed', at)
   state.waiting = undefined
   const part = state.nextPart++
   if (whole.type === 'reasoning') state.thoughts.push(part)
@@ -230,12 +230,12 @@ function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: str
     state.waiting = { signature, at }
   } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...proof } })
   else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
-  else report(state.notes).add('reasoning.carrier-lost', at)
+  else reportOf(state).add('reasoning.carrier-lost', at)
 }
 
 /** What was to belong to a block that never came, or that has a signature of its own. */
-function loseWaiting({ waiting, notes: into }: DecoderState): void {
-  if (waiting) report(into).add('reasoning.carrier-lost', waiting.at)
+function loseWaiting(state: DecoderState): void {
+  if (state.waiting) reportOf(state).add('reasoning.carrier-lost', state.waiting.at)
 }
 
 function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void {
@@ -245,7 +245,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
   const open = Object.hasOwn(state.open, index) ? state.open[index] : undefined
   if (!open) {
     if (state.phase === 'before') throw fault('/index', 'no such block is open', 'out-of-order')
-    report(state.notes).once('stream.stray-delta', '/delta')
+    reportOf(state).once('stream.stray-delta', '/delta')
     return
   }
   const known = deltaKeys.get(delta['type'])
@@ -254,7 +254,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
   // What says nothing else has no delta to stand beside.
   if (!kept) noteUnknown(state, delta, { path: '/delta', known })
   if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: `/content/${index}`, ...keep(kept, {}) } : made })
-  else if (made === null) report(state.notes).once('stream.stray-delta', '/delta')
+  else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
 }
 
 function stopBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void {
@@ -276,10 +276,10 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
     const whole = decodeReasoning(thinking, signature)
     return whole.segments.length > 1 || whole.segments[0]?.kind === 'raw' || whole.id !== undefined ? { final: whole } : {}
   }
-  if (type === 'compaction') return { final: decodeBlock(raw, '', report([])) }
+  if (type === 'compaction') return { final: decodeBlock(raw, '', createMessagesReport()) }
   if (type === 'tool_use' || !json) return {}
   const input = parseObject(json)
-  return input ? { final: decodeBlock({ ...raw, input }, '', report([])) } : {}
+  return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
 }
 
 function flushClosing(state: DecoderState, emit: Emitting): void {
@@ -292,7 +292,7 @@ function flushClosing(state: DecoderState, emit: Emitting): void {
 function takeUsage(state: DecoderState, wire: unknown, path: string, emit: Emitting): void {
   if (wire === undefined || wire === null) return
   if (!isObject(wire)) {
-    report(state.notes).add('field.unknown', path.replace('/message', ''))
+    reportOf(state).add('field.unknown', path.replace('/message', ''))
     return
   }
   const isFirst = Object.keys(state.usage).length === 0

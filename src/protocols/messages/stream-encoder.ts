@@ -5,16 +5,14 @@ import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { CodecOptions, StreamMachine } from '../../protocol.ts'
-import { type Emitting, type EncoderState, fail, isCall, isDone, isOwn, isWhole, report } from './encoder-state.ts'
+import type { StreamMachine } from '../../protocol.ts'
+import { type Emitting, type EncoderState, fail, isCall, isDone, isOwn, isWhole, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
-import type { MessagesOptions } from './options.ts'
+import type { MessagesOptions, Options } from './options.ts'
 import { ownForm, ownKeys, protocolName } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 import { encodeFinish, wordOf } from './response.ts'
 import { encodeUsage } from './usage.ts'
-
-type Options = CodecOptions & MessagesOptions
 
 /**
  * Canonical events → wire events. Blocks stand one after the other, whatever the order of their deltas; the end of the
@@ -49,7 +47,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     if (state.phase === 'done') return
     if ('candidate' in event) {
       if (event.candidate !== 0) {
-        if (event.type === 'message.start' || event.type === 'finish') report(state).add('candidates.first-only', otherAt(state, event.candidate))
+        if (event.type === 'message.start' || event.type === 'finish') reportOf(state).add('candidates.first-only', otherAt(state, event.candidate))
         return
       }
     }
@@ -57,15 +55,15 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'start': {
         const { type: _, ...start } = event
         state.start = start
-        if (start.createdAt !== undefined) report(state).add('field.unsupported', undefined, 'createdAt')
-        report(state).ext(start.ext, '')
+        if (start.createdAt !== undefined) reportOf(state).add('field.unsupported', undefined, 'createdAt')
+        reportOf(state).ext(start.ext, '')
         return
       }
       case 'message.start': {
         const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event
-        report(state).rest({ ...rest, ...(phase && { phase }) }, at)
-        report(state).ext(ext, at)
-        report(state).onceEach('message.envelope', at, { itemId: id })
+        reportOf(state).rest({ ...rest, ...(phase && { phase }) }, at)
+        reportOf(state).ext(ext, at)
+        reportOf(state).onceEach('message.envelope', at, { itemId: id })
         state.messages[message] = defined({ role, at })
         begin(state, emit)
         return
@@ -82,13 +80,13 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         endPart(state, `${event.part}`, event.final, emit)
         return
       case 'message.end':
-        if (event.status !== 'completed') report(state).onceEach('message.envelope', event.at, { status: event.status })
+        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         return
       case 'finish':
         begin(state, emit)
         state.finish = event.finish
         state.finishAt = event.at
-        report(state).ext(event.ext, event.at)
+        reportOf(state).ext(event.ext, event.at)
         settle(state, event.finish, emit)
         return
       case 'usage':
@@ -98,8 +96,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'update': {
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
-        report(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
-        report(state).ext(ext, '')
+        reportOf(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
+        reportOf(state).ext(ext, '')
         if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
         if (promptBlocked) state.promptBlocked = promptBlocked
         if (ext) state.ext = mergeExt(state.ext, ext)
@@ -110,7 +108,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'opaque':
         if (event.protocol === protocolName && state.phase === 'begun') emit(event.raw)
-        else report(state).once('event.unknown', undefined)
+        else reportOf(state).once('event.unknown', undefined)
         return
       case 'error':
         fail(state, event.error, emit)
@@ -131,7 +129,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
 
 function noteVoice(state: EncoderState, { message, head }: PartStart): void {
   const { role = 'assistant', at } = state.messages[message] ?? {}
-  if (isOtherVoice(role, [head])) report(state).add('message.role', at, 'role')
+  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
 }
 
 const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNames['candidates'] ?? 'candidates'}/${candidate}`
@@ -143,11 +141,11 @@ function begin(state: EncoderState, emit: Emitting): void {
   state.phase = 'begun'
   const { id, model, serviceTier, ext } = state.start
   const named = model || state.fallback.model
-  if (!id) report(state).add('response.id', '/message/id')
-  if (named === undefined) report(state).add('response.model', '/message/model')
+  if (!id) reportOf(state).add('response.id', '/message/id')
+  if (named === undefined) reportOf(state).add('response.model', '/message/model')
   const own = ownKeys(ext)
   const early = state.usage?.input !== undefined
-  if (!early) report(state).add('usage.late', '/message/usage')
+  if (!early) reportOf(state).add('usage.late', '/message/usage')
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.usage ?? {}) : {}
   if (early) state.toldUsage = { input, output, cacheRead, cacheWrite }
   emit({
@@ -164,7 +162,7 @@ function begin(state: EncoderState, emit: Emitting): void {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, { report: report(state), whole: true }),
+      usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, { report: reportOf(state), whole: true }),
     },
   })
 }
@@ -191,7 +189,7 @@ function close(state: EncoderState, emit: Emitting): void {
     ...(calls ? [{ type: 'tool-call' as const, id: '', name: '', kind: 'function' as const, input: '' }] : []),
     ...(refusal === undefined ? [] : [{ type: 'refusal' as const, ...refusal }]),
   ]
-  const stop = encodeFinish(state.finish, parts, state.promptBlocked, { native: false, at: state.finishAt }, report(state))
+  const stop = encodeFinish(state.finish, parts, state.promptBlocked, { native: false, at: state.finishAt }, reportOf(state))
   finishMessage(state, stop, emit)
 }
 
@@ -204,9 +202,9 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): v
   const isInside = ([key]: [string, unknown]) => Array.isArray(inside) && inside.includes(key)
   const beside = Object.fromEntries(Object.entries(told).filter(entry => !isInside(entry)))
   const delta = Object.fromEntries(Object.entries(told).filter(isInside))
-  for (const { at } of state.carriers) report(state).add('reasoning.carrier-last', at, 'signature')
+  for (const { at } of state.carriers) reportOf(state).add('reasoning.carrier-last', at, 'signature')
   state.phase = 'done'
-  const usage = encodeUsage(state.usage, undefined, { report: report(state), whole: true })
+  const usage = encodeUsage(state.usage, undefined, { report: reportOf(state), whole: true })
   const counts = Object.fromEntries(Object.entries(usage).filter(([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key))))
   emit({ ...beside, type: 'message_delta', delta: { ...delta, container: container ?? null, ...stop }, usage: counts })
   emit({ type: 'message_stop' })
@@ -227,7 +225,7 @@ function cutOff(state: EncoderState, emit: Emitting): void {
     promote(state, emit)
   }
   if (isDone(state)) return
-  report(state).add('finish.truncated-as-length', undefined)
+  reportOf(state).add('finish.truncated-as-length', undefined)
   finishMessage(state, { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }, emit)
 }
 

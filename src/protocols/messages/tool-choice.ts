@@ -6,10 +6,11 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { MessagesReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { protocolName } from './own.ts'
 import type { MessagesRawBlock, MessagesToolChoice } from './schema.ts'
 import { encodeTool, nearestOf } from './tools.ts'
-import { malformed, type Options, type RequestWriting } from './writing.ts'
+import { malformed, type RequestWriting } from './writing.ts'
 
 export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
   switch (wire.type) {

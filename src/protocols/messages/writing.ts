@@ -7,14 +7,12 @@ import { mapName } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { createToolNames, toolKey } from '../../kit/tool-names.ts'
 import { callIds } from '../../kit/turns.ts'
-import type { CodecOptions, EncodingContext } from '../../protocol.ts'
+import type { EncodingContext } from '../../protocol.ts'
 import { encodeCache, type Mark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import type { MessagesOptions } from './options.ts'
+import type { MessagesOptions, Options } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
-
-export type Options = CodecOptions & MessagesOptions
 
 /** What carries the signature of a text, and where that stood. */
 export type Carriers = Map<JsonObject, string | undefined>

@@ -4,10 +4,11 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { idOf, itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
+import type { ResponsesReport } from './notes.ts'
 import { absentOf, keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import { encodeName } from './tools.ts'
-import type { ResponsesReport, Writing } from './writing.ts'
+import type { Writing } from './writing.ts'
 
 /** A `function_call` or `custom_tool_call`. */
 export function decodeCall(wire: JsonObject, item: string, at: string): Message {

@@ -1,9 +1,7 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta, Proof } from '../../canonical/event.ts'
-import { createReport } from '../../kit/report.ts'
-import type { Carried, OpenItem, State, Tell } from './decoder-state.ts'
-import { responsesNotes } from './notes.ts'
-import { keep, protocolName } from './own.ts'
+import { type Carried, type OpenItem, reportOf, type State, type Tell } from './decoder-state.ts'
+import { keep } from './own.ts'
 import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
 
 /** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
@@ -65,6 +63,6 @@ export function arrived(state: State, item: OpenItem, accepted: boolean): Carrie
 }
 
 /** Notes: the part that a signature belongs to never came. */
-export function orphan({ notes }: State, carried: Carried | undefined): void {
-  if (carried) createReport(protocolName, responsesNotes, {}, notes).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
+export function orphan(state: State, carried: Carried | undefined): void {
+  if (carried) reportOf(state).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
 }

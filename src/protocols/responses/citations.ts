@@ -4,8 +4,8 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, leastLogprob } from '../../kit/logprobs.ts'
 import { lengthOf } from '../../kit/text.ts'
+import type { ResponsesReport } from './notes.ts'
 import { keep, ownOf, protocolName } from './own.ts'
-import type { ResponsesReport } from './writing.ts'
 
 /** What is read of an annotation, by its type. */
 const modelled = new Map<unknown, ReadonlySet<string>>([

@@ -4,6 +4,7 @@ import type { Message, Part, Signature } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Emit, MachineState } from '../../protocol.ts'
+import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
 /** Where canonical events go. */
@@ -111,3 +112,5 @@ export function placeOf(event: JsonObject, key: 'content_index' | 'summary_index
   if (typeof index !== 'number' || !Number.isSafeInteger(index) || index < 0) throw malformed(`/${key}`, 'expected a place')
   return index
 }
+
+export const reportOf = ({ notes }: MachineState): ResponsesReport => createResponsesReport(undefined, notes)

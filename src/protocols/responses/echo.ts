@@ -1,9 +1,10 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Options } from './options.ts'
 import { keep, ownForm, protocolName } from './own.ts'
 import { encodeBody } from './request.ts'
-import { type Options, startWriting } from './writing.ts'
+import { startWriting } from './writing.ts'
 
 /** What an answer repeats of its request. It tells nothing that the one who asked does not know. */
 export const echoKeys: ReadonlySet<string> = new Set([

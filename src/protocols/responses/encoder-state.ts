@@ -3,12 +3,11 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import type { Finish, Usage } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { Emit, MachineState } from '../../protocol.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
-import { responsesNotes } from './notes.ts'
-import { protocolName } from './own.ts'
-import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
+import { createResponsesReport, type ResponsesReport } from './notes.ts'
+import type { Options } from './options.ts'
+import { startWriting, type Writing } from './writing.ts'
 
 /** Where the events go. */
 export type Out = Emit<unknown>
@@ -86,7 +85,7 @@ export type State = MachineState & {
   queue: CanonicalEvent[]
 }
 
-export const reportOf = ({ options, notes }: State): ResponsesReport => createReport(protocolName, responsesNotes, options.fieldNames, notes)
+export const reportOf = ({ options, notes }: State): ResponsesReport => createResponsesReport(options.fieldNames, notes)
 
 /** For the encoders of whole items. */
 export function writing(state: State): Writing {

@@ -3,9 +3,10 @@ import type { CanonicalResponse } from '../../canonical/response.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { echoOf } from './echo.ts'
+import type { ResponsesReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { ownForm, protocolName, wireOf, words } from './own.ts'
 import { tiers } from './vocabulary.ts'
-import type { Options, ResponsesReport } from './writing.ts'
 
 /** The part of a `response` object that is the same in all snapshots of one answer. Plain data. */
 export type Envelope = {

@@ -3,13 +3,11 @@ import { defined } from '../../kit/defined.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
-import { responsesNotes } from './notes.ts'
+import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocolName } from './own.ts'
-import type { ResponsesReport } from './writing.ts'
 
 type Row = { status: number; type: string; code: string | null }
 
@@ -188,7 +186,7 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
 export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
-  const report = createReport(protocolName, responsesNotes, options.fieldNames)
+  const report = createResponsesReport(options.fieldNames)
   const own = value.protocol === protocolName
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')

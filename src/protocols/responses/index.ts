@@ -4,8 +4,9 @@ import { address } from './address.ts'
 import { detect } from './detect.ts'
 import { remembered } from './echo.ts'
 import { decodeError, encodeError } from './error.ts'
+import { fieldNames } from './field-names.ts'
 import { frames } from './frames.ts'
-import { fieldNames, responsesNotes } from './notes.ts'
+import { notes } from './notes.ts'
 import { options, type ResponsesOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import { decodeRequest, encodeRequest } from './request.ts'
@@ -20,7 +21,7 @@ export type { ResponsesOptions } from './options.ts'
 export const responses: Protocol<ResponsesOptions> = {
   name: protocolName,
   address,
-  notes: responsesNotes,
+  notes: notes,
   options,
   fieldNames,
   detect,

@@ -6,11 +6,12 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
+import type { ResponsesReport } from './notes.ts'
 import { keep, nulls, ownForm, protocolName } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
 import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
-import type { ResponsesReport, Writing } from './writing.ts'
+import type { Writing } from './writing.ts'
 
 /** Items → one message each, but for those that only carry the proof of a neighbour. `model`: who made them, where that is known. */
 export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string): Message[] {

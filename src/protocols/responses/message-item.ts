@@ -4,9 +4,10 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeContent, encodeMedia, encodeText } from './content.ts'
 import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
+import type { ResponsesReport } from './notes.ts'
 import { absentOf, keep, nulls, ownForm, protocolName, wireOf, words } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
-import type { ResponsesReport, Writing } from './writing.ts'
+import type { Writing } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 

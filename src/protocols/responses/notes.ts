@@ -1,7 +1,10 @@
+import type { Note } from '../../canonical/note.ts'
+import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
+import { protocolName } from './own.ts'
 
-/** Every note of this protocol, beside those that all encoders may make. */
-export const responsesNotes = {
+/** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
+export const notes = {
   'store.default': { kind: 'synthesized', reason: 'answers are stored here unless the request says otherwise', source: '2.14' },
   'reasoning.older-summary': { kind: 'approximated', reason: 'the older name of `summary`; it is read as that', source: '6.3' },
   'reasoning.include-encrypted': {
@@ -103,100 +106,8 @@ export const responsesNotes = {
   'refusal.synthesized': { kind: 'synthesized', reason: 'the explanation of a refusal is given as its text', source: '2.16' },
 } as const satisfies NoteTable
 
-/** Where this wire has a canonical field. */
-export const fieldNames: FieldNames = {
-  'error.details': 'error',
-  // Keys of the error itself that nobody knows.
-  details: '',
-  toolChoice: 'tool_choice',
-  'toolChoice.raw': 'tool_choice',
-  redacted: 'encrypted_content',
-  'output:logprobs': 'logprobs',
-  parallelToolCalls: 'parallel_tool_calls',
-  maxOutputTokens: 'max_output_tokens',
-  'output.format': 'text/format',
-  'output.format.schema': 'text/format/schema',
-  'output.format.strict': 'text/format/strict',
-  'output.format.description': 'text/format/description',
-  'output.verbosity': 'text/verbosity',
-  output: 'text',
-  'reasoning.execution': 'reasoning/mode',
-  'sampling.temperature': 'temperature',
-  'sampling.topP': 'top_p',
-  'sampling.presencePenalty': 'presence_penalty',
-  'sampling.frequencyPenalty': 'frequency_penalty',
-  logprobs: 'top_logprobs',
-  'logprobs.top': 'top_logprobs',
-  'logprobs.enabled': 'include',
-  'cache.key': 'prompt_cache_key',
-  'cache.mode': 'prompt_cache_options/mode',
-  'cache.ttl': 'prompt_cache_options/ttl',
-  'cache.diagnostics': 'prompt_cache_options/comparison_response_id',
-  'cache.retention': 'prompt_cache_retention',
-  'serviceTier.tier': 'service_tier',
-  serviceTier: 'service_tier',
-  'user.safetyId': 'safety_identifier',
-  'user.user': 'user',
-  user: 'user',
-  'state.store': 'store',
-  'state.previousId': 'previous_response_id',
-  'state.conversation': 'conversation',
-  'state.background': 'background',
-  'state.prompt': 'prompt',
-  'state.include': 'include',
-  'state.truncation': 'truncation',
-  'state.contextManagement': 'context_management',
-  'state.maxToolCalls': 'max_tool_calls',
-  'safety.moderation': 'moderation',
-  'stream.obfuscation': 'stream_options/include_obfuscation',
-  'stream.enabled': 'stream',
-  // Objects of which what nobody modelled is kept under their own name.
-  'text/*': '',
-  'tool_choice/*': '',
-  'format/*': '',
-  'reasoning/*': '',
-  'prompt_cache_options/*': '',
-  'stream_options/*': '',
-  'prompt_cache_breakpoint/*': '',
-  'input_audio/*': '',
-  'usage/*': '',
-  'input_tokens_details/*': '',
-  'output_tokens_details/*': '',
-  'cache_write_tokens_details/*': '',
-  'incomplete_details/*': '',
-  deferLoading: 'defer_loading',
-  allowedDomains: 'filters/allowed_domains',
-  contextSize: 'search_context_size',
-  userLocation: 'user_location',
-  allowedCallers: 'allowed_callers',
-  callId: 'call_id',
-  itemId: 'id',
-  citations: 'annotations',
-  cache: 'prompt_cache_breakpoint',
-  finish: 'status',
-  'finish.reason': 'status',
-  'incomplete_details:finish': 'reason',
-  'incomplete_details:finish.reason': 'reason',
-  'input:signature': 'encrypted_content',
-  'output:signature': 'encrypted_content',
-  'content:logprobs': 'logprobs',
-  'tools:output': 'output_schema',
-  'input:id': 'call_id',
-  'input:input': 'arguments',
-  'output:id': 'call_id',
-  'output:input': 'arguments',
-  'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
-  'output:cache.ttl': 'prompt_cache_breakpoint/ttl',
-  'content:mime': 'input_audio/format',
-  'tools:namespace': '../name',
-  'tools:namespaceDescription': '../description',
-  'tools:namespaceFields': '../',
-  'usage.input': 'usage/input_tokens',
-  'usage.output': 'usage/output_tokens',
-  'usage.cacheRead': 'usage/input_tokens_details/cached_tokens',
-  'usage.cacheWrite': 'usage/input_tokens_details/cache_write_tokens',
-  'usage.reasoning': 'usage/output_tokens_details/reasoning_tokens',
-  'usage.cacheWriteByTtl': 'usage/input_tokens_details/cache_write_tokens_details',
-  createdAt: 'created_at',
-  completedAt: 'completed_at',
+export type ResponsesReport = Report<typeof notes & typeof commonNotes>
+
+export function createResponsesReport(fieldNames?: FieldNames, into?: Note[]): ResponsesReport {
+  return createReport(protocolName, notes, fieldNames, into)
 }

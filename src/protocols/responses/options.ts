@@ -1,4 +1,4 @@
-import type { OptionTable } from '../../protocol.ts'
+import type { CodecOptions, OptionTable } from '../../protocol.ts'
 
 /** What a caller may choose where more than one mapping is right. */
 export type ResponsesOptions = {
@@ -77,6 +77,8 @@ export type ResponsesOptions = {
    */
   cacheTtlRound?: 'drop' | 'up'
 }
+
+export type Options = CodecOptions & ResponsesOptions
 
 /** The same for configurations and command lines. */
 export const options = {

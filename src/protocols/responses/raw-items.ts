@@ -3,10 +3,11 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { pictureOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
+import type { ResponsesReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
-import { type ResponsesReport, unresolvable, type Writing } from './writing.ts'
+import { unresolvable, type Writing } from './writing.ts'
 
 const controls = new Map<string, { control: ControlPart['control']; role: Role }>([
   ['item_reference', { control: 'item-reference', role: 'user' }],

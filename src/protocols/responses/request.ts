@@ -10,11 +10,13 @@ import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
+import type { ResponsesReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { keep, nulls, ownForm, protocolName, wasUnsaid, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, decodeReasoningSpec, encodeOutput, encodeReasoningSpec, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isSearchLost } from './tools.ts'
-import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
+import { startWriting, type Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {

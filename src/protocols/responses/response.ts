@@ -11,11 +11,13 @@ import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItems, encodeMessage } from './items.ts'
+import type { ResponsesReport } from './notes.ts'
+import type { Options } from './options.ts'
 import { absentOf, keep, ownForm, protocolName, under, wasUnsaid } from './own.ts'
 import { ResponsesResponse, ResponsesUsage } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
-import { type Options, type ResponsesReport, startWriting, type Writing } from './writing.ts'
+import { startWriting, type Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is neither an answer nor an error */
 export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {

@@ -2,10 +2,9 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Note } from '../../canonical/note.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createReport } from '../../kit/report.ts'
 import type { StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
-import { malformed, type State, type Tell } from './decoder-state.ts'
+import { malformed, reportOf, type State, type Tell } from './decoder-state.ts'
 import { readError, readFailure } from './error.ts'
 import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -59,7 +58,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
     if (state.phase === 'before') {
       // What nobody knows may not begin a stream: the start has to wait for who answers.
       if (act === ping) return
-      if (!act) return createReport(protocolName, {}, {}, state.notes).once('event.unknown', undefined)
+      if (!act) return reportOf(state).once('event.unknown', undefined)
       begin(state, event, type, emit)
     }
     if (act) act(state, event, emit)

@@ -6,10 +6,11 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
+import type { ResponsesReport } from './notes.ts'
 import { keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
 import { serverToolKind } from './vocabulary.ts'
-import type { ResponsesReport, Writing } from './writing.ts'
+import type { Writing } from './writing.ts'
 
 /** `tools` of a request or of an item that adds some. A namespace becomes its tools. */
 export function decodeTools(wire: readonly ResponsesTool[], at: string, report?: ResponsesReport): Tool[] {

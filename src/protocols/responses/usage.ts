@@ -1,10 +1,10 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { keep, ownForm, ownOf } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
-import type { ResponsesReport } from './writing.ts'
 
 /** The counts with these names, and what is left; a number below 0 is none, and is left. */
 function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | undefined }, keys: readonly Key[]): [{ [key in Key]?: number }, JsonObject] {

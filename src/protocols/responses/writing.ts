@@ -1,14 +1,8 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
-import type { CodecOptions, EncodingContext } from '../../protocol.ts'
-import { responsesNotes } from './notes.ts'
-import type { ResponsesOptions } from './options.ts'
-import { protocolName } from './own.ts'
-
-export type Options = CodecOptions & ResponsesOptions
-
-export type ResponsesReport = Report<typeof responsesNotes & typeof commonNotes>
+import type { EncodingContext } from '../../protocol.ts'
+import { createResponsesReport, type ResponsesReport } from './notes.ts'
+import type { Options } from './options.ts'
 
 /** What every encoder of a request or an answer needs to know. */
 export type Writing = {
@@ -38,7 +32,7 @@ export type Writing = {
 
 export function startWriting(target: Writing['target'], own: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
   return {
-    report: createReport(protocolName, responsesNotes, options.fieldNames, notes),
+    report: createResponsesReport(options.fieldNames, notes),
     options,
     target,
     own,
