@@ -95,6 +95,12 @@ export type Signatures = Record<string, string>
 
 export type Emit<Out> = (out: Out) => void
 
+/** Where a stream decoder gives its canonical events. */
+export type EmitEvent = Emit<CanonicalEvent>
+
+/** Where a stream encoder gives the events of its wire. */
+export type EmitWire = Emit<unknown>
+
 /** State is plain and cloneable, and holds the notes made so far. */
 export type MachineState = {
   notes: Note[]

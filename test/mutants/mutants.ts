@@ -267,8 +267,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the item that was cut off is completed',
     room: responses,
-    find: 'if (item && cut && !state.envelope?.own',
-    replace: 'if ((false as boolean) && item && cut && !state.envelope?.own',
+    find: 'if (item && cut && !state.envelope?.native',
+    replace: 'if ((false as boolean) && item && cut && !state.envelope?.native',
   },
   {
     fault: 'summaries share one index',
@@ -307,12 +307,17 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   { fault: 'a made-up empty input is not told', room: responses, find: "if (empty) report.addMade('tool-call.empty-input', wire, '/arguments')", replace: '' },
-  { fault: 'the result of a call with a long id is not mapped alike', room: responses, find: "['said'] : wireCallId(callId, w)", replace: "['said'] : callId" },
-  { fault: 'a renamed call id is not told', room: responses, find: "if (wire !== id) w.report.add('tool-call.id', at, 'id')", replace: '' },
+  {
+    fault: 'the result of a call with a long id is not mapped alike',
+    room: responses,
+    find: "['said'] : wireCallId(callId, writing)",
+    replace: "['said'] : callId",
+  },
+  { fault: 'a renamed call id is not told', room: responses, find: "if (wire !== id) writing.report.add('tool-call.id', at, 'id')", replace: '' },
   {
     fault: 'a thread of another provider is left out instead of refused',
     room: responses,
-    find: "if (thread !== undefined) unresolvable(undefined, 'state.thread', w)",
+    find: "if (thread !== undefined) unresolvable(undefined, 'state.thread', writing)",
     replace: '',
   },
   {
@@ -324,8 +329,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'what the client stores is stored by the provider',
     room: responses,
-    find: 'const stored = store ?? (own ? undefined : false)',
-    replace: 'const stored = store ?? (own ? undefined : true)',
+    find: 'const stored = store ?? (native ? undefined : false)',
+    replace: 'const stored = store ?? (native ? undefined : true)',
   },
   { fault: 'encrypted reasoning is not asked for', room: responses, find: 'wanted.add(encryptedInclude)\n', replace: '' },
   { fault: 'the title of a citation is lost', room: responses, find: "title: title ?? '', url }", replace: "title: '', url }" },
@@ -520,7 +525,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'usage of a stream is not asked for',
     room: chat,
-    find: 'include_usage: enabled && !verbatim ? true : includeUsage',
+    find: 'include_usage: enabled && !native ? true : includeUsage',
     replace: 'include_usage: includeUsage',
   },
   {
@@ -673,7 +678,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a stream is told of its own dialect',
     room: chat,
-    find: "if (!state.own) report.once('reasoning.dialect-field', head.at)",
+    find: "if (!state.native) report.once('reasoning.dialect-field', head.at)",
     replace: "report.once('reasoning.dialect-field', head.at)",
   },
   {
@@ -685,7 +690,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a stream is told of its own missing signatures',
     room: messages,
-    find: "if (!isOwn(state)) reportOf(state).once('reasoning.signature-empty', '/content')",
+    find: "if (!isNative(state)) reportOf(state).once('reasoning.signature-empty', '/content')",
     replace: "report(state).once('reasoning.signature-empty', '/content')",
   },
   { fault: 'raw reasoning is a summary after a stream', room: messages, find: "whole.segments[0]?.kind === 'raw' || ", replace: '' },

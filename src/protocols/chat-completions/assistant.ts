@@ -207,7 +207,7 @@ function encodeBody(
     report.ext(ext, at)
   }
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
-  if (!writing.own) noteJoins(texts, report)
+  if (!writing.native) noteJoins(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
   if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature)))
     return { ...(form['content'] === 'string' && { content: '' }), ...listed }

@@ -1,14 +1,14 @@
 import type { Signature } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { advanceJson, merge } from '../../kit/json.ts'
-import type { Emit } from '../../protocol.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { noteBeside, validCallId } from './calls.ts'
-import { type CallOut, type Choice, reportOf, type State, writeDelta } from './encoder-state.ts'
+import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
 import { ownOf } from './own.ts'
 import { encodeProof } from './stream-signatures.ts'
 import { createNames, noteName } from './tools.ts'
 
-type Writing = { part: number; call: CallOut; emit: Emit<unknown> }
+type Writing = { part: number; call: CallOut; emit: EmitWire }
 
 /** Are its arguments one whole JSON object or list, so that only white space can follow? */
 function isWhole({ head, json }: CallOut): boolean {
@@ -16,7 +16,7 @@ function isWhole({ head, json }: CallOut): boolean {
 }
 
 /** Closes the open call for the one that waits, if it has all its arguments. */
-export function makeWay(state: State, choice: Choice, emit: Emit<unknown>): void {
+export function makeWay(state: EncoderState, choice: Choice, emit: EmitWire): void {
   const call = openOf(choice)
   if (call && isWhole(call)) closeCall(state, choice, emit)
 }
@@ -26,7 +26,7 @@ function openOf(choice: Choice): CallOut | undefined {
   return out?.kind === 'call' ? out : undefined
 }
 
-export function openCall(state: State, choice: Choice, { part, call, emit }: Writing): void {
+export function openCall(state: EncoderState, choice: Choice, { part, call, emit }: Writing): void {
   const { head } = call
   const report = reportOf(state)
   const { id, name, namespace, kind, ext, at, signature } = head
@@ -47,7 +47,11 @@ export function openCall(state: State, choice: Choice, { part, call, emit }: Wri
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: proof.id, ...merge(inner, proof.beside) }] }, emit })
 }
 
-export function addCallSignature(state: State, choice: Choice, { call, signature, emit }: { call: CallOut; signature: Signature; emit: Emit<unknown> }): void {
+export function addCallSignature(
+  state: EncoderState,
+  choice: Choice,
+  { call, signature, emit }: { call: CallOut; signature: Signature; emit: EmitWire },
+): void {
   const known = call.head.signature
   call.head = { ...call.head, signature }
   if (call.index === undefined) return
@@ -62,7 +66,7 @@ export function addCallSignature(state: State, choice: Choice, { call, signature
   else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
 
-export function addInput(state: State, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {
+export function addInput(state: EncoderState, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {
   if (!text) return
   if (call.closed) {
     if (text.trim()) reportOf(state).once('stream.trailing-arguments', call.head.at)
@@ -81,7 +85,7 @@ export function addInput(state: State, choice: Choice, { part, call, text, emit 
   }
 }
 
-function writeInput(state: State, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
+function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
   call.sent = true
   if (state.single) {
     writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
@@ -92,7 +96,7 @@ function writeInput(state: State, choice: Choice, { call, text, emit }: Writing 
 }
 
 /** A function that got no arguments gets an empty object, for clients parse what they get. */
-export function closeCall(state: State, choice: Choice, emit: Emit<unknown>): void {
+export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire): void {
   const call = openOf(choice)
   const part = choice.open
   choice.open = undefined
@@ -103,7 +107,7 @@ export function closeCall(state: State, choice: Choice, emit: Emit<unknown>): vo
   writeInput(state, choice, { part, call, emit, text: '{}' })
 }
 
-export function promote(state: State, choice: Choice, emit: Emit<unknown>): void {
+export function promote(state: EncoderState, choice: Choice, emit: EmitWire): void {
   for (;;) {
     const part = choice.queue.shift()
     const call = part === undefined ? undefined : choice.parts.get(part)

@@ -19,8 +19,8 @@ import type { Writing } from './writing.ts'
 export const validCallId = /^[\x21-\x7e]{1,40}$/
 
 /** The id of a call as a server takes it; a client takes any of usual length. */
-export function encodeCallId(id: string, towards: 'client' | 'server', { own: verbatim, options }: Writing): string {
-  if (verbatim) return id
+export function encodeCallId(id: string, towards: 'client' | 'server', { native, options }: Writing): string {
+  if (native) return id
   if (towards === 'client' || !options.mistralIds) return mapCallId(id, validCallId)
   return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9)
 }

@@ -96,14 +96,14 @@ export function encodeCarriers(
   const { textSignatures } = recorded
   // An envelope is for clients alone, whoever sends it back.
   const sendable = towards === 'client' || !holdsEnvelope(carriers)
-  if (isObject(carriers) && sendable && (allowed || (writing.own && options.ccReasoningInHistory === undefined && towards === 'server'))) {
+  if (isObject(carriers) && sendable && (allowed || (writing.native && options.ccReasoningInHistory === undefined && towards === 'server'))) {
     const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
     const proofs = (list: readonly TextSignature[]) => list.map(({ signature }) => signature)
     if (same(again.parts, reasoning) && same(proofs(again.textSignatures), proofs(textSignatures))) return carriers
   }
   const ownText = encodeTextProof(from, writing)
   const noteOrder = () => {
-    if (!writing.own && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
+    if (!writing.native && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
   }
   if (towards === 'server' || !allowed) noteOrder()
   if (!allowed) {
@@ -127,7 +127,7 @@ export function encodeCarriers(
   const proves = told.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
   if ((detailed || proves) && options.ccSignature !== 'none' && (towards === 'client' || left.length > 0))
     written['reasoning_details'] = encodeDetails({ parts: left, ...told })
-  else if (towards === 'client' && !writing.own && needsOrder(pieces)) report.add('parts.order-lost', at)
+  else if (towards === 'client' && !writing.native && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
@@ -139,11 +139,11 @@ export function encodeCarriers(
 const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
 /** The parts that a layout tells of, in their order. */
-function piecesOf(parts: readonly Part[], { own: verbatim }: Writing): Piece[] {
+function piecesOf(parts: readonly Part[], { native }: Writing): Piece[] {
   return flatMap(parts, (part): Piece[] => {
     if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
     if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]
-    return part.type === 'tool-call' ? [{ kind: 'call', id: verbatim ? part.id : mapCallId(part.id, validCallId) }] : []
+    return part.type === 'tool-call' ? [{ kind: 'call', id: native ? part.id : mapCallId(part.id, validCallId) }] : []
   })
 }
 

@@ -158,11 +158,11 @@ function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): Json
 }
 
 /** The breakpoint of a part, as its keys on the wire. */
-export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, own: verbatim }: Writing): JsonObject {
+export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: Writing): JsonObject {
   if (!part.cache) return {}
   const { mark } = ownForm(part.ext) ?? {}
   if (isObject(mark) && same(cacheIn(mark), part.cache)) return mark
-  if (options.ccCacheMarks === 'drop' && !verbatim) {
+  if (options.ccCacheMarks === 'drop' && !native) {
     report.add('cache.place', part.at, 'cache')
     return {}
   }
@@ -197,7 +197,7 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
     case 'text': {
       const block = encodeText(part, writing)
       // Text without content vanishes, unless it stood so on this wire.
-      return part.text || writing.own ? [block] : []
+      return part.text || writing.native ? [block] : []
     }
     case 'refusal':
       return [encodeRefusal(part, writing)]

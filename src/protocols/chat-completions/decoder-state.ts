@@ -1,7 +1,6 @@
-import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
-import type { Emit, MachineState } from '../../protocol.ts'
+import type { EmitEvent, MachineState } from '../../protocol.ts'
 import type { Told } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Failure } from './stream-failure.ts'
@@ -70,7 +69,7 @@ export type Choice = {
   blocks: unknown[]
 }
 
-export type State = MachineState & {
+export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
   strictDone: boolean
   thinkTags: boolean
@@ -89,7 +88,7 @@ export type State = MachineState & {
   suspect: Failure | undefined
 }
 
-export function choiceOf(state: State, index: unknown, emit: Emit<CanonicalEvent>): Choice {
+export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
   const candidate = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
   let choice = state.choices.get(candidate)
   if (!choice) {

@@ -2,7 +2,7 @@ import type { Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart, Role, Signature, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
-import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import type { Phase } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -73,7 +73,7 @@ export type Choice = {
   phases: Map<number, { phase: Phase; at: string | undefined }>
 }
 
-export type State = MachineState & {
+export type EncoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
   fieldNames: FieldNames | undefined
   settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
@@ -85,7 +85,7 @@ export type State = MachineState & {
   /** A head, and how a chunk with it begins, up to the number of its choice. */
   written: { head: JsonObject; text: string } | undefined
   /** The reply was read from this protocol: what it left out is left out again, without a note. */
-  own: boolean
+  native: boolean
   /** Fields of this protocol that the next chunk takes along. */
   fields: JsonObject
   usage: Usage | undefined
@@ -95,9 +95,9 @@ export type State = MachineState & {
   signatures: StoredProofs
 }
 
-export const reportOf = (state: State): ChatReport => createChatReport(state.fieldNames, state.notes)
+export const reportOf = (state: EncoderState): ChatReport => createChatReport(state.fieldNames, state.notes)
 
-export function choiceOf(state: State, index: number): Choice {
+export function choiceOf(state: EncoderState, index: number): Choice {
   let choice = state.choices.get(index)
   if (!choice) {
     choice = {
@@ -122,7 +122,7 @@ export function choiceOf(state: State, index: number): Choice {
 }
 
 /** One chunk with one choice. */
-export function write(state: State, choice: JsonObject, emit: Emit<unknown>): void {
+export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): void {
   const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
   if (state.writeUsage) chunk['usage'] = null
   state.fields = {}
@@ -130,7 +130,7 @@ export function write(state: State, choice: JsonObject, emit: Emit<unknown>): vo
 }
 
 /** The first delta of a choice says its role, with an empty text unless a call comes first. */
-export function writeDelta(state: State, choice: Choice, { delta, emit }: { delta: JsonObject; emit: Emit<unknown> }): void {
+export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
   if (!choice.begun) {
     choice.begun = true
     if ('tool_calls' in delta || 'function_call' in delta) {
@@ -151,6 +151,6 @@ export function isLaned(out: PartOut): out is Laned {
   return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
 }
 
-export function reasoningField({ ccReasoning }: State['settings']): string {
+export function reasoningField({ ccReasoning }: EncoderState['settings']): string {
   return ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
 }

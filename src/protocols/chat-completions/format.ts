@@ -30,7 +30,7 @@ export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writ
   if (!output) return {}
   const { format, verbosity, modalities, audio, ...rest } = output
   writing.report.rest(rest, '', 'output.')
-  if (!writing.own && modalities?.some(one => one !== 'text' && one !== 'audio')) writing.report.add('output.modality', '', 'output.modalities')
+  if (!writing.native && modalities?.some(one => one !== 'text' && one !== 'audio')) writing.report.add('output.modality', '', 'output.modalities')
   return {
     response_format: format && encodeFormat(format, form['format'], writing),
     verbosity,
@@ -39,8 +39,8 @@ export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writ
   }
 }
 
-function encodeVoice(audio: unknown, streams: boolean, { own, report }: Writing): unknown {
-  if (own || !isObject(audio) || audio['format'] !== undefined) return audio
+function encodeVoice(audio: unknown, streams: boolean, { native, report }: Writing): unknown {
+  if (native || !isObject(audio) || audio['format'] !== undefined) return audio
   report.add('output.voice', '', 'output.audio')
   report.add('output.sound-format', '/audio/format')
   // Streams have no other format.

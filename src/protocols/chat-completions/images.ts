@@ -27,7 +27,7 @@ function isImage(image: unknown): image is ChatPart {
 /** The entries of `images`; none: a note has been made. */
 export function encodeImage(
   part: MediaPart,
-  writing: Pick<Writing, 'own' | 'nameOf' | 'calls'> & { report: ChatReport; options: Writing['options'] },
+  writing: Pick<Writing, 'native' | 'nameOf' | 'calls'> & { report: ChatReport; options: Writing['options'] },
 ): JsonObject[] {
   const { report, options } = writing
   const isOwn = ownForm(part.ext)?.['place'] === 'images'

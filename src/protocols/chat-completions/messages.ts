@@ -85,7 +85,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
  * message per turn, the results of its calls directly after it in the order of the calls, all else after these.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
-  const turns = writing.own ? [...messages] : regroup(withoutStaleResults(messages, writing.report), writing)
+  const turns = writing.native ? [...messages] : regroup(withoutStaleResults(messages, writing.report), writing)
   const lastUser = turns.findLastIndex(({ role }) => role === 'user')
   const written: JsonObject[] = []
   let media: JsonObject[] = []
@@ -205,7 +205,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
   if (form['legacy'] === true) return wireOf({ role: 'function', name, content: spelled }, ext)
   const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : encodeCallId(callId, 'server', writing)
-  if (!writing.own && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
+  if (!writing.native && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
   return wireOf({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
 

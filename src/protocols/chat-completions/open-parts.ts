@@ -1,12 +1,12 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart } from '../../canonical/message.ts'
 import { lengthOf } from '../../kit/text.ts'
-import type { Emit } from '../../protocol.ts'
+import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import type { Told } from './layout.ts'
 
-export function openPart(choice: Choice, head: Part, emit: Emit<CanonicalEvent>): number {
+export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
   const part = choice.nextPart++
   const kind = kinds.get(head.type)
   if (kind) choice.told.push({ part, kind, length: 0 })
@@ -23,7 +23,7 @@ const kinds = new Map<Part['type'], Told['kind']>([
 /** The field that a part is written in, where it has one of its own. */
 const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 'refusal' ? '/refusal' : type === 'media' ? '/audio' : '')
 
-export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
+export function closePart(choice: Choice, emit: EmitEvent): void {
   if (!choice.open) return
   const { part, thought } = choice.open
   // The id of reasoning comes last, when its part has long begun.
@@ -32,7 +32,7 @@ export function closePart(choice: Choice, emit: Emit<CanonicalEvent>): void {
 }
 
 /** The open part of that kind; another one is closed first. */
-export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: Emit<CanonicalEvent>): number {
+export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: EmitEvent): number {
   if (choice.open?.kind === kind) return choice.open.part
   closePart(choice, emit)
   const thought: ReasoningPart | undefined = kind === 'reasoning' ? { type: kind, segments: [] } : undefined
@@ -50,7 +50,7 @@ export function count(choice: Choice, part: number, { kind, text }: { kind: 'tex
   if (told) told.length += text.length
 }
 
-export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: Emit<CanonicalEvent> }): void {
+export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: EmitEvent }): void {
   const { thought, part: current } = choice.open ?? {}
   if (thought && part === current) addDelta(thought, delta)
   emit({ type: 'part.delta', candidate: choice.candidate, part, delta })

@@ -4,14 +4,14 @@ import type { Part, TokenLogprob } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { beginsWith } from '../../kit/text.ts'
-import type { Emit } from '../../protocol.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { addCallSignature, addInput } from './call-queue.ts'
-import { type Choice, choiceOf, isLaned, type PartOut, reasoningField, reportOf, type State, write, writeDelta } from './encoder-state.ts'
+import { type Choice, choiceOf, type EncoderState, isLaned, type PartOut, reasoningField, reportOf, write, writeDelta } from './encoder-state.ts'
 import { encodeLogprobs } from './logprobs.ts'
 import { protocolName } from './own.ts'
 
 /** One delta of a part, written at once or held until it is the turn of the part. */
-export function addToPart(state: State, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: Emit<unknown>): void {
+export function addToPart(state: EncoderState, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: EmitWire): void {
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
@@ -63,7 +63,7 @@ export function addToPart(state: State, { candidate, part, delta }: Extract<Cano
 type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: JsonObject) => void }
 
 /** Segments are set apart by an empty line, as are parts where nothing else stands between them. */
-function addReasoning({ settings }: State, choice: Choice, { out, delta, put }: AddReasoning): void {
+function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, put }: AddReasoning): void {
   const { segments } = out.part
   const begins = !segments[delta.segment]?.text
   const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
@@ -73,9 +73,9 @@ function addReasoning({ settings }: State, choice: Choice, { out, delta, put }: 
 }
 
 function writeLogprobs(
-  state: State,
+  state: EncoderState,
   choice: Choice,
-  { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: Emit<unknown> },
+  { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: EmitWire },
 ): void {
   if (logprobs.length === 0) return
   noteTokens(logprobs, protocolName, reportOf(state))
@@ -87,9 +87,9 @@ function writeLogprobs(
 
 /** The source tells the whole part at its end: what is missing is sent after it, anything else cannot be taken back. */
 export function correct(
-  state: State,
+  state: EncoderState,
   { candidate, part, out, final }: { candidate: number; part: number; out: PartOut; final: Part },
-  emit: Emit<unknown>,
+  emit: EmitWire,
 ): void {
   const rest = (sent: string, whole: string): string => {
     if (beginsWith(whole, sent)) return whole.slice(sent.length)

@@ -1,15 +1,15 @@
 import { lengthOf } from '../../kit/text.ts'
-import type { Emit } from '../../protocol.ts'
-import { type Choice, isLaned, type Laned, type State } from './encoder-state.ts'
+import type { EmitWire } from '../../protocol.ts'
+import { type Choice, type EncoderState, isLaned, type Laned } from './encoder-state.ts'
 import { addToPart, correct } from './part-deltas.ts'
 
 /** After a message has ended, parts of every kind that waited may begin. */
-export function settleAll(state: State, choice: Choice, emit: Emit<unknown>): void {
+export function settleAll(state: EncoderState, choice: Choice, emit: EmitWire): void {
   for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
 }
 
 /** Closes the open part of a kind when it has ended, and lets those in that waited, up to the first that is open itself. */
-export function settle(state: State, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: Emit<unknown> }): void {
+export function settle(state: EncoderState, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: EmitWire }): void {
   const lane = choice.lanes[kind]
   for (;;) {
     const open = lane.open === undefined ? undefined : choice.parts.get(lane.open)

@@ -155,16 +155,16 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const report = createChatReport(options.fieldNames)
   const value = withStrictTools(request, report)
   const { ext } = value
-  const verbatim = ownOf(ext) !== undefined
-  const wraps = !verbatim && options.ccCustomTools === 'wrap'
+  const native = ownOf(ext) !== undefined
+  const wraps = !native && options.ccCustomTools === 'wrap'
   const given = gatherTools(value.tools, value.messages, report)
-  const { nameOf, renamed } = createNames(verbatim, { tools: given, wraps })
+  const { nameOf, renamed } = createNames(native, { tools: given, wraps })
   const writing: Writing = {
     report,
     wraps,
     isLost: name => isLost(name, value.tools, options),
     options,
-    own: verbatim,
+    native,
     calls: new Map(),
     nameOf,
     spaceOf: name => spaceOf(name, value.tools),
@@ -201,7 +201,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   report.ext(ext, '')
   const { store: _store, ...memory } = value.state ?? {}
   leaveState(memory, options, report)
-  const conversation = verbatim || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
+  const conversation = native || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions || 'functions' in definitions, writing)
@@ -237,7 +237,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 /** A server takes a choice among tools only where there are any. */
 function encodeChoice({ toolChoice, parallelToolCalls, ext }: PlainRequest, hasTools: boolean, writing: Writing): JsonObject {
   const { toolChoice: came, toolChoiceKey } = ownForm(ext) ?? {}
-  if (hasTools || writing.own)
+  if (hasTools || writing.native)
     return {
       [(toolChoiceKey as string | undefined) ?? 'tool_choice']: encodeToolChoice(toolChoice, came, writing),
       parallel_tool_calls: parallelToolCalls,

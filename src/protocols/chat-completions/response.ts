@@ -128,16 +128,16 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
-  const verbatim = ownOf(ext) !== undefined
+  const native = ownOf(ext) !== undefined
   // An answer without any choice is an error in other protocols; in this one it is written as it came.
-  if (error && !(verbatim && candidates.every(({ finish }) => finish?.reason === 'error'))) {
+  if (error && !(native && candidates.every(({ finish }) => finish?.reason === 'error'))) {
     noteUntold(value, report)
     return { wire: encodeBareError(error, report, options), notes: report.notes }
   }
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
   if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
 
-  const writing = { report, options, own: verbatim, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
+  const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))
@@ -147,7 +147,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
 
   const form = ownForm(ext) ?? {}
-  const head = verbatim
+  const head = native
     ? defined({
         id: id ?? form['id'],
         created: form['created'] ?? createdAt,
@@ -156,7 +156,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
       })
     : encodeHead(value, options, report)
   const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
-  const body = { choices, usage: counts, service_tier: tierOf(serviceTier, verbatim, report) }
+  const body = { choices, usage: counts, service_tier: tierOf(serviceTier, native, report) }
   const wire = wireOf(Object.assign(head, body), ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
@@ -177,8 +177,8 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
 }
 
 /** The tier of an answer under its name here; other providers have some that this one has not. */
-export function tierOf(tier: string | undefined, verbatim: boolean, report: ChatReport): string | undefined {
-  if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
+export function tierOf(tier: string | undefined, native: boolean, report: ChatReport): string | undefined {
+  if (tier === undefined || native || serviceTiers.has(tier)) return tier
   report.once('tier.nearest', '', 'serviceTier')
   return 'default'
 }
@@ -216,7 +216,7 @@ function encodeCandidate(
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
-  if (options.ccSignature === 'store' && !writing.own && !takeOut(message, writing.stored)) {
+  if (options.ccSignature === 'store' && !writing.native && !takeOut(message, writing.stored)) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)
     report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
     lost(false)

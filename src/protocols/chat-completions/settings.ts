@@ -8,10 +8,10 @@ import { encodeParts } from './content.ts'
 import { serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
-export function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options, own: verbatim }: Writing): JsonObject {
+export function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options, native }: Writing): JsonObject {
   if (!sampling) return {}
   const { temperature, topP, topK, minP, repetitionPenalty, frequencyPenalty, presencePenalty, seed, logitBias, ...rest } = sampling
-  const written = verbatim || options.ccTopK === 'write'
+  const written = native || options.ccTopK === 'write'
   report.rest(written ? rest : { ...rest, topK, minP, repetitionPenalty }, '', 'sampling.')
   return {
     temperature,
@@ -25,32 +25,32 @@ export function encodeSampling(sampling: CanonicalRequest['sampling'], { report,
 }
 
 /** Servers take a number of other tokens only where probabilities are asked for. */
-export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, own: verbatim }: Writing, form: JsonObject): JsonObject {
+export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, native }: Writing, form: JsonObject): JsonObject {
   if (!spec) return {}
   const { enabled, top } = spec
-  if (verbatim) return { logprobs: form['logprobsAbsent'] && !enabled ? undefined : enabled, top_logprobs: top }
+  if (native) return { logprobs: form['logprobsAbsent'] && !enabled ? undefined : enabled, top_logprobs: top }
   if (enabled) return { logprobs: true, top_logprobs: top }
   report.rest({ top }, '', 'logprobs.')
   return {}
 }
 
-export function encodeLimit(limit: number | undefined, { report, own: verbatim }: Writing): number | undefined {
-  if (limit === undefined || limit >= 1 || verbatim) return limit
+export function encodeLimit(limit: number | undefined, { report, native }: Writing): number | undefined {
+  if (limit === undefined || limit >= 1 || native) return limit
   if (isNeutral('maxOutputTokens', limit)) return undefined
   report.add('limit.raised', '', 'maxOutputTokens')
   return 1
 }
 
-export function encodeStop(stop: readonly string[] | undefined, { report, own: verbatim }: Writing, form: JsonObject): unknown {
+export function encodeStop(stop: readonly string[] | undefined, { report, native }: Writing, form: JsonObject): unknown {
   // An empty list says nothing, and servers refuse it.
-  if (!stop || (stop.length === 0 && !verbatim)) return undefined
+  if (!stop || (stop.length === 0 && !native)) return undefined
   if (form['stop'] === 'string' && stop.length === 1) return stop[0]
-  if (stop.length <= 4 || verbatim) return stop
+  if (stop.length <= 4 || native) return stop
   report.add('stop.too-many', '', 'stop')
   return stop.slice(0, 4)
 }
 
-export function encodeCache(cache: CanonicalRequest['cache'], { report, options, own: verbatim }: Writing): JsonObject {
+export function encodeCache(cache: CanonicalRequest['cache'], { report, options, native }: Writing): JsonObject {
   if (!cache) return {}
   // This provider marks the last cacheable part by itself anyway.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
@@ -58,12 +58,12 @@ export function encodeCache(cache: CanonicalRequest['cache'], { report, options,
   report.rest(rest, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')
   // Single marks know a longer one.
-  const ttl = verbatim || lifetime === '30m' ? lifetime : undefined
+  const ttl = native || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
   return { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }
 }
 
-export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, options, own: verbatim }: Writing): string | undefined {
+export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, options, native }: Writing): string | undefined {
   if (!tiers) return undefined
   const { tier, ...rest } = tiers
   if (tier === undefined && rest.speed === 'fast' && options.fastIsSpeed) {
@@ -71,18 +71,18 @@ export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, opt
     return rest.speed
   }
   report.rest(rest, '', 'serviceTier.')
-  if (tier === undefined || verbatim || serviceTiers.has(tier)) return tier
+  if (tier === undefined || native || serviceTiers.has(tier)) return tier
   report.add('tier.unsupported', '', 'serviceTier.tier')
   return undefined
 }
 
 const longestUser = 64
 
-export function encodeUser(user: CanonicalRequest['user'], { report, own: verbatim }: Writing): JsonObject {
+export function encodeUser(user: CanonicalRequest['user'], { report, native }: Writing): JsonObject {
   if (!user) return {}
   const { safetyId, user: name, ...rest } = user
   report.rest(rest, '', 'user.')
-  if (safetyId === undefined || verbatim || safetyId.length <= longestUser) return { safety_identifier: safetyId, user: name }
+  if (safetyId === undefined || native || safetyId.length <= longestUser) return { safety_identifier: safetyId, user: name }
   report.add('user.hashed', '', 'user.safetyId')
   return { safety_identifier: hashHex(safetyId, longestUser), user: name }
 }
@@ -95,9 +95,9 @@ export function encodePrediction(parts: readonly Part[], came: unknown, writing:
 }
 
 /** Usage is always asked for: whoever reads the stream may need it, and the encoder of the answer leaves it out again. */
-export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { own: verbatim }: Writing): JsonObject {
+export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { native }: Writing): JsonObject {
   if (!stream) return {}
   const { enabled, includeUsage, obfuscation } = stream
-  const options = some({ include_usage: enabled && !verbatim ? true : includeUsage, include_obfuscation: obfuscation })
-  return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: verbatim || enabled ? options : undefined }
+  const options = some({ include_usage: enabled && !native ? true : includeUsage, include_obfuscation: obfuscation })
+  return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: native || enabled ? options : undefined }
 }

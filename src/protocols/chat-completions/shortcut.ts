@@ -2,8 +2,8 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import { advanceJson } from '../../kit/json.ts'
 import type { Shortcut } from '../../protocol.ts'
-import type { State as DecoderState } from './decoder-state.ts'
-import { type Choice, type State as EncoderState, type PartOut, reasoningField } from './encoder-state.ts'
+import type { DecoderState } from './decoder-state.ts'
+import { type Choice, type EncoderState, type PartOut, reasoningField } from './encoder-state.ts'
 import { count } from './open-parts.ts'
 
 export const shortcut: Shortcut = {

@@ -1,19 +1,18 @@
-import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { ToolCallPart } from '../../canonical/message.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../kit/json.ts'
-import type { Emit } from '../../protocol.ts'
-import { type Beside, type Call, type Choice, placeOf, reportOf, type State } from './decoder-state.ts'
+import type { EmitEvent } from '../../protocol.ts'
+import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
 import { keep, told } from './own.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
-export type Into = { delta: JsonObject; emit: Emit<CanonicalEvent> }
+export type Into = { delta: JsonObject; emit: EmitEvent }
 
 export const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-export function readCall(state: State, choice: Choice, { delta, emit }: Into): void {
+export function readCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   const { index, id, type, ...whole } = delta
   const { signature: beside, came, left } = readCarried(whole, carriedIssuer.server)
   const freeform = type === 'custom' || isObject(left['custom'])
@@ -65,7 +64,7 @@ function findCall(choice: Choice, { index, id, name, input }: { index: unknown; 
   return another ? undefined : place
 }
 
-export function readLegacyCall(state: State, choice: Choice, { delta, emit }: Into): void {
+export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   let call = choice.calls[0]
   // Some servers put an empty call beside every text.
   if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
@@ -80,9 +79,9 @@ export function readLegacyCall(state: State, choice: Choice, { delta, emit }: In
 
 const nothing = (): Beside => ({ unknown: {}, form: {} })
 
-type CallDelta = { call: Call; input: string; emit: Emit<CanonicalEvent>; at: string; beside: Beside }
+type CallDelta = { call: Call; input: string; emit: EmitEvent; at: string; beside: Beside }
 
-function addInput(state: State, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
+function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
   advanceJson(call.json, input)
   const { signature, unknown, form } = beside
   if (call.part !== undefined) {
@@ -99,13 +98,13 @@ function addInput(state: State, choice: Choice, { call, input, emit, at, beside 
 }
 
 /** The name so far and one that came: the same again, more of it, or, where they come in pieces, its next piece. */
-function nameOf({ name: known, part }: Call, name: string, { pieces }: State): string {
+function nameOf({ name: known, part }: Call, name: string, { pieces }: DecoderState): string {
   if (!known || !pieces || part !== undefined) return known || name
   return name.startsWith(known) ? name : known + name
 }
 
 /** A call begins when it has a name. */
-export function announce(state: State, choice: Choice, call: Call, emit: Emit<CanonicalEvent>): void {
+export function announce(state: DecoderState, choice: Choice, call: Call, emit: EmitEvent): void {
   if (!call.name || call.part !== undefined) return
   closePart(choice, emit)
   const synthesized = !call.id || call.beside.form['legacy'] === true

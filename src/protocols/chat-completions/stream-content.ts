@@ -1,6 +1,5 @@
-import type { CanonicalEvent } from '../../canonical/event.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
-import type { Emit } from '../../protocol.ts'
+import type { EmitEvent } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { decodeImages } from './images.ts'
@@ -11,7 +10,7 @@ import { appendReasoning } from './stream-reasoning.ts'
 
 /** What a delta says beside reasoning and calls: text, blocks, citations, probabilities, pictures, sound. */
 
-export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
+export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: EmitEvent }): void {
   const part = opened(choice, kind, emit)
   count(choice, part, { kind, text })
   add(choice, part, { delta: { kind: 'text', text }, emit })
@@ -22,7 +21,7 @@ export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emi
 }
 
 /** Servers that send content as blocks put reasoning among them. */
-export function readBlock(choice: Choice, block: JsonObject, emit: Emit<CanonicalEvent>): void {
+export function readBlock(choice: Choice, block: JsonObject, emit: EmitEvent): void {
   const { type, text, thinking } = block
   if (type === 'text') {
     if (typeof text === 'string' && text) appendText(choice, 'text', { text, emit })
@@ -38,13 +37,13 @@ export function readBlock(choice: Choice, block: JsonObject, emit: Emit<Canonica
   }
 }
 
-export function cite(choice: Choice, annotation: unknown, emit: Emit<CanonicalEvent>): void {
+export function cite(choice: Choice, annotation: unknown, emit: EmitEvent): void {
   const part = opened(choice, 'text', emit)
   const citation = placedIn(decodeAnnotation(annotation), choice.open?.before ?? 0)
   add(choice, part, { delta: { kind: 'citation', citation }, emit })
 }
 
-export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: Emit<CanonicalEvent>): void {
+export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: EmitEvent): void {
   const { candidate, tokens } = choice
   const told = {
     text: decodeLogprobs(content, `/choices/${candidate}/logprobs/content`, tokens.text),
@@ -60,7 +59,7 @@ export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: J
   if (Object.keys(unknown).length > 0) choice.fields = { ...choice.fields, logprobs: unknown }
 }
 
-export function readImages(choice: Choice, images: unknown, emit: Emit<CanonicalEvent>): void {
+export function readImages(choice: Choice, images: unknown, emit: EmitEvent): void {
   const parts = decodeImages(images, placeOf(choice))
   if (!parts) choice.delta = { ...choice.delta, images }
   for (const head of parts ?? []) {
@@ -69,7 +68,7 @@ export function readImages(choice: Choice, images: unknown, emit: Emit<Canonical
   }
 }
 
-export function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: Emit<CanonicalEvent>): void {
+export function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: EmitEvent): void {
   if (choice.audio === undefined) {
     closePart(choice, emit)
     const form = { place: 'audio', ...(typeof id === 'string' && { id }) }

@@ -2,10 +2,10 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import type { Emit, StreamMachine } from '../../protocol.ts'
+import type { EmitEvent, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
-import { type Choice, choiceOf, placeOf, reportOf, type State } from './decoder-state.ts'
+import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { decodeErrorBody } from './error.ts'
 import { isAsTold } from './layout.ts'
 import { closePart } from './open-parts.ts'
@@ -27,7 +27,7 @@ import { decodeFinish, isRepaired } from './vocabulary.ts'
  * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
  * correct its reason; a source that stops before a choice said how it ended leaves its parts open.
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, ChatCompletionsOptions> = {
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ChatCompletionsOptions> = {
   initial: options => ({
     notes: [],
     phase: 'before',
@@ -58,18 +58,18 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, ChatCo
   },
 }
 
-function readFailure(state: State, failure: Failure, emit: Emit<CanonicalEvent>): void {
+function readFailure(state: DecoderState, failure: Failure, emit: EmitEvent): void {
   start(state, emit)
   emit({ type: 'error', ...failure })
   emit({ type: 'end', clean: false })
   state.phase = 'over'
 }
 
-function unknownEvent(state: State): void {
+function unknownEvent(state: DecoderState): void {
   reportOf(state).once('event.unknown', '')
 }
 
-function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>): void {
+function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): void {
   let known = false
   let choices: unknown
   let usage: unknown
@@ -142,7 +142,7 @@ function readChunk(state: State, chunk: JsonObject, emit: Emit<CanonicalEvent>):
   if (isObject(told)) readUsage(state, told, emit)
 }
 
-function start(state: State, emit: Emit<CanonicalEvent>): void {
+function start(state: DecoderState, emit: EmitEvent): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
   const { id, model, createdAt, serviceTier, fields, blank } = state
@@ -150,7 +150,7 @@ function start(state: State, emit: Emit<CanonicalEvent>): void {
   emit({ type: 'start', ...head, ...keep(fields, {}, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
 }
 
-function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): void {
+function readUsage(state: DecoderState, raw: JsonObject, emit: EmitEvent): void {
   const counted = decodeUsage(raw)
   if (!counted) return
   start(state, emit)
@@ -158,7 +158,7 @@ function readUsage(state: State, raw: JsonObject, emit: Emit<CanonicalEvent>): v
   emit({ type: 'usage', usage: counted.usage })
 }
 
-function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>): void {
+function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const choice = choiceOf(state, wire['index'], emit)
   const { logprobs, delta, message, error } = wire
   if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unheard: true }
@@ -186,7 +186,7 @@ function readChoice(state: State, wire: JsonObject, emit: Emit<CanonicalEvent>):
   }
 }
 
-function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
+function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   let unknown: JsonObject | undefined
   // In a chunk where the thoughts end and the answer begins the answer may stand first.
   const detailed = isDetailed(choice, delta)
@@ -245,18 +245,18 @@ function readDelta(state: State, choice: Choice, { delta, emit }: Into): void {
   if (images) readImages(choice, images, emit)
 }
 
-function takeDetails(choice: Choice, { reasoning_details: details }: JsonObject, emit: Emit<CanonicalEvent>): void {
+function takeDetails(choice: Choice, { reasoning_details: details }: JsonObject, emit: EmitEvent): void {
   if (!Array.isArray(details)) return
   choice.details.push(...details)
   readDetails(choice, details, emit)
 }
 
-function appendContent(state: State, choice: Choice, { text, emit }: { text: string; emit: Emit<CanonicalEvent> }): void {
+function appendContent(state: DecoderState, choice: Choice, { text, emit }: { text: string; emit: EmitEvent }): void {
   if (choice.tags) appendPieces(state, choice, { pieces: splitTags(choice.tags, text), emit })
   else appendText(choice, 'text', { text, emit })
 }
 
-function appendPieces(state: State, choice: Choice, { pieces, emit }: { pieces: Piece[]; emit: Emit<CanonicalEvent> }): void {
+function appendPieces(state: DecoderState, choice: Choice, { pieces, emit }: { pieces: Piece[]; emit: EmitEvent }): void {
   for (const { kind, text } of pieces)
     if (kind === 'text') appendText(choice, 'text', { text, emit })
     else {
@@ -266,12 +266,12 @@ function appendPieces(state: State, choice: Choice, { pieces, emit }: { pieces: 
 }
 
 /** What may have been half a tag is text when something else follows. */
-function flush(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
+function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
 }
 
 /** The source said that it is done (`told`), or just stopped. */
-function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): void {
+function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
   start(state, emit)
   state.phase = 'over'
   const choices = [...state.choices.values()]
@@ -286,7 +286,7 @@ function finishAll(state: State, told: boolean, emit: Emit<CanonicalEvent>): voi
   emit({ type: 'end', clean })
 }
 
-function finishChoice(state: State, choice: Choice, emit: Emit<CanonicalEvent>): void {
+function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
   const report = reportOf(state)
   flush(state, choice, emit)

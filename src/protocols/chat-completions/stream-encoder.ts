@@ -7,12 +7,12 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { Emit, StreamMachine } from '../../protocol.ts'
+import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { encodeAudioAnswer, isAudible } from './audio.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
 import { encodeCitation, noteJoins } from './citations.ts'
-import { type Choice, choiceOf, held, isLaned, type PartOut, reportOf, type State, write, writeDelta } from './encoder-state.ts'
+import { type Choice, choiceOf, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
 import { encodeBareError } from './error.ts'
 import { encodeImage } from './images.ts'
 import { createChatReport } from './notes.ts'
@@ -34,7 +34,7 @@ import { encodeFinish } from './vocabulary.ts'
  * All chunks share one id. Calls are written one after the other: those that begin while one is open wait until its
  * arguments are whole. A source that failed or stopped early ends in an error frame without `[DONE]`.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCompletionsOptions> = {
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
     const { context, fieldNames, truncated, ccReasoning, ccSignature, ccAlwaysUsage, ccErrorDetails, ccImages } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
@@ -48,7 +48,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCo
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
       written: undefined,
-      own: false,
+      native: false,
       fields: {},
       usage: undefined,
       blocked: undefined,
@@ -69,7 +69,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCo
         return
       case 'update':
         if (event.promptBlocked) state.blocked = event.promptBlocked
-        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: tierOf(event.serviceTier, state.own, reportOf(state)) }
+        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: tierOf(event.serviceTier, state.native, reportOf(state)) }
         if (event.completedAt !== undefined) reportOf(state).add('field.unsupported', '', 'completedAt')
         takeFields(state, event.ext)
         return
@@ -119,28 +119,28 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ChatCo
   },
 }
 
-function begin(state: State, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
+function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
   const { spare } = state
-  state.own = ownOf(ext) !== undefined
-  if (!state.own) encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
+  state.native = ownOf(ext) !== undefined
+  if (!state.native) encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
   state.phase = 'inside'
   state.head = defined({
     id: id || spare.id,
     object: 'chat.completion.chunk',
     created: createdAt === undefined ? spare.created : Math.floor(createdAt),
     model: model ?? spare.model,
-    service_tier: tierOf(serviceTier, state.own, reportOf(state)),
+    service_tier: tierOf(serviceTier, state.native, reportOf(state)),
   })
   takeFields(state, ext)
 }
 
-function takeFields(state: State, ext: Extract<CanonicalEvent, { type: 'start' }>['ext']): void {
+function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 'start' }>['ext']): void {
   if (!ext) return
   reportOf(state).ext(ext, '')
   state.fields = { ...state.fields, ...ownOf(ext)?.fields }
 }
 
-function startPart(state: State, { candidate, message, part, head }: PartStart, emit: Emit<unknown>): void {
+function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   // A part begins once.
   if (choice.parts.has(part)) return
@@ -148,7 +148,7 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
     const report = reportOf(state)
-    const images = encodeImage(head, { report, options: state.settings, own: ownOf(head.ext) !== undefined, nameOf: name => name, calls: new Map() })
+    const images = encodeImage(head, { report, options: state.settings, native: ownOf(head.ext) !== undefined, nameOf: name => name, calls: new Map() })
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return
@@ -172,7 +172,7 @@ function startPart(state: State, { candidate, message, part, head }: PartStart, 
 }
 
 /** What is remembered of a part; `none`, with a note: it has no place here. */
-function outOf(state: State, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
+function outOf(state: EncoderState, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
   const report = reportOf(state)
   switch (head.type) {
     case 'text':
@@ -196,7 +196,7 @@ function outOf(state: State, choice: Choice, { head, message }: { head: Part; me
         report.add('reasoning.dropped', head.at)
         return { kind: 'none' }
       }
-      if (!state.own) report.once('reasoning.dialect-field', head.at)
+      if (!state.native) report.once('reasoning.dialect-field', head.at)
       if (head.ext) report.ext(head.ext, head.at)
       return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
     case 'tool-call':
@@ -233,7 +233,7 @@ function audioId({ id: known, ext }: MediaPart): string {
   return typeof id === 'string' ? id : 'audio_0'
 }
 
-function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<unknown>): void {
+function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
@@ -252,14 +252,14 @@ function endPart(state: State, { candidate, part, final }: PartEnd, emit: Emit<u
 }
 
 /** All of a message comes before what later ones say. */
-function endMessage(state: State, { candidate, message, status, at }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: Emit<unknown>): void {
+function endMessage(state: EncoderState, { candidate, message, status, at }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
   choice.openMessages = choice.openMessages.filter(open => open !== message)
   settleAll(state, choice, emit)
 }
 
-function finishChoice(state: State, { candidate, finish, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: Emit<unknown>): void {
+function finishChoice(state: EncoderState, { candidate, finish, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
   if (!written) {
@@ -278,22 +278,22 @@ function finishChoice(state: State, { candidate, finish, at, ext }: Extract<Cano
 }
 
 /** A refusal without a word gets one, for an empty answer would look like a fault of the client. */
-function refuse(state: State, choice: Choice, { finish, emit }: { finish: Finish; emit: Emit<unknown> }): void {
+function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish: Finish; emit: EmitWire }): void {
   if (finish.reason !== 'refusal' || choice.shown) return
   if (finish.message === undefined) reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
   writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
 /** Those that came in this protocol stay as they were. */
-function detailsOf({ own: isOwn, settings: { ccReasoning, ccSignature } }: State, ext: ExtMap | undefined): JsonObject[] | undefined {
+function detailsOf({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, ext: ExtMap | undefined): JsonObject[] | undefined {
   const { details } = ownForm(ext) ?? {}
   return isOwn && !ccReasoning && !ccSignature && Array.isArray(details) ? details.filter(isObject) : undefined
 }
 
-type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; details?: JsonObject[] | undefined; emit: Emit<unknown> }
+type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; details?: JsonObject[] | undefined; emit: EmitWire }
 
 /** What readers take only whole comes now, in one delta each; then the reason. */
-function conclude(state: State, choice: Choice, { word, fields, delta, details: came, emit }: Conclusion): void {
+function conclude(state: EncoderState, choice: Choice, { word, fields, delta, details: came, emit }: Conclusion): void {
   if (choice.finished) return
   choice.finished = true
   closeCall(state, choice, emit)
@@ -308,7 +308,7 @@ function conclude(state: State, choice: Choice, { word, fields, delta, details: 
   write(state, merge(fields, { index: choice.index, delta, finish_reason: word }), emit)
 }
 
-function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
+function encodeAnnotations(state: EncoderState, choice: Choice): JsonObject[] {
   const report = reportOf(state)
   const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
   noteJoins(texts, report)
@@ -322,7 +322,7 @@ function encodeAnnotations(state: State, choice: Choice): JsonObject[] {
   })
 }
 
-function fail(state: State, error: CanonicalError, emit: Emit<unknown>): void {
+function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   state.phase = 'over'
   // Counts stand at the end, which does not come.
   if (state.usage && state.writeUsage) reportOf(state).rest({ usage: state.usage }, '')
@@ -331,7 +331,7 @@ function fail(state: State, error: CanonicalError, emit: Emit<unknown>): void {
 
 const early = 'upstream stream ended early'
 
-function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
+function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const { choices, blocked, settings } = state
   const all = [...choices.values()]
   const refused = clean && all.length === 0 ? blocked : undefined
@@ -355,7 +355,7 @@ function finish(state: State, clean: boolean, emit: Emit<unknown>): void {
 }
 
 /** The source stopped early, and the caller wants that to look like the length limit. */
-function cutOff(state: State, choice: Choice, emit: Emit<unknown>): void {
+function cutOff(state: EncoderState, choice: Choice, emit: EmitWire): void {
   reportOf(state).once('finish.truncated-as-length', '')
   // What never came is not made up for a call that was cut off.
   for (const out of choice.parts.values())

@@ -1,9 +1,8 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Emit } from '../../protocol.ts'
+import type { EmitEvent } from '../../protocol.ts'
 import type { Choice } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
 import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
@@ -18,12 +17,12 @@ export function isDetailed({ plain }: Choice, { reasoning_details: details }: Js
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-export function appendPlain(choice: Choice, text: string, emit: Emit<CanonicalEvent>): void {
+export function appendPlain(choice: Choice, text: string, emit: EmitEvent): void {
   choice.plain = true
   appendReasoning(choice, { text, of: 'raw', emit })
 }
 
-export function appendReasoning(choice: Choice, { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: Emit<CanonicalEvent> }): void {
+export function appendReasoning(choice: Choice, { text, of, emit }: { text: string; of: 'raw' | 'summary'; emit: EmitEvent }): void {
   add(choice, opened(choice, 'reasoning', emit), { delta: { kind: 'reasoning', segment: 0, of, text }, emit })
 }
 
@@ -31,7 +30,7 @@ export function appendReasoning(choice: Choice, { text, of, emit }: { text: stri
  * Details carry signatures. Their text counts only where no plain field carries it, now or before: some servers repeat all
  * of it at the end.
  */
-export function readDetails(choice: Choice, details: readonly unknown[], emit: Emit<CanonicalEvent>): void {
+export function readDetails(choice: Choice, details: readonly unknown[], emit: EmitEvent): void {
   for (const entry of details) choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
   // Whose proof one is can depend on what comes after it.
   if (choice.plain) for (const entry of details) if (isObject(entry)) recordDetail(choice, entry)
@@ -65,7 +64,7 @@ function record({ detailed }: Choice, { index, kind, text }: ReasoningSegment & 
 }
 
 /** What proxies put beside plain reasoning: blocks of the messages protocol, or only the signature. */
-export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_signature: value, ...beside }: JsonObject, emit: Emit<CanonicalEvent>): void {
+export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_signature: value, ...beside }: JsonObject, emit: EmitEvent): void {
   const blocks = thinking_blocks ?? blocksOfProxy(beside)
   const list = Array.isArray(blocks) ? blocks : []
   list.forEach((block, nth) => {
@@ -86,14 +85,14 @@ export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_s
 }
 
 /** A signature on the text, as Google's compatible endpoint has it. Gives back what else the delta holds. */
-export function readTextSignature(choice: Choice, delta: JsonObject, emit: Emit<CanonicalEvent>): JsonObject {
+export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
   if (signature) signText(choice, { signature, attach: 'prev' }, emit)
   return left
 }
 
 /** `attach`: of the last text (`prev`), of the k-th that the layout has (`x0`), or of one more without a word. */
-function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: Emit<CanonicalEvent>): void {
+function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: EmitEvent): void {
   const texts = choice.told.filter(({ kind }) => kind === 'x')
   const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
   const nth = attach === 'prev' ? texts.length - 1 : Number(/^x(\d+)$/.exec(attach)?.[1] ?? -1)
@@ -110,7 +109,7 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
 /** `index`: of what carries it, if it tells one; `at`: where it stands in the message. */
-type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: string; emit: Emit<CanonicalEvent> }
+type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: string; emit: EmitEvent }
 
 function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
   const { part, thought } = choice.open ?? {}

@@ -3,7 +3,7 @@ import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { validCallId } from './calls.ts'
-import { type Choice, reportOf, type State } from './encoder-state.ts'
+import { type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
 import { ownForm, ownOf } from './own.ts'
 import { encodeDetails, needsDetails } from './reasoning.ts'
@@ -11,7 +11,7 @@ import { encodeCarried } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
 
 /** Where the signature of a call goes: into its id, which can only be before it is written, or beside it. */
-export function encodeProof(state: State, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
+export function encodeProof(state: EncoderState, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
   if (!signature) return { id, beside: {} }
   const { extra } = ownForm(ext) ?? {}
   if (isObject(extra)) return { id, beside: extra }
@@ -24,7 +24,7 @@ export function encodeProof(state: State, { signature, ext, at }: ToolCallPart, 
 }
 
 /** The same for the caller's store, when the choice is whole. */
-export function storeProofs(state: State, choice: Choice, details: JsonObject[]): void {
+export function storeProofs(state: EncoderState, choice: Choice, details: JsonObject[]): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
   const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCarried(head.signature)['extra_content']]] : [])))
   const first = state.single ? undefined : calls[0]
@@ -39,7 +39,7 @@ const placeOf = ({ roles }: Choice): string => Object.values(roles)[0]?.at ?? ''
 const shownId = ({ ext, id }: ToolCallPart): string => (ownOf(ext) ? id : mapCallId(id, validCallId))
 
 /** What plain text could not carry of the reasoning, for the end of the stream: signatures, segments, the order of the parts. */
-export function encodeReasoningDetails(state: State, choice: Choice): JsonObject[] {
+export function encodeReasoningDetails(state: EncoderState, choice: Choice): JsonObject[] {
   const { ccReasoning, ccSignature } = state.settings
   const report = reportOf(state)
   const outs = [...choice.parts.values()]
@@ -60,18 +60,18 @@ export function encodeReasoningDetails(state: State, choice: Choice): JsonObject
   const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
   const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
-    if (!state.own && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
+    if (!state.native && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
     return []
   }
   if (ccSignature !== 'none') {
-    if (!state.own && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
+    if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
     return encodeDetails({ ...recorded, parts })
   }
   return encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] })
 }
 
 /** Phases of messages that the layout does not tell, for want of words or of a place for it. */
-export function notePhases(state: State, { parts, phases }: Choice): void {
+export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
   const outs = [...parts.values()]
   const placed = state.settings.ccSignature !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
   const told = recordsLayout(state.settings) && placed

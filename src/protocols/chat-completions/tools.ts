@@ -18,23 +18,23 @@ const nameLimit = 64
 
 /** The name on this wire of a tool, and what the answer has to undo. `wraps`: freeform tools are told as functions. */
 export function createNames(
-  verbatim: boolean,
+  native: boolean,
   { tools, wraps = false }: { tools?: readonly Tool[] | undefined; wraps?: boolean } = {},
 ): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
   const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
   // A tool that has no namespace keeps its name.
   const owners = new Map(
-    verbatim ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, toolKey(tool.name, undefined)] as const] : [])),
+    native ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, toolKey(tool.name, undefined)] as const] : [])),
   )
-  const freeform = new Set(verbatim ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  const freeform = new Set(native ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   return {
     renamed,
     nameOf(name, namespace) {
       const flat = namespace === undefined ? name : `${namespace}__${name}`
       const key = toolKey(name, namespace)
-      let written = verbatim ? flat : mapName(flat, nameLimit)
-      if (!verbatim && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace, name]), 8)}`
-      if (!verbatim) owners.set(written, key)
+      let written = native ? flat : mapName(flat, nameLimit)
+      if (!native && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace, name]), 8)}`
+      if (!native) owners.set(written, key)
       const shape = freeform.has(key) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
       if (written !== name || shape) renamed[written] = defined({ name, namespace, ...shape })
       return written
@@ -215,7 +215,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
     name: noteName(name, namespace, { at, writing }),
     description,
     parameters: parameters ?? undefined,
-    strict: strict === null && !writing.own ? undefined : strict,
+    strict: strict === null && !writing.native ? undefined : strict,
   })
 }
 

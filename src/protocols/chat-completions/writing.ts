@@ -6,8 +6,8 @@ import type { Options } from './options.ts'
 export type Writing = {
   report: ChatReport
   options: Options
-  /** The value was read from this protocol: it is written as it came, without limits and repairs. */
-  own: boolean
+  /** The request or reply was read from this protocol: it is written as it came, without limits and repairs. */
+  native: boolean
   /** The name that a tool has on this wire; notes are made where it stands first. */
   nameOf(name: string, namespace?: string): string
   /** The namespace of a tool that is chosen by its name alone. */

@@ -4,7 +4,7 @@ import type { ExtMap, Part, TextPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
@@ -66,8 +66,6 @@ export type EncoderState = MachineState & {
   ext: ExtMap | undefined
 }
 
-export type Emitting = Emit<unknown>
-
 export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport => createGeminiReport(fieldNames, notes)
 
 export function laneOf(state: EncoderState, candidate: number): Lane {
@@ -100,13 +98,13 @@ export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonO
 }
 
 /** Parts of one candidate. `beside`: what else is said of it. */
-export function writeParts(state: EncoderState, { candidate }: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: Emitting): void {
+export function writeParts(state: EncoderState, { candidate }: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: EmitWire): void {
   if (parts.length === 0) return
   state.begun = true
   emit({ candidates: [{ index: candidate, content: { role: 'model', parts }, ...beside }], ...headOf(state) })
 }
 
-export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
+export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   state.done = true
   noteError(error, reportOf(state))
   // Counts stand in the last frame, which does not come.

@@ -1,5 +1,5 @@
 import { copyOf } from '../../canonical/copy.ts'
-import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
+import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
@@ -7,7 +7,7 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Emit } from '../../protocol.ts'
+import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
@@ -54,8 +54,6 @@ export type Answering = {
 }
 
 export type Around = { notes: Note[]; id: string | undefined; model: string | undefined }
-type Emitting = Emit<CanonicalEvent>
-
 export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport => createGeminiReport(undefined, notes)
 
 export function startAnswering(candidate: number, at: string): Answering {
@@ -78,7 +76,7 @@ export function startAnswering(candidate: number, at: string): Answering {
   }
 }
 
-export function begin(answering: Answering, emit: Emitting): void {
+export function begin(answering: Answering, emit: EmitEvent): void {
   if (answering.begun) return
   answering.begun = true
   const { candidate, at } = answering
@@ -89,7 +87,7 @@ export function begin(answering: Answering, emit: Emitting): void {
  * Text goes on from event to event. Where one ends and another of its kind begins, an empty one stands before it in the same
  * event, which says nothing to other readers; an empty thought before a thought begins its next segment.
  */
-export function takeParts(answering: Answering, wires: readonly unknown[], path: string, around: Around, emit: Emitting): void {
+export function takeParts(answering: Answering, wires: readonly unknown[], path: string, around: Around, emit: EmitEvent): void {
   for (const [place, wire] of wires.entries()) {
     const next = wires[place + 1]
     if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(answering, wire, emit)
@@ -99,7 +97,7 @@ export function takeParts(answering: Answering, wires: readonly unknown[], path:
 
 const saysAnything = ({ text, thoughtSignature }: PlainText) => Boolean(text || thoughtSignature)
 
-function divide(answering: Answering, { thought }: PlainText, emit: Emitting): void {
+function divide(answering: Answering, { thought }: PlainText, emit: EmitEvent): void {
   const { open } = answering
   if (!thought) closeParts(answering, emit)
   else if (open?.kind === 'thought' && open.pieces.at(-1)) open.pieces.push('')
@@ -107,7 +105,7 @@ function divide(answering: Answering, { thought }: PlainText, emit: Emitting): v
 
 export const textSoFar = ({ pieces }: Open) => pieces.join('')
 
-function takePart(answering: Answering, wire: unknown, path: string, around: Around, emit: Emitting): void {
+function takePart(answering: Answering, wire: unknown, path: string, around: Around, emit: EmitEvent): void {
   if (isPlainText(wire)) {
     takeText(answering, wire, around, emit)
     return
@@ -149,7 +147,7 @@ function readWhole(answering: Answering, part: GeminiPart, around: Around): Part
   return whole
 }
 
-function startPart(answering: Answering, whole: Part, emit: Emitting): number {
+function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
   const { candidate } = answering
   const part = answering.nextPart++
   if (whole.type === 'reasoning') answering.thoughts.push(part)
@@ -161,7 +159,7 @@ function startPart(answering: Answering, whole: Part, emit: Emitting): number {
 
 type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
 
-function takeText(answering: Answering, wire: PlainText, around: Around, emit: Emitting): void {
+function takeText(answering: Answering, wire: PlainText, around: Around, emit: EmitEvent): void {
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
   if (!saysAnything(wire) || provesBefore(answering, wire, emit)) return
@@ -187,7 +185,7 @@ function takeText(answering: Answering, wire: PlainText, around: Around, emit: E
 }
 
 /** A proof that came when its thought was over, which was told before. */
-function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignature }: PlainText, emit: Emitting): boolean {
+function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignature }: PlainText, emit: EmitEvent): boolean {
   const { signature, envelope } = text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
   const part = envelope && thoughts[ordinalOf(envelope) ?? -1]
   if (part === undefined || !signature) return false
@@ -200,7 +198,7 @@ function closeThought(
   answering: Answering,
   { part, pieces }: Open,
   { whole, value }: { whole: Extract<Part, { type: 'reasoning' }>; value: string | undefined },
-  emit: Emitting,
+  emit: EmitEvent,
 ): void {
   const envelope = value ? unwrapSignature(value) : undefined
   if (!value || !envelope) return
@@ -211,7 +209,7 @@ function closeThought(
 }
 
 /** Arguments in pieces: a call with a name begins, those without go on, and the one that does not go on ends. */
-function takePieces(answering: Answering, wire: JsonObject, path: string, around: Around, emit: Emitting): boolean {
+function takePieces(answering: Answering, wire: JsonObject, path: string, around: Around, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
   const { partialArgs: pieces, willContinue, ...head } = call
   const continues = willContinue === true
@@ -234,7 +232,7 @@ function takePieces(answering: Answering, wire: JsonObject, path: string, around
   return true
 }
 
-function closeCall(answering: Answering, emit: Emitting): void {
+function closeCall(answering: Answering, emit: EmitEvent): void {
   const { call, candidate } = answering
   if (!call) return
   answering.call = undefined
@@ -242,7 +240,7 @@ function closeCall(answering: Answering, emit: Emitting): void {
   emit({ type: 'part.end', candidate, part: call.part })
 }
 
-export function closeParts(answering: Answering, emit: Emitting): void {
+export function closeParts(answering: Answering, emit: EmitEvent): void {
   closeCall(answering, emit)
   const { open, candidate } = answering
   if (!open) return

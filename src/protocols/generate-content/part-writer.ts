@@ -7,10 +7,11 @@ import { wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { beginsWith } from '../../kit/text.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { carryThoughts } from './carried-thoughts.ts'
 import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
-import { type Emitting, type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
+import { type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { ownKeys, protocolName } from './own.ts'
 import { sign } from './reasoning.ts'
@@ -18,7 +19,7 @@ import { isCalled, replyWriting, standIn } from './response.ts'
 
 /** The parts of one candidate in a stream: texts and thoughts go out as they come, all else whole. */
 
-export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: Emitting): void {
+export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: EmitWire): void {
   // A part begins once.
   if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
   lane.called ||= isCalled(head)
@@ -30,7 +31,7 @@ export function startPart(state: EncoderState, lane: Lane, key: string, head: Pa
   open(state, lane, pending, emit)
 }
 
-export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: Emitting): void {
+export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: EmitWire): void {
   const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
   if (!pending) {
     if (delta.kind === 'signature') proveLate(lane, key, delta)
@@ -49,7 +50,7 @@ function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kin
 }
 
 /** `final`: the part as its source gave it at its end. */
-export function endPart(state: EncoderState, lane: Lane, key: string, final: Part | undefined, emit: Emitting): void {
+export function endPart(state: EncoderState, lane: Lane, key: string, final: Part | undefined, emit: EmitWire): void {
   const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
   if (!pending) return
   if (final) settle(state, pending, final)
@@ -63,7 +64,7 @@ export function endPart(state: EncoderState, lane: Lane, key: string, final: Par
   }
 }
 
-function open(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
+function open(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
   lane.open = pending
   flush(state, lane, pending, emit)
 }
@@ -72,7 +73,7 @@ const told = (part: Part): string =>
   part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : ''
 
 /** What of a text is not written yet. */
-function flush(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
+function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
   const { part, sent } = pending
   const pieces = unsent(part, sent)
   if (pieces.length === 0) return
@@ -128,7 +129,7 @@ function settle(state: EncoderState, pending: Pending, final: Part): void {
   if (part.signature && !pending.part.signature) pending.part.signature = part.signature
 }
 
-function close(state: EncoderState, lane: Lane, pending: Pending, emit: Emitting): void {
+function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
   flush(state, lane, pending, emit)
   lane.open = undefined
   const { part, sent } = pending
@@ -178,7 +179,7 @@ function besideText(state: EncoderState, lane: Lane, { text, citations = [], log
 }
 
 /** Writes what stands behind a text (odds and sources) before the next part begins. */
-export function payOwed(state: EncoderState, lane: Lane, emit: Emitting): void {
+export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
   const { owed } = lane
   if (!owed) return
   lane.owed = undefined

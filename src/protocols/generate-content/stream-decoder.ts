@@ -4,7 +4,7 @@ import { TranslationError } from '../../errors.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
-import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeGrounding, listIn } from './citations.ts'
 import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
@@ -35,8 +35,6 @@ export type DecoderState = MachineState & {
   /** Unknown keys of events, by what they held when that was told. */
   told: Record<string, string>
 }
-
-type Emitting = Emit<CanonicalEvent>
 
 /**
  * Wire events → canonical events. Every event is a piece of a reply, and holds what is new in each candidate:
@@ -93,7 +91,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
 
 const fault = (path: string, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
 
-function take(state: DecoderState, given: unknown, emit: Emitting): void {
+function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (state.phase === 'ended') return
   const { body, at, beside } = unwrapReply(given, state)
   if (!isObject(body)) throw fault(at, 'expected an event')
@@ -120,7 +118,7 @@ function take(state: DecoderState, given: unknown, emit: Emitting): void {
   tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
 }
 
-function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: Emitting): void {
+function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: EmitEvent): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
   state.id = textOf(responseId)
@@ -133,7 +131,7 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 /** `place`: its number in its list; `path`: where that is. */
 type Came = { wire: unknown; place: number; path: string }
 
-function takeCandidate(state: DecoderState, { wire, place, path }: Came, emit: Emitting): void {
+function takeCandidate(state: DecoderState, { wire, place, path }: Came, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
   const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
   const number = Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : place
@@ -156,7 +154,7 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
 }
 
-function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: Emitting): void {
+function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: EmitEvent): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
   const { parts, role: _, ...fields } = content
   begin(answering, emit)
@@ -167,7 +165,7 @@ function takeContent(state: DecoderState, answering: Answering, content: unknown
 }
 
 /** Odds of tokens belong to the text that is open. */
-function takeLogprobs(answering: Answering, wire: JsonObject, emit: Emitting): void {
+function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { tokens, left } = decodeLogprobs(wire)
   const { open, candidate } = answering
   const isHeard = open?.kind === 'text'
@@ -178,7 +176,7 @@ function takeLogprobs(answering: Answering, wire: JsonObject, emit: Emitting): v
 }
 
 /** Sources come bit by bit and are counted through; a citation of a text that is over has come too late. */
-function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: Emitting): void {
+function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { open, answers, grounding, candidate, at } = answering
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
   const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
@@ -205,7 +203,7 @@ function joined(earlier: JsonObject | undefined, later: JsonObject, lists: reado
   return both
 }
 
-function takeFeedback(state: DecoderState, feedback: JsonObject, emit: Emitting): void {
+function takeFeedback(state: DecoderState, feedback: JsonObject, emit: EmitEvent): void {
   const promptBlocked = decodeBlocked(feedback)
   if (!promptBlocked) tellFields(state, { promptFeedback: feedback }, emit)
   else if (!state.blocked) emit({ type: 'update', promptBlocked })
@@ -213,7 +211,7 @@ function takeFeedback(state: DecoderState, feedback: JsonObject, emit: Emitting)
 }
 
 /** Counts are of all that came so far, so only the first and the last of them are told. */
-function takeUsage(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function takeUsage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const tier = decodeTier(wire)
   if (tier !== undefined && tier !== state.serviceTier) emit({ type: 'update', serviceTier: tier })
   state.serviceTier = tier ?? state.serviceTier
@@ -221,14 +219,14 @@ function takeUsage(state: DecoderState, wire: JsonObject, emit: Emitting): void 
   if (!state.countsTold) tellUsage(state, emit)
 }
 
-function tellUsage(state: DecoderState, emit: Emitting): void {
+function tellUsage(state: DecoderState, emit: EmitEvent): void {
   if (!state.usage) return
   emit({ type: 'usage', usage: decodeUsage(state.usage) })
   state.usage = undefined
   state.countsTold = true
 }
 
-function tellFields(state: DecoderState, fields: JsonObject, emit: Emitting): void {
+function tellFields(state: DecoderState, fields: JsonObject, emit: EmitEvent): void {
   const news: JsonObject = {}
   for (const [key, value] of Object.entries(fields)) {
     const text = JSON.stringify(value)
@@ -240,21 +238,21 @@ function tellFields(state: DecoderState, fields: JsonObject, emit: Emitting): vo
   if (ext) emit({ type: 'update', ext })
 }
 
-function close(answering: Answering, emit: Emitting): void {
+function close(answering: Answering, emit: EmitEvent): void {
   begin(answering, emit)
   closeParts(answering, emit)
   emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
 }
 
 /** An answer that has no end of its own was ended by what blocked the prompt. */
-function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs }: Answering, emit: Emitting): void {
+function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs }: Answering, emit: EmitEvent): void {
   const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!told) return
   const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
   emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
 }
 
-function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: Emitting): void {
+function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {
   start(state, {}, emit)
   tellUsage(state, emit)
   state.phase = 'ended'

@@ -2,8 +2,8 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { StreamMachine } from '../../protocol.ts'
-import { type Emitting, type EncoderState, fail, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
+import type { EmitWire, StreamMachine } from '../../protocol.ts'
+import { type EncoderState, fail, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
 import { encodeBlocked, encodeFinish } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
 import { ownForm, ownKeys, protocolName } from './own.ts'
@@ -104,7 +104,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
   },
 }
 
-function close(state: EncoderState, emit: Emitting): void {
+function close(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const failed = lanes.find(({ finish }) => finish?.reason === 'error')?.finish
   if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
@@ -116,7 +116,7 @@ function close(state: EncoderState, emit: Emitting): void {
 const isOpen = ({ open }: Lane) => open !== undefined
 
 /** The source stopped without saying that it had ended. What was cut off in the middle of arguments is no call. */
-function cutOff(state: EncoderState, emit: Emitting): void {
+function cutOff(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const isCut = lanes.some(({ open, queue }) => [...(open ? [open] : []), ...queue].some(({ part, ended }) => part.type === 'tool-call' && !ended))
   if (state.truncated === 'error' || isCut || !state.begun) {
@@ -128,7 +128,7 @@ function cutOff(state: EncoderState, emit: Emitting): void {
 }
 
 /** One event, so that either all of it is there or the stream was cut off. */
-function finish(state: EncoderState, lanes: readonly Lane[], emit: Emitting): void {
+function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): void {
   const { start, promptBlocked, ext } = state
   const report = reportOf(state)
   const candidates = lanes.map(lane => lastOf(state, lane))

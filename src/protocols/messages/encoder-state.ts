@@ -3,7 +3,7 @@ import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { ExtMap, Part, Role, Signature } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
-import type { Emit, FieldNames, MachineState } from '../../protocol.ts'
+import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
@@ -71,17 +71,15 @@ export type EncoderState = MachineState & {
   ext: ExtMap | undefined
 }
 
-export type Emitting = Emit<unknown>
-
 export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport => createMessagesReport(fieldNames, notes)
 
 /** The reply was read from this protocol: what it left out is left out again, without a note. */
-export const isOwn = ({ start }: EncoderState): boolean => start.ext?.[protocolName] !== undefined
+export const isNative = ({ start }: EncoderState): boolean => start.ext?.[protocolName] !== undefined
 
 /** `isDone` keeps the narrowing of `phase` from outliving a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
-export function fail(state: EncoderState, error: CanonicalError, emit: Emitting): void {
+export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   state.phase = 'done'
   noteError(error, reportOf(state))
   noteUsage(state)

@@ -4,9 +4,10 @@ import { defined } from '../../kit/defined.ts'
 import { advanceJson, isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { isNullInput } from '../../kit/object-input.ts'
 import { beginsWith } from '../../kit/text.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
-import { type Block, type Emitting, type EncoderState, fail, isOwn, reportOf } from './encoder-state.ts'
+import { type Block, type EncoderState, fail, isNative, reportOf } from './encoder-state.ts'
 import { ownKeys, protocolName, wireOf } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
@@ -14,7 +15,7 @@ import { encodeCarrier, lengthOf, seal } from './thinking.ts'
 
 /** The one open block of a stream: its start, its deltas and its end. */
 
-export function openBlock(state: EncoderState, block: Block, emit: Emitting): void {
+export function openBlock(state: EncoderState, block: Block, emit: EmitWire): void {
   state.open = block
   const { head } = block
   const report = reportOf(state)
@@ -25,7 +26,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
     report.ext(head.ext, head.at)
     const { caller, toolset, async } = head
     report.rest({ async }, head.at)
-    const isForeign = caller !== undefined && !head.ext?.[protocolName] && !isOwn(state)
+    const isForeign = caller !== undefined && !head.ext?.[protocolName] && !isNative(state)
     if (isForeign) report.add('field.unsupported', head.at, 'caller')
     startBlock(
       state,
@@ -49,7 +50,7 @@ export function openBlock(state: EncoderState, block: Block, emit: Emitting): vo
 }
 
 /** `content_block_start`, once. */
-function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: Emitting): void {
+function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: EmitWire): void {
   if (block.index !== undefined) return
   writeCarriers(state, emit)
   if (content['type'] === 'text') state.seen.text = true
@@ -58,7 +59,7 @@ function startBlock(state: EncoderState, block: Block, content: JsonObject, emit
 }
 
 /** `said`: the delta that this is, when it came as one. */
-function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting, said?: Delta): void {
+function writeDelta({ index }: Block, delta: JsonObject, emit: EmitWire, said?: Delta): void {
   emit({ type: 'content_block_delta', index, delta: wireOf(delta, said?.ext) })
 }
 
@@ -66,8 +67,8 @@ function writeDelta({ index }: Block, delta: JsonObject, emit: Emitting, said?: 
  * A block without deltas. `at`: what it is of. With `amLastProof: 'drop'` one that only carries a signature waits behind a text until
  * something follows, for a reply that calls nothing is not to end in it.
  */
-export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitting, at?: string): void {
-  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls && !isOwn(state)
+export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: string): void {
+  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls && !isNative(state)
   if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
   else {
     writeCarriers(state, emit)
@@ -75,18 +76,18 @@ export function writeWhole(state: EncoderState, content: JsonObject, emit: Emitt
   }
 }
 
-function writeCarriers(state: EncoderState, emit: Emitting): void {
+function writeCarriers(state: EncoderState, emit: EmitWire): void {
   for (const { raw } of state.carriers.splice(0)) writeBlock(state, raw, emit)
 }
 
-function writeBlock(state: EncoderState, content: JsonObject, emit: Emitting): void {
+function writeBlock(state: EncoderState, content: JsonObject, emit: EmitWire): void {
   const index = state.nextIndex++
   emit({ type: 'content_block_start', index, content_block: content })
   emit({ type: 'content_block_stop', index })
 }
 
 /** A delta of the open block. */
-export function write(state: EncoderState, block: Block, delta: Delta, emit: Emitting): void {
+export function write(state: EncoderState, block: Block, delta: Delta, emit: EmitWire): void {
   const { kind } = block
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   switch (delta.kind) {
@@ -128,7 +129,7 @@ function textStart({ head }: Block): JsonObject {
   return wireOf({ type: 'text', text: '' }, head.type === 'text' ? head.ext : undefined)
 }
 
-function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: Emitting): void {
+function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
   const { citation } = delta
   const [wire] = encodeCitation(citation)
   const report = reportOf(state)
@@ -145,7 +146,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
   writeDelta(block, { type: 'citations_delta', citation: wire }, emit, delta)
 }
 
-function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: Emitting): void {
+function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: EmitWire): void {
   const { segment, of, text } = delta
   const { segments } = block
   const before = segments.length
@@ -160,13 +161,13 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
   writeDelta(block, { type: 'thinking_delta', thinking: added }, emit, delta)
 }
 
-function startThinking(state: EncoderState, block: Block, emit: Emitting): void {
+function startThinking(state: EncoderState, block: Block, emit: EmitWire): void {
   if (block.index === undefined) block.thought = state.thoughts++
   startBlock(state, block, wireOf({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
 }
 
 /** Input is streamed once it is seen to begin as an object; anything else is held, and wrapped at its end. */
-function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: Emitting): void {
+function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: EmitWire): void {
   const { text } = delta
   if (block.progress.whole && block.streams) {
     if (text.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
@@ -183,7 +184,7 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
 }
 
 /** Writes what only the end of a part tells, beyond its deltas. */
-export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: Emitting): void {
+export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: EmitWire): void {
   if (!final) return
   if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(final.ext, final.at)
   if (final.signature) block.signature = final.signature
@@ -223,7 +224,7 @@ export function finalize(state: EncoderState, block: Block, final: Part | undefi
 }
 
 /** Ends the open block with all that is still owed for it. */
-export function closeOpen(state: EncoderState, emit: Emitting): void {
+export function closeOpen(state: EncoderState, emit: EmitWire): void {
   const block = state.open
   if (!block) return
   const { head, signature } = block
@@ -255,7 +256,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
       return
     case 'whole': {
-      const writing = replyWriting(reportOf(state), isOwn(state))
+      const writing = replyWriting(reportOf(state), isNative(state))
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
         writing.report.settle(content, '/content_block')
         writeRaw(state, content, emit, head.at)
@@ -269,7 +270,7 @@ export function closeOpen(state: EncoderState, emit: Emitting): void {
   }
 }
 
-function stop({ index }: Block, emit: Emitting): void {
+function stop({ index }: Block, emit: EmitWire): void {
   if (index !== undefined) emit({ type: 'content_block_stop', index })
 }
 
@@ -277,7 +278,7 @@ function sealed({ head, segments }: Block, signature: Signature): string {
   return seal(signature, head.type === 'reasoning' ? head.id : undefined, segments)
 }
 
-function closeThinking(state: EncoderState, block: Block, emit: Emitting): void {
+function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void {
   const { signature, segments, head } = block
   if (signature && block.index === undefined && head.type === 'reasoning' && head.redacted) {
     writeRedacted(state, block, signature, emit)
@@ -289,19 +290,19 @@ function closeThinking(state: EncoderState, block: Block, emit: Emitting): void 
   } else {
     if (head.type === 'reasoning') reportOf(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return
-    if (!isOwn(state)) reportOf(state).once('reasoning.signature-empty', '/content')
+    if (!isNative(state)) reportOf(state).once('reasoning.signature-empty', '/content')
     if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
     state.closed[block.key] = { ...block, text: '' }
   }
   stop(block, emit)
 }
 
-function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: Emitting): void {
+function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: EmitWire): void {
   state.thoughts++
   writeWhole(state, wireOf({ type: 'redacted_thinking', data: sealed(block, signature) }, block.head.ext), emit, block.head.at)
 }
 
-function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
+function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
   const { head, signature } = block
   const text = block.text.trim()
   if (text && !text.startsWith('{')) {
@@ -318,7 +319,7 @@ function closeCall(state: EncoderState, block: Block, emit: Emitting): void {
 }
 
 /** A block that comes whole; the input of a tool that the provider ran is streamed like that of any other. */
-function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: Emitting, at: string | undefined): void {
+function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: EmitWire, at: string | undefined): void {
   const { input } = content
   if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {
     writeWhole(state, content, emit, at)

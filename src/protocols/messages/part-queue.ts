@@ -3,7 +3,8 @@ import { deltasOf } from '../../canonical/explode.ts'
 import type { Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { startJson } from '../../kit/json.ts'
-import { type Block, type BlockKind, type Emitting, type EncoderState, isCall, isComplete, isDone, isWhole, reportOf } from './encoder-state.ts'
+import type { EmitWire } from '../../protocol.ts'
+import { type Block, type BlockKind, type EncoderState, isCall, isComplete, isDone, isWhole, reportOf } from './encoder-state.ts'
 import { createMessagesReport } from './notes.ts'
 import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
 import { protocolName } from './own.ts'
@@ -13,7 +14,7 @@ import { encodeCarrier } from './thinking.ts'
 
 /** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
 
-export function startPart(state: EncoderState, key: string, head: Part, emit: Emitting): void {
+export function startPart(state: EncoderState, key: string, head: Part, emit: EmitWire): void {
   // A part begins once.
   if (state.open?.key === key || state.queue.some(({ block }) => block.key === key)) return
   const block: Block = {
@@ -60,7 +61,7 @@ function kindOf(head: Part): BlockKind {
   }
 }
 
-export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: Emitting): void {
+export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: EmitWire): void {
   const { open } = state
   if (open?.key === key) {
     write(state, open, delta, emit)
@@ -82,7 +83,7 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
 }
 
 /** A signature for a block that is closed already stands in one that says of which call or thought it is. */
-function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: Emitting): void {
+function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: EmitWire): void {
   const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createMessagesReport())}` : `r${thought}`
   const raw = encodeCarrier(proof, attach)
   if (!state.open) writeWhole(state, raw, emit, head.at)
@@ -104,7 +105,7 @@ function carrierBlock(raw: MessagesRawBlock, at: string | undefined): Block {
   }
 }
 
-export function endPart(state: EncoderState, key: string, final: Part | undefined, emit: Emitting): void {
+export function endPart(state: EncoderState, key: string, final: Part | undefined, emit: EmitWire): void {
   const { open } = state
   if (open?.key === key) {
     finalize(state, open, final, emit)
@@ -125,7 +126,7 @@ export function endPart(state: EncoderState, key: string, final: Part | undefine
 }
 
 /** The next parts that waited, until one of them is still open. */
-export function promote(state: EncoderState, emit: Emitting): void {
+export function promote(state: EncoderState, emit: EmitWire): void {
   while (!state.open && !isDone(state)) {
     const next = state.queue.shift()
     if (!next) return

@@ -7,7 +7,7 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import type { AnySchema, Infer } from '../../kit/schema.ts'
-import type { Emit, MachineState, StreamMachine } from '../../protocol.ts'
+import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
 import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownKeys } from './deltas.ts'
 import { decodeError } from './error.ts'
@@ -39,8 +39,6 @@ export type DecoderState = MachineState & {
   finish: Finish | undefined
   usage: JsonObject
 }
-
-type Emitting = Emit<CanonicalEvent>
 
 /**
  * Wire events → canonical events:
@@ -89,7 +87,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   },
 }
 
-function take(state: DecoderState, wire: unknown, emit: Emitting): void {
+function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault('', 'expected an event')
   const { type } = wire
   noteUnknown(state, wire, { path: '', known: eventKeys.get(type) })
@@ -109,21 +107,21 @@ function take(state: DecoderState, wire: unknown, emit: Emitting): void {
   } else throw fault('/type', 'expected the type of an event')
 }
 
-function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>, emit: Emitting): void {
+function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>, emit: EmitEvent): void {
   if (state.phase !== 'before') return
   state.phase = 'started'
   emit({ type: 'start', ...head })
 }
 
 /** The message itself begins with its first block, so that a reply that fails at once has said nothing. */
-function enter(state: DecoderState, emit: Emitting): void {
+function enter(state: DecoderState, emit: EmitEvent): void {
   begin(state, {}, emit)
   if (state.phase !== 'started') return
   state.phase = 'inside'
   emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant' })
 }
 
-function startMessage(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { message } = wire
   if (!isObject(message)) throw fault('/message', 'expected the message that begins')
   if (state.phase !== 'before') {
@@ -176,7 +174,7 @@ function indexOf({ index }: JsonObject): string {
   return String(index)
 }
 
-function startBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function startBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const index = indexOf(wire)
   const block = checkBlock(wire['content_block'], '/content_block')
   begin(state, {}, emit)
@@ -184,7 +182,7 @@ function startBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void
   openBlock(state, index, block, `/content/${index}`, emit)
 }
 
-function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: string, emit: Emitting): void {
+function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: string, emit: EmitEvent): void {
   const carrier = carrierOf(block)
   if (carrier) {
     takeCarrier(state, carrier, at, emit)
@@ -216,7 +214,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
 }
 
-function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: string, emit: Emitting): void {
+function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: string, emit: EmitEvent): void {
   const { signature } = proof
   const proven = state.thoughts[ordinalOf(attach) ?? -1]
   if (attach === 'text') {
@@ -238,7 +236,7 @@ function loseWaiting(state: DecoderState): void {
   if (state.waiting) reportOf(state).add('reasoning.carrier-lost', state.waiting.at)
 }
 
-function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { delta } = wire
   const index = indexOf(wire)
   if (!isObject(delta)) throw fault('/delta', 'expected a delta')
@@ -257,7 +255,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: Emitting): void 
   else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
 }
 
-function stopBlock(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const index = indexOf(wire)
   const open = Object.hasOwn(state.open, index) ? state.open[index] : undefined
   if (!open) return
@@ -282,14 +280,14 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
   return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
 }
 
-function flushClosing(state: DecoderState, emit: Emitting): void {
+function flushClosing(state: DecoderState, emit: EmitEvent): void {
   const { closing } = state
   if (!closing) return
   state.closing = undefined
   emit({ type: 'part.end', candidate: 0, ...closing })
 }
 
-function takeUsage(state: DecoderState, wire: unknown, path: string, emit: Emitting): void {
+function takeUsage(state: DecoderState, wire: unknown, path: string, emit: EmitEvent): void {
   if (wire === undefined || wire === null) return
   if (!isObject(wire)) {
     reportOf(state).add('field.unknown', path.replace('/message', ''))
@@ -307,7 +305,7 @@ function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_deta
   state.finish = decodeFinish(raw, asString(stop_sequence), isObject(stop_details) ? stop_details : undefined)
 }
 
-function endingOf(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { type: _, delta, usage, ...beside } = withoutTransformations(state, wire)
   if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
   begin(state, {}, emit)
@@ -320,7 +318,7 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: Emitting): void {
   if (ext) emit({ type: 'update', ext })
 }
 
-function stopMessage(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { type: _, ...beside } = wire
   begin(state, {}, emit)
   flushClosing(state, emit)
@@ -336,14 +334,14 @@ function stopMessage(state: DecoderState, wire: JsonObject, emit: Emitting): voi
   emit({ type: 'end', clean: true })
 }
 
-function closeMessage(state: DecoderState, emit: Emitting): void {
+function closeMessage(state: DecoderState, emit: EmitEvent): void {
   enter(state, emit)
   loseWaiting(state)
   emit({ type: 'message.end', candidate: 0, message: 0 })
   emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: protocolName } })
 }
 
-function fail(state: DecoderState, wire: JsonObject, emit: Emitting): void {
+function fail(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   begin(state, {}, emit)
   flushClosing(state, emit)
   state.phase = 'ended'

@@ -5,8 +5,8 @@ import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
-import type { StreamMachine } from '../../protocol.ts'
-import { type Emitting, type EncoderState, fail, isCall, isDone, isOwn, isWhole, reportOf } from './encoder-state.ts'
+import type { EmitWire, StreamMachine } from '../../protocol.ts'
+import { type EncoderState, fail, isCall, isDone, isNative, isWhole, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions, Options } from './options.ts'
 import { ownForm, ownKeys, protocolName } from './own.ts'
@@ -92,7 +92,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
         // It stood in the start.
-        if (isOwn(state)) begin(state, emit)
+        if (isNative(state)) begin(state, emit)
         return
       case 'update': {
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
@@ -136,7 +136,7 @@ const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNa
 
 // ---- the frame around the blocks
 
-function begin(state: EncoderState, emit: Emitting): void {
+function begin(state: EncoderState, emit: EmitWire): void {
   if (state.phase !== 'held') return
   state.phase = 'begun'
   const { id, model, serviceTier, ext } = state.start
@@ -167,7 +167,7 @@ function begin(state: EncoderState, emit: Emitting): void {
   })
 }
 
-function close(state: EncoderState, emit: Emitting): void {
+function close(state: EncoderState, emit: EmitWire): void {
   if (!state.finish && !state.promptBlocked) {
     cutOff(state, emit)
     return
@@ -196,7 +196,7 @@ function close(state: EncoderState, emit: Emitting): void {
 /** What only the start event has a place for, as long as nobody has told it. */
 const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
 
-function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): void {
+function finishMessage(state: EncoderState, stop: JsonObject, emit: EmitWire): void {
   const { container, ...told } = ownKeys(state.ext)
   const inside = ownForm(state.ext)?.['delta']
   const isInside = ([key]: [string, unknown]) => Array.isArray(inside) && inside.includes(key)
@@ -211,7 +211,7 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: Emitting): v
 }
 
 /** The source stopped without saying that it had ended. A call that was cut off is never closed. */
-function cutOff(state: EncoderState, emit: Emitting): void {
+function cutOff(state: EncoderState, emit: EmitWire): void {
   const { open } = state
   const cut = (open && isCall(open) && !isWhole(open)) || state.queue.some(({ block }) => isCall(block))
   if (state.truncated === 'error' || cut || state.phase === 'held') {
@@ -233,7 +233,7 @@ function cutOff(state: EncoderState, emit: Emitting): void {
  * The reply has said how it ended: calls that were held are judged. Within a reply that ran into its limit, a cut call
  * stays without its stop, as the vendor's own server leaves it; anything else that is no JSON is a failure.
  */
-function settle(state: EncoderState, finish: Finish, emit: Emitting): void {
+function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
   while (state.open && state.phase === 'begun') {
     const block = state.open
     if (isCall(block) && !isWhole(block)) {

@@ -1,21 +1,22 @@
 import type { ToolCallPart } from '../../canonical/message.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { encodeCall } from './calls.ts'
-import { type OpenPart, type Out, placeOf, type State, write, writing } from './encoder-state.ts'
+import { type EncoderState, type OpenPart, placeOf, write, writingOf } from './encoder-state.ts'
 import { callIdOf } from './envelope.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 import { carrierItem, unsigned } from './reasoning.ts'
 import { startWriting } from './writing.ts'
 
 /** Opens the item of a call; its signature is told in an item before it. */
-export function startCall(state: State, part: OpenPart, head: ToolCallPart, emit: Out): void {
+export function startCall(state: EncoderState, part: OpenPart, head: ToolCallPart, emit: EmitWire): void {
   closeMessageItem(state, part.message, undefined, emit)
-  const w = writing(state)
-  if (head.signature) wholeItem(state, part.message, carrierItem(head.signature, 'next', w), emit)
+  const writing = writingOf(state)
+  if (head.signature) wholeItem(state, part.message, carrierItem(head.signature, 'next', writing), emit)
   const { signature: _, input, ...call } = head
-  const muted = startWriting('output', w.own, state.options)
-  if (w.itemId) muted.itemId = w.itemId
+  const muted = startWriting('output', writing.native, state.options)
+  if (writing.itemId) muted.itemId = writing.itemId
   const wire = { ...encodeCall({ ...call, input: ' ' }, headOf(state, part.message), muted), status: 'in_progress', [inputKey(head)]: '' }
-  wire.call_id = callIdOf(String(wire.call_id) || `call_${String(wire.id)}`, state.usedCalls, head.at, w.report)
+  wire.call_id = callIdOf(String(wire.call_id) || `call_${String(wire.id)}`, state.usedCalls, head.at, writing.report)
   part.item = addItem(state, part.message, wire, emit)
   part.value = { ...call, input: '' }
   giveInput(state, part, part.value, input, emit)
@@ -24,22 +25,22 @@ export function startCall(state: State, part: OpenPart, head: ToolCallPart, emit
 /** Where the input of a call stands in its item. */
 export const inputKey = ({ kind }: ToolCallPart) => (kind === 'freeform' ? 'input' : 'arguments')
 
-export function giveInput(state: State, part: OpenPart, value: ToolCallPart, text: string, emit: Out): void {
+export function giveInput(state: EncoderState, part: OpenPart, value: ToolCallPart, text: string, emit: EmitWire): void {
   if (text === '') return
   value.input += text
   const type = value.kind === 'freeform' ? 'response.custom_tool_call_input.delta' : 'response.function_call_arguments.delta'
   write(state, type, { ...placeOf(state, part), delta: text }, emit)
 }
 
-export function endCall(state: State, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: Out): void {
+export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: EmitWire): void {
   if (part.item === undefined) return
   const item = state.items[part.item]
   const before = item?.wire ?? {}
   const head = headOf(state, part.message)
-  const w = writing(state)
-  w.itemId = () => String(before['id'])
-  const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, w)
-  w.report.settle(wire, `/output/${part.item}`)
+  const writing = writingOf(state)
+  writing.itemId = () => String(before['id'])
+  const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, writing)
+  writing.report.settle(wire, `/output/${part.item}`)
   const due = String(wire[inputKey(value)] ?? '')
   if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)
   // White space that was told before an input that is `{}` by rule stays a part of it: the item is what its deltas added up to.
@@ -48,8 +49,8 @@ export function endCall(state: State, part: OpenPart, value: ToolCallPart, whole
   const place = placeOf(state, part)
   if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
   else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)
-  if (item) item.wire = { ...wire, call_id: before['call_id'], ...(!w.own && { status: wire['status'] ?? 'completed' }) }
+  if (item) item.wire = { ...wire, call_id: before['call_id'], ...(!writing.native && { status: wire['status'] ?? 'completed' }) }
   const late = whole.signature ?? value.signature
   hold(state, part.item, emit)
-  if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writing(state)), emit)
+  if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writingOf(state)), emit)
 }

@@ -67,20 +67,20 @@ export function decodeResult(wire: JsonObject, item: string, at: string, report?
 
 const validCallId = /^[\x21-\x7e]{1,64}$/
 
-function encodeCallId(id: string, at: string | undefined, w: Writing): string {
-  const wire = wireCallId(id, w)
-  if (wire !== id) w.report.add('tool-call.id', at, 'id')
+function encodeCallId(id: string, at: string | undefined, writing: Writing): string {
+  const wire = wireCallId(id, writing)
+  if (wire !== id) writing.report.add('tool-call.id', at, 'id')
   return wire
 }
 
 /** As `encodeCallId`, for the result of a call that was noted. */
-const wireCallId = (id: string, { own }: Writing) => (own ? id : mapCallId(id, validCallId))
+const wireCallId = (id: string, { native }: Writing) => (native ? id : mapCallId(id, validCallId))
 
 /** A call as an item. `message`: where its id and status stand. */
-export function encodeCall(part: ToolCallPart, message: Message, w: Writing): JsonObject {
+export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): JsonObject {
   const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, at, ext, signature, cache, ...rest } = part
-  const { report, target } = w
-  w.calls.set(id, name)
+  const { report, target } = writing
+  writing.calls.set(id, name)
   report.ext(ext, at)
   report.rest(rest, at)
   if (cache) report.add('cache.place', at, 'cache')
@@ -91,10 +91,10 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
   const empty = !freeform && input.trim() === '' && !own
   const known = {
     type: freeform ? 'custom_tool_call' : 'function_call',
-    id: target === 'output' ? w.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
+    id: target === 'output' ? writing.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,
     status: target === 'output' && !own ? (message.status ?? status ?? 'completed') : (itemStatus(message) ?? (own ? undefined : status)),
-    call_id: encodeCallId(id, at, w),
-    name: encodeName(name, at, w),
+    call_id: encodeCallId(id, at, writing),
+    name: encodeName(name, at, writing),
     namespace,
     [freeform ? 'input' : 'arguments']: empty ? '{}' : input,
     caller: own ? caller : undefined,
@@ -110,7 +110,7 @@ export function encodeCall(part: ToolCallPart, message: Message, w: Writing): Js
 const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
 
 /** What a call gave, as an item. */
-export function encodeResult(part: ToolResultPart, message: Message, w: Writing): JsonObject {
+export function encodeResult(part: ToolResultPart, message: Message, writing: Writing): JsonObject {
   const {
     type: _,
     callId,
@@ -129,7 +129,7 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
     cache,
     ...rest
   } = part
-  const { report, options } = w
+  const { report, options } = writing
   report.ext(ext, at)
   report.rest(rest, at)
   if (cache) report.add('cache.place', at, 'cache')
@@ -137,16 +137,16 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
   const item = kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
   const own = ownItem(message, item)
   if (isError) report.add('tool-result.error-flag', at, 'isError')
-  if (!w.calls.has(callId) && wireCallId(callId, w) !== callId) report.add('tool-call.id', at, 'callId')
-  if (!own && name !== undefined && w.calls.get(callId) !== name) report.rest({ name }, at)
+  if (!writing.calls.has(callId) && wireCallId(callId, writing) !== callId) report.add('tool-call.id', at, 'callId')
+  if (!own && name !== undefined && writing.calls.get(callId) !== name) report.rest({ name }, at)
   const prefix = isError && options.errorPrefix ? options.errorPrefix : ''
   const known = {
     type: item,
-    id: w.target === 'output' ? w.itemId?.(message.id, 'fco_', own) : own ? message.id : undefined,
-    call_id: own && ownForm(own?.ext)?.['paired'] ? ownForm(own?.ext)?.['said'] : wireCallId(callId, w),
+    id: writing.target === 'output' ? writing.itemId?.(message.id, 'fco_', own) : own ? message.id : undefined,
+    call_id: own && ownForm(own?.ext)?.['paired'] ? ownForm(own?.ext)?.['said'] : wireCallId(callId, writing),
     name: own ? (name ?? ownForm(own?.ext)?.['name']) : undefined,
     namespace: own ? namespace : undefined,
-    output: encodeOutput(content, own, prefix, w),
+    output: encodeOutput(content, own, prefix, writing),
     status: itemStatus(message) ?? (own ? undefined : status),
     caller: own ? caller : undefined,
   }
@@ -154,22 +154,22 @@ export function encodeResult(part: ToolResultPart, message: Message, w: Writing)
   return wireOf(known, own?.ext)
 }
 
-function encodeOutput(content: Part[], own: Message | undefined, prefix: string, w: Writing): unknown {
+function encodeOutput(content: Part[], own: Message | undefined, prefix: string, writing: Writing): unknown {
   const form = ownForm(own?.ext)
   const [only] = content
   const plain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations)
   if (plain && (form ? form['output'] === 'string' : true)) {
-    if (only) w.report.ext(only.ext, only.at)
+    if (only) writing.report.ext(only.ext, only.at)
     return prefix + (only?.type === 'text' ? only.text : '')
   }
   const object = form?.['output']
   if (isObject(object) && only?.type === 'text' && only.text === JSON.stringify(object)) return object
   const wire = content.flatMap<JsonObject>(part => {
-    if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', w)
-    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', w)
+    if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', writing)
+    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', writing)
     // What a tool gave is for the model to read, whatever another protocol calls it.
     const text = 'raw' in part ? JSON.stringify(part.raw) : part.type === 'reasoning' ? part.segments.map(segment => segment.text).join('\n\n') : ''
-    w.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)
+    writing.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)
     return text ? { type: 'input_text', text } : []
   })
   const [first] = wire

@@ -1,11 +1,12 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta, Proof } from '../../canonical/event.ts'
-import { type Carried, type OpenItem, reportOf, type State, type Tell } from './decoder-state.ts'
+import type { EmitEvent } from '../../protocol.ts'
+import { type Carried, type DecoderState, type OpenItem, reportOf } from './decoder-state.ts'
 import { keep } from './own.ts'
 import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
 
 /** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
-export function patient(state: State, emit: Tell): Tell {
+export function patient(state: DecoderState, emit: EmitEvent): EmitEvent {
   return event => {
     if (event.type === 'part.end' || (event.type === 'message.end' && state.ending.length > 0)) {
       state.ending.push(event)
@@ -21,7 +22,7 @@ export function patient(state: State, emit: Tell): Tell {
 }
 
 /** Gives a signature that came in an item of its own to the part before or after it. */
-export function carry(state: State, attach: Attachment, carried: Carried): void {
+export function carry(state: DecoderState, attach: Attachment, carried: Carried): void {
   if (attach === 'next') {
     orphan(state, state.carried)
     state.carried = carried
@@ -29,7 +30,7 @@ export function carry(state: State, attach: Attachment, carried: Carried): void 
 }
 
 /** Gives a proof to reasoning that was told before. False: it is of something else, or there is no such. */
-export function prove({ items }: State, attach: Attachment, proof: Proof, emit: Tell): boolean {
+export function prove({ items }: DecoderState, attach: Attachment, proof: Proof, emit: EmitEvent): boolean {
   const nth = ordinalOf(attach)
   const thoughts = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
   const part = nth === undefined ? undefined : thoughts[nth]?.parts['']
@@ -38,7 +39,7 @@ export function prove({ items }: State, attach: Attachment, proof: Proof, emit: 
 }
 
 /** Gives a signature to the part before it. False: that has no place for it, or has ended already. */
-function giveBack({ items, ending }: State, carried: Carried): boolean {
+function giveBack({ items, ending }: DecoderState, carried: Carried): boolean {
   const { signature, id, index } = carried
   let before = index - 1
   while (items[before]?.carrier) before--
@@ -54,7 +55,7 @@ function giveBack({ items, ending }: State, carried: Carried): boolean {
 }
 
 /** The signature that was on its way to the first part of an item. */
-export function arrived(state: State, item: OpenItem, accepted: boolean): Carried | undefined {
+export function arrived(state: DecoderState, item: OpenItem, accepted: boolean): Carried | undefined {
   const { carried } = item
   delete item.carried
   if (accepted) return carried
@@ -63,6 +64,6 @@ export function arrived(state: State, item: OpenItem, accepted: boolean): Carrie
 }
 
 /** Notes: the part that a signature belongs to never came. */
-export function orphan(state: State, carried: Carried | undefined): void {
+export function orphan(state: DecoderState, carried: Carried | undefined): void {
   if (carried) reportOf(state).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
 }

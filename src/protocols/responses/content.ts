@@ -159,26 +159,26 @@ function decodeAudio(wire: ResponsesInputAudio, at: string): Part {
 }
 
 /** Text of a message in a request, or of an answer. */
-export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message['role'], w: Writing): JsonObject {
+export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message['role'], writing: Writing): JsonObject {
   const { type: _, text, citations, logprobs, cache, signature, at, ext } = part
   const form = ownForm(part.ext)
   const spoken = role === 'assistant'
   const type = typeof form?.['type'] === 'string' ? form['type'] : spoken ? 'output_text' : 'input_text'
-  w.report.ext(ext, at)
-  if (signature && w.target === 'input') w.report.add('reasoning.foreign-signature', at, 'signature')
+  writing.report.ext(ext, at)
+  if (signature && writing.target === 'input') writing.report.add('reasoning.foreign-signature', at, 'signature')
   if (type !== 'output_text') {
-    if (citations) w.report.add('citation.unsupported', at, 'citations')
-    if (logprobs) w.report.rest({ logprobs }, at)
-    const breakpoint = encodeBreakpoint(part, w)
+    if (citations) writing.report.add('citation.unsupported', at, 'citations')
+    if (logprobs) writing.report.rest({ logprobs }, at)
+    const breakpoint = encodeBreakpoint(part, writing)
     return wireOf({ type, text, ...(breakpoint && { prompt_cache_breakpoint: breakpoint }) }, part.ext)
   }
-  if (cache) w.report.add('cache.place', at, 'cache')
-  const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, w.report, at) ?? [])
+  if (cache) writing.report.add('cache.place', at, 'cache')
+  const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, writing.report, at) ?? [])
   const whole = form === undefined
-  if (logprobs) noteTokens(logprobs, protocolName, w.report)
+  if (logprobs) noteTokens(logprobs, protocolName, writing.report)
   const tokens = tokensOf(form?.['logprobs'], logprobs) ?? (logprobs ?? []).map(one => encodeLogprob(one, whole))
   if (!whole) return wireOf({ type, text, annotations, logprobs: tokens }, part.ext)
-  return { type, text, annotations, ...((w.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
+  return { type, text, annotations, ...((writing.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
 }
 
 /** Log probabilities as they came, when they are still the same. */
@@ -204,18 +204,18 @@ function encodeBreakpoint(part: Part, { report, moved, uncached, options }: Writ
 }
 
 /** Media of a request. Undefined: it cannot be said here, which is noted. @throws TranslationError `inexpressible` for a file of another provider */
-export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined {
+export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | undefined {
   const { type: _, kind, source, filename, title, detail, cache: _cache, at, ext, signature, ...rest } = part
-  const { report } = w
+  const { report } = writing
   report.ext(ext, at)
   if (signature) report.add('signature.unplaced', at, 'signature')
-  if (kind === 'audio') return encodeAudio(part, w)
-  if (kind === 'video') return encodeVideo(part, w)
-  const place = encodeSource(part, w)
+  if (kind === 'audio') return encodeAudio(part, writing)
+  if (kind === 'video') return encodeVideo(part, writing)
+  const place = encodeSource(part, writing)
   if (!place) return undefined
   report.rest(rest, at)
   const form = ownForm(part.ext)
-  const breakpoint = encodeBreakpoint(part, w)
+  const breakpoint = encodeBreakpoint(part, writing)
   const isGuessed = source.type === 'base64' && !source.mime && !form
   if (kind === 'image') {
     report.rest({ filename, title }, at)
@@ -237,7 +237,7 @@ export function encodeMedia(part: MediaPart, w: Writing): JsonObject | undefined
   return wire
 }
 
-function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
+function encodeSource(part: MediaPart, writing: Writing): JsonObject | undefined {
   const { kind, source, at } = part
   const image = kind === 'image'
   switch (source.type) {
@@ -251,40 +251,40 @@ function encodeSource(part: MediaPart, w: Writing): JsonObject | undefined {
       return image ? { image_url: source.url } : { file_url: source.url }
     case 'file-id':
       if (source.issuer === protocolName) return { file_id: source.id }
-      if (w.options.onUnresolvable !== 'note')
+      if (writing.options.onUnresolvable !== 'note')
         throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id is valid only where it was issued')
-      w.report.add('file.foreign-id', at)
+      writing.report.add('file.foreign-id', at)
       return undefined
     case 'text':
       return { file_data: dataUrl(source.mime, toBase64(source.text)) }
     case 'parts':
     case 'reference':
-      w.report.add('media.unsupported', at)
+      writing.report.add('media.unsupported', at)
       return undefined
     default:
       return source satisfies never
   }
 }
 
-function encodeAudio(part: MediaPart, w: Writing): JsonObject | undefined {
+function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined {
   const { source, at } = part
-  if (source.type !== 'base64' || (!ownForm(part.ext) && !w.options.rsInputAudio)) {
-    w.report.add('media.unsupported', at)
+  if (source.type !== 'base64' || (!ownForm(part.ext) && !writing.options.rsInputAudio)) {
+    writing.report.add('media.unsupported', at)
     return undefined
   }
-  leave(part, w)
+  leave(part, writing)
   const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
   return wireOf({ type: 'input_audio', input_audio: { data: source.data, format } }, part.ext)
 }
 
-function encodeVideo(part: MediaPart, w: Writing): JsonObject | undefined {
+function encodeVideo(part: MediaPart, writing: Writing): JsonObject | undefined {
   const { source, at } = part
   const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
-  if (!w.options.openResponses || url === undefined) {
-    w.report.add('media.unsupported', at)
+  if (!writing.options.openResponses || url === undefined) {
+    writing.report.add('media.unsupported', at)
     return undefined
   }
-  leave(part, w)
+  leave(part, writing)
   return { type: 'input_video', video_url: url }
 }
 

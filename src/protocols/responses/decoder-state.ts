@@ -3,12 +3,9 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Message, Part, Signature } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Emit, MachineState } from '../../protocol.ts'
+import type { MachineState } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import { protocolName } from './own.ts'
-
-/** Where canonical events go. */
-export type Tell = Emit<CanonicalEvent>
 
 /** A part that has begun. `value`: what has been told of it so far. */
 export type OpenPart = {
@@ -48,7 +45,7 @@ export type OpenItem = {
 /** A signature on its way to the part it belongs to. `index`, `id`: of the item that it came in. */
 export type Carried = { signature: Signature; index: number; id?: string }
 
-export type State = MachineState & {
+export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'ended'
   items: Record<number, OpenItem>
   /** Index on the wire → the item that began last under it, where an earlier one has that index already. */
@@ -80,7 +77,7 @@ export function textOf(event: JsonObject, key: string): string {
 }
 
 /** Which item an event is about: by `output_index`, else by id, else the one that was opened last. */
-export function indexOf(state: State, event: JsonObject): number | undefined {
+export function indexOf(state: DecoderState, event: JsonObject): number | undefined {
   const { output_index: index, item_id, item } = event
   const id = item_id ?? (isObject(item) ? item['id'] : undefined)
   if (index === undefined || index === null) return openOf(state, one => one.id === id) ?? (id === undefined ? openOf(state, () => true) : undefined)
@@ -90,7 +87,7 @@ export function indexOf(state: State, event: JsonObject): number | undefined {
 }
 
 /** The last item of those that are open. */
-export function openOf({ items }: State, isMeant: (item: OpenItem) => boolean): number | undefined {
+export function openOf({ items }: DecoderState, isMeant: (item: OpenItem) => boolean): number | undefined {
   const found = Object.entries(items).findLast(([, item]) => !item.done && isMeant(item))
   return found && Number(found[0])
 }
@@ -103,7 +100,7 @@ export function isAnother({ type, id, call, done }: OpenItem, wire: JsonObject):
   return differ(call, wire['call_id']) || (done ? isOther || differ(id, wire['id']) : isOther && differ(id, wire['id']))
 }
 
-export function nextIndex({ items }: State): number {
+export function nextIndex({ items }: DecoderState): number {
   return Object.keys(items).reduce((next, index) => Math.max(next, Number(index) + 1), 0)
 }
 

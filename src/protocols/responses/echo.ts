@@ -67,8 +67,12 @@ const echoDefaults: JsonObject = {
 /** The echo of a request; with none, the defaults. A context may be of the caller's own making, so secrets are left out here too. */
 export function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {
   if (!request) return echoDefaults
-  const w = startWriting('output', ownForm(request.ext) !== undefined, Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }))
-  const wire = encodeBody(remembered(request), w)
+  const writing = startWriting(
+    'output',
+    ownForm(request.ext) !== undefined,
+    Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }),
+  )
+  const wire = encodeBody(remembered(request), writing)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
   const { text } = echo

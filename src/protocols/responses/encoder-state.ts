@@ -3,14 +3,11 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import type { Finish, Usage } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import type { Emit, MachineState } from '../../protocol.ts'
+import type { EmitWire, MachineState } from '../../protocol.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { startWriting, type Writing } from './writing.ts'
-
-/** Where the events go. */
-export type Out = Emit<unknown>
 
 /** An item of the output. `wire`: as it would be in a snapshot taken now. */
 export type Item = {
@@ -54,7 +51,7 @@ export function startPartState(message: number, head: Part): OpenPart {
 }
 
 /** What the stream encoder remembers between two events. */
-export type State = MachineState & {
+export type EncoderState = MachineState & {
   /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */
   phase: 'before' | 'held' | 'inside' | 'ended'
   options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'>
@@ -85,31 +82,31 @@ export type State = MachineState & {
   queue: CanonicalEvent[]
 }
 
-export const reportOf = ({ options, notes }: State): ResponsesReport => createResponsesReport(options.fieldNames, notes)
+export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)
 
 /** For the encoders of whole items. */
-export function writing(state: State): Writing {
-  const w = startWriting('output', state.envelope?.own ?? false, state.options, state.notes)
-  w.itemId = (wanted, prefix, _, known) => {
-    const { id, own } = envelopeOf(state)
-    return itemIdOf(wanted, prefix, { id, own: known ?? own }, state.usedIds)
+export function writingOf(state: EncoderState): Writing {
+  const writing = startWriting('output', state.envelope?.native ?? false, state.options, state.notes)
+  writing.itemId = (wanted, prefix, _, native) => {
+    const envelope = envelopeOf(state)
+    return itemIdOf(wanted, prefix, { id: envelope.id, native: native ?? envelope.native }, state.usedIds)
   }
-  return w
+  return writing
 }
 
 /** Made when it is first asked for. */
-export function envelopeOf(state: State): Envelope {
+export function envelopeOf(state: EncoderState): Envelope {
   state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
   return state.envelope
 }
 
 /** Emits an event with its number. */
-export function write(state: State, type: string, payload: JsonObject, emit: Out): void {
+export function write(state: EncoderState, type: string, payload: JsonObject, emit: EmitWire): void {
   emit({ type, sequence_number: state.sequence++, ...payload })
 }
 
 /** The first two events, before anything else is written. */
-export function open(state: State, emit: Out): void {
+export function open(state: EncoderState, emit: EmitWire): void {
   if (state.phase === 'inside') return
   state.phase = 'inside'
   const response = snapshot(envelopeOf(state), { status: 'in_progress', output: [] })
@@ -118,6 +115,6 @@ export function open(state: State, emit: Out): void {
 }
 
 /** Where a content part stands, as every event about it says. */
-export function placeOf(state: State, part: OpenPart): JsonObject {
+export function placeOf(state: EncoderState, part: OpenPart): JsonObject {
   return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
 }

@@ -5,8 +5,9 @@ import type { Candidate } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { inputKey } from './call-items.ts'
-import { envelopeOf, type Item, type OpenPart, type Out, open, reportOf, type State, startPartState, write, writing } from './encoder-state.ts'
+import { type EncoderState, envelopeOf, type Item, type OpenPart, open, reportOf, startPartState, write, writingOf } from './encoder-state.ts'
 import { snapshot } from './envelope.ts'
 import { failureOf, noteFailure, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
@@ -19,7 +20,7 @@ import { encodeUsage } from './usage.ts'
 import { startWriting } from './writing.ts'
 
 /** The last events: how the answer ended, or that it failed. `clean`: the source came to its own end. */
-export function conclude(state: State, clean: boolean, emit: Out): void {
+export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const complete = clean && (state.finish !== undefined || state.blocked)
   if (!complete) {
     if (state.options.truncated === 'length') endAsLength(state, emit)
@@ -42,7 +43,7 @@ export function conclude(state: State, clean: boolean, emit: Out): void {
 const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
 
 /** An `error` event, then a failed response with what was told so far. */
-export function fail(state: State, error: CanonicalError, emit: Out): void {
+export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   open(state, emit)
   const only = state.options.rsMidStreamError === 'failed-only'
   noteFailure(error, only, reportOf(state))
@@ -54,13 +55,13 @@ export function fail(state: State, error: CanonicalError, emit: Out): void {
   done(state, emit)
 }
 
-function done(state: State, emit: Out): void {
+function done(state: EncoderState, emit: EmitWire): void {
   state.phase = 'ended'
   emit('[DONE]')
 }
 
 /** The items as they are now; those that are not done are incomplete. */
-function outputOf(state: State): JsonObject[] {
+function outputOf(state: EncoderState): JsonObject[] {
   for (const part of Object.values(state.parts)) takeSoFar(state, part)
   return state.items.map(({ wire, done }, index) => {
     const unfinished = !done && index !== state.held && wire['type'] !== 'reasoning' && 'status' in wire
@@ -69,7 +70,7 @@ function outputOf(state: State): JsonObject[] {
 }
 
 /** Puts into its item what an open part has told so far. */
-function takeSoFar(state: State, { value, item: index, content }: OpenPart): void {
+function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPart): void {
   const item = index === undefined ? undefined : state.items[index]
   if (!item) return
   if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
@@ -82,13 +83,13 @@ function takeSoFar(state: State, { value, item: index, content }: OpenPart): voi
   }
 }
 
-const usageOf = (state: State) => encodeUsage(state.usage, {}, reportOf(state)) ?? null
+const usageOf = (state: EncoderState) => encodeUsage(state.usage, {}, reportOf(state)) ?? null
 
 /** Of a reply that ended well. */
-const finalUsageOf = (state: State) => encodeUsage(state.usage, envelopeOf(state).own ? {} : state.options, reportOf(state)) ?? null
+const finalUsageOf = (state: EncoderState) => encodeUsage(state.usage, envelopeOf(state).native ? {} : state.options, reportOf(state)) ?? null
 
 /** Texts end where they were cut; a call without its end is not presented as one. */
-function endAsLength(state: State, emit: Out): void {
+function endAsLength(state: EncoderState, emit: EmitWire): void {
   open(state, emit)
   for (const [part, opened] of Object.entries(state.parts)) {
     const { value } = opened
@@ -114,15 +115,15 @@ function endAsLength(state: State, emit: Out): void {
   done(state, emit)
 }
 
-function terminate(state: State, emit: Out): void {
-  const w = writing(state)
+function terminate(state: EncoderState, emit: EmitWire): void {
+  const writing = writingOf(state)
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
-  const ending = encodeEnding(candidate, state.blocked, w)
-  if (state.finish?.reason === 'tool_calls' && !state.called) w.report.add('finish.approximated', state.finishAt, 'finish.reason')
-  noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: w.report })
+  const ending = encodeEnding(candidate, state.blocked, writing)
+  if (state.finish?.reason === 'tool_calls' && !state.called) writing.report.add('finish.approximated', state.finishAt, 'finish.reason')
+  noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: writing.report })
   const explained = ending.refusal !== undefined && !state.items.some(said)
   if (explained) explain(state, ending.refusal ?? '', emit)
-  noteMessage(state.finish, explained || ending.status === 'failed', { at: state.finishAt, report: w.report })
+  noteMessage(state.finish, explained || ending.status === 'failed', { at: state.finishAt, report: writing.report })
   const { status, details } = ending
   const usage = finalUsageOf(state)
   const response = snapshot(envelopeOf(state), {
@@ -147,7 +148,7 @@ const said = ({ wire }: Item) =>
   wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].some(part => isObject(part) && Boolean(part['text'] || part['refusal']))
 
 /** The explanation of a refusal, where nothing else was said. */
-function explain(state: State, text: string, emit: Out): void {
+function explain(state: EncoderState, text: string, emit: EmitWire): void {
   reportOf(state).add('refusal.synthesized', '/output')
   const message = Object.keys(state.messages).length + state.items.length
   state.messages[message] = { head: { role: 'assistant', origin: 'item', parts: [] }, item: undefined }

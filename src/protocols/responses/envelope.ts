@@ -13,7 +13,7 @@ export type Envelope = {
   id: string
   createdAt: number
   model: string
-  own: boolean
+  native: boolean
   ext?: ExtMap
   echo: JsonObject
   serviceTier?: string
@@ -41,26 +41,26 @@ export function fallbacks(options: Options = {}): Fallbacks {
 /** Notes: a time or a model that nobody told. */
 export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start, from: Fallbacks, report: ResponsesReport): Envelope {
   const form = ownForm(ext)
-  const own = form !== undefined
+  const native = form !== undefined
   const at = createdAt ?? from.createdAt
-  if (at === undefined && !own) report.add('response.created', '/created_at')
-  if (model === undefined && !own) report.add('response.model', '/model')
-  const known = id === undefined || id === '' ? (own ? '' : from.id) : id
+  if (at === undefined && !native) report.add('response.created', '/created_at')
+  if (model === undefined && !native) report.add('response.model', '/model')
+  const known = id === undefined || id === '' ? (native ? '' : from.id) : id
   return {
-    id: own || known.startsWith('resp_') ? known : `resp_${known}`,
-    createdAt: own ? (at ?? 0) : Math.floor(at ?? 0),
-    model: model ?? from.model ?? (own ? '' : 'unknown'),
-    own,
+    id: native || known.startsWith('resp_') ? known : `resp_${known}`,
+    createdAt: native ? (at ?? 0) : Math.floor(at ?? 0),
+    model: model ?? from.model ?? (native ? '' : 'unknown'),
+    native,
     echo: isObject(form?.['echo']) ? form['echo'] : from.echo,
     ...(ext && { ext }),
-    ...tierOf(serviceTier ?? (own ? undefined : from.tier), own, report),
+    ...tierOf(serviceTier ?? (native ? undefined : from.tier), native, report),
   }
 }
 
 /** A tier under its name here; other providers have some that this one has not. */
-export function tierOf(serviceTier: string | undefined, own: boolean, report: ResponsesReport): { serviceTier?: string } {
+export function tierOf(serviceTier: string | undefined, native: boolean, report: ResponsesReport): { serviceTier?: string } {
   if (serviceTier === undefined) return {}
-  if (own || tiers.has(serviceTier)) return { serviceTier }
+  if (native || tiers.has(serviceTier)) return { serviceTier }
   report.once('tier.nearest', '', 'serviceTier')
   return { serviceTier: 'default' }
 }
@@ -72,7 +72,7 @@ const unsaid: ReadonlySet<string> = new Set(['created_at', 'model', 'id'])
 
 /** A `response` object. */
 export function snapshot(envelope: Envelope, { status, output, error, incomplete, usage }: Outcome): JsonObject {
-  const { id, createdAt, model, own, ext, echo, serviceTier, completedAt } = envelope
+  const { id, createdAt, model, native, ext, echo, serviceTier, completedAt } = envelope
   const known = {
     id,
     created_at: createdAt,
@@ -85,7 +85,7 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
     service_tier: serviceTier,
     completed_at: completedAt,
   }
-  if (own) {
+  if (native) {
     const form = ownForm(ext)
     const told = isObject(form?.['echo']) ? form['echo'] : echo
     const wire = wireOf({ ...told, ...known, error: error ?? form?.['error'] }, ext)
@@ -120,8 +120,8 @@ export function callIdOf(id: string, used: string[], at: string | undefined, rep
 }
 
 /** The wanted id of an item where it is one of this protocol and free, else one made from the answer's id and the item's place. */
-export function itemIdOf(wanted: string | undefined, prefix: string, { id, own }: Pick<Envelope, 'id' | 'own'>, used: string[]): string {
-  const usable = own && wanted !== undefined && wanted !== '' && !used.includes(wanted)
+export function itemIdOf(wanted: string | undefined, prefix: string, { id, native }: Pick<Envelope, 'id' | 'native'>, used: string[]): string {
+  const usable = native && wanted !== undefined && wanted !== '' && !used.includes(wanted)
   let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)
   while (used.includes(chosen)) chosen = prefix + hashId(`${chosen}/${used.length}`)
   used.push(chosen)

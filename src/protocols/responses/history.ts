@@ -7,19 +7,19 @@ import { encodeMessage } from './items.ts'
 import type { Writing } from './writing.ts'
 
 /** The items of a whole history. */
-export function encodeItems(messages: readonly Message[], w: Writing): JsonObject[] {
-  const last = w.own || w.target === 'output' ? messages : withoutStaleResults(messages, w.report)
-  const told = last.map(message => withMarksInside(message, w))
-  if (!w.own) limitBreakpoints(told, w)
-  const repaired = w.options.repairToolPairs === 'drop' ? dropLonely(told, w) : told
+export function encodeItems(messages: readonly Message[], writing: Writing): JsonObject[] {
+  const last = writing.native || writing.target === 'output' ? messages : withoutStaleResults(messages, writing.report)
+  const told = last.map(message => withMarksInside(message, writing))
+  if (!writing.native) limitBreakpoints(told, writing)
+  const repaired = writing.options.repairToolPairs === 'drop' ? dropLonely(told, writing) : told
   const items: JsonObject[] = []
-  const answered = w.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
+  const answered = writing.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
   for (const message of repaired) {
-    items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, w) : message, w))
-    if (answered) items.push(...missingResults(message, answered, items.length, w))
+    items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, writing) : message, writing))
+    if (answered) items.push(...missingResults(message, answered, items.length, writing))
   }
-  const led = w.own || w.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, w), w)
-  w.report.settle(led, '/input')
+  const led = writing.native || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
+  writing.report.settle(led, '/input')
   return led
 }
 
@@ -127,14 +127,14 @@ function withoutOrphans(message: Message, messages: readonly Message[], { report
   return { ...message, parts }
 }
 
-function missingResults({ parts }: Message, answered: Set<string>, index: number, w: Writing): JsonObject[] {
+function missingResults({ parts }: Message, answered: Set<string>, index: number, writing: Writing): JsonObject[] {
   return flatMap(parts, part => {
     if (part.type !== 'tool-call' || answered.has(part.id)) return []
-    w.report.add('tool-result.synthesized', `/input/${index}`)
+    writing.report.add('tool-result.synthesized', `/input/${index}`)
     const item = part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
     return encodeMessage(
       { role: 'tool', origin: 'item', parts: [{ type: 'tool-result', callId: part.id, kind: part.kind, content: [{ type: 'text', text: '(no result)' }] }] },
-      w,
+      writing,
     ).map(wire => ({ ...wire, type: item }))
   })
 }

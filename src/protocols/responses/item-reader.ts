@@ -7,8 +7,9 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { beginsWith } from '../../kit/text.ts'
+import type { EmitEvent } from '../../protocol.ts'
 import { arrived, carry, prove } from './carriers.ts'
-import { indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf, type State, type Tell } from './decoder-state.ts'
+import { type DecoderState, indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf } from './decoder-state.ts'
 import { decodeItem } from './items.ts'
 import { ownForm, protocolName } from './own.ts'
 import { accepts, bearing, forgetMadeUpId } from './reasoning.ts'
@@ -20,7 +21,7 @@ function itemOf(event: JsonObject): ResponsesItem & JsonObject {
   return check(protocolName, ResponsesItem, item)
 }
 
-export function addItem(state: State, event: JsonObject, emit: Tell): void {
+export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const item = itemOf(event)
   const { output_index: told } = event
   const given = told === undefined || told === null ? undefined : indexOf(state, event)
@@ -33,7 +34,7 @@ export function addItem(state: State, event: JsonObject, emit: Tell): void {
 }
 
 /** Arguments that are whole at once are meant only when no others follow: some servers tell them twice, others begin with `{}`. */
-function beginItem(state: State, index: number, item: ResponsesItem & JsonObject, emit: Tell): void {
+function beginItem(state: DecoderState, index: number, item: ResponsesItem & JsonObject, emit: EmitEvent): void {
   const { type, arguments: begun } = item
   const isWhole = type === 'function_call' && typeof begun === 'string' && parseObject(begun) !== undefined
   const open = openItem(state, index, isWhole ? { ...item, arguments: '' } : item, emit)
@@ -62,13 +63,13 @@ const namesOf = ({ id, call_id: call }: JsonObject): Pick<OpenItem, 'id' | 'call
 })
 
 /** Tells of an item that was announced without a word. */
-function openWaiting(state: State, index: number, emit: Tell): OpenItem | undefined {
+function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenItem | undefined {
   const item = state.items[index]
   return item?.waiting ? openItem(state, index, item.waiting, emit) : item
 }
 
 /** Begins a message, and its part where the item is one part. Signatures are whole in the done event only. */
-function openItem(state: State, index: number, wire: JsonObject, emit: Tell): OpenItem {
+function openItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): OpenItem {
   delete state.items[index]
   for (const other of Object.keys(state.items)) openWaiting(state, Number(other), emit)
   const { message } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
@@ -99,7 +100,7 @@ function openItem(state: State, index: number, wire: JsonObject, emit: Tell): Op
   return open
 }
 
-export function openPart(state: State, item: OpenItem, place: string, whole: Part, emit: Tell): OpenPart {
+export function openPart(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): OpenPart {
   const carried = item.carried && (place === '' || place === 'c0') ? arrived(state, item, accepts(whole) !== undefined) : undefined
   const { head, deltas } = takeApart(carried ? { ...whole, ...bearing(whole, carried) } : whole)
   const open: OpenPart = { part: state.parts++, value: copyOf(head), ended: false }
@@ -109,18 +110,18 @@ export function openPart(state: State, item: OpenItem, place: string, whole: Par
   return open
 }
 
-function openReasoning(state: State, item: OpenItem, whole: ReasoningPart, emit: Tell): OpenPart {
+function openReasoning(state: DecoderState, item: OpenItem, whole: ReasoningPart, emit: EmitEvent): OpenPart {
   const open = openPart(state, item, '', { ...whole, segments: [] }, emit)
   giveSegments(item, open, whole.segments, emit)
   return open
 }
 
-export function give(open: OpenPart, delta: Delta, emit: Tell): void {
+export function give(open: OpenPart, delta: Delta, emit: EmitEvent): void {
   addDelta(open.value, delta)
   emit({ type: 'part.delta', candidate: 0, part: open.part, delta })
 }
 
-export function endPart(open: OpenPart, final: Part | undefined, emit: Tell): void {
+export function endPart(open: OpenPart, final: Part | undefined, emit: EmitEvent): void {
   if (open.ended) return
   open.ended = true
   const { signature } = open.value
@@ -144,7 +145,7 @@ function notUnsaid(final: Part, told: Part): Part {
 }
 
 /** The item that an event is about. One that was never announced is opened with what the event tells of it. */
-export function itemFor(state: State, event: JsonObject, type: string, emit: Tell): OpenItem | undefined {
+export function itemFor(state: DecoderState, event: JsonObject, type: string, emit: EmitEvent): OpenItem | undefined {
   const index = indexOf(state, event)
   const there = index === undefined ? undefined : openWaiting(state, index, emit)
   if (there?.type === type) return there.done ? undefined : there
@@ -160,13 +161,13 @@ export function itemFor(state: State, event: JsonObject, type: string, emit: Tel
 }
 
 /** Whose words an event of this type are, if it names another item or none. Arguments may belong to no other call than their own. */
-function onlyOpen(state: State, type: string): number | undefined {
+function onlyOpen(state: DecoderState, type: string): number | undefined {
   const open = Object.entries(state.items).filter(([, item]) => !item.done && item.type === type)
   return open.length === 1 && (type === 'message' || type === 'reasoning') ? Number(open[0]?.[0]) : undefined
 }
 
 /** A part of a message has come whole: what was not told of it yet is told now. */
-export function completeContent(state: State, item: OpenItem, place: string, whole: Part, emit: Tell): void {
+export function completeContent(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): void {
   const open = item.parts[place] ?? goingOn(item, whole)
   if (!open) {
     endPart(openPart(state, item, place, whole, emit), undefined, emit)
@@ -196,7 +197,7 @@ function placesOf(taken: readonly string[], letter: 'c' | 's', count: number): (
 }
 
 /** Gives what the whole has more than what was given. */
-function complete(open: OpenPart, whole: Part, emit: Tell): void {
+function complete(open: OpenPart, whole: Part, emit: EmitEvent): void {
   const { value } = open
   if ((value.type === 'text' && whole.type === 'text') || (value.type === 'refusal' && whole.type === 'refusal')) {
     if (value.type === 'text' && whole.type === 'text')
@@ -221,13 +222,13 @@ export function segmentText({ segments }: OpenItem, { value }: OpenPart, place: 
   return index === undefined || value.type !== 'reasoning' ? '' : (value.segments[index]?.text ?? '')
 }
 
-export function giveSegment(item: OpenItem, open: OpenPart, place: string, of: ReasoningSegment['kind'], text: string, emit: Tell): void {
+export function giveSegment(item: OpenItem, open: OpenPart, place: string, of: ReasoningSegment['kind'], text: string, emit: EmitEvent): void {
   item.segments[place] ??= Object.keys(item.segments).length
   give(open, { kind: 'reasoning', segment: item.segments[place], of, text }, emit)
 }
 
 /** Gives what whole reasoning has more than what was given. */
-function giveSegments(item: OpenItem, open: OpenPart, segments: readonly ReasoningSegment[], emit: Tell): void {
+function giveSegments(item: OpenItem, open: OpenPart, segments: readonly ReasoningSegment[], emit: EmitEvent): void {
   const counts = { summary: 0, raw: 0 }
   const taken = Object.keys(item.segments)
   const all = segments.filter(({ kind }) => kind === 'raw').length
@@ -239,7 +240,7 @@ function giveSegments(item: OpenItem, open: OpenPart, segments: readonly Reasoni
   }
 }
 
-export function finishItem(state: State, event: JsonObject, emit: Tell): void {
+export function finishItem(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const item = itemOf(event)
   const index = indexOf(state, event) ?? nextIndex(state)
   const there = state.items[index]
@@ -247,13 +248,13 @@ export function finishItem(state: State, event: JsonObject, emit: Tell): void {
 }
 
 /** The open item that this one is the whole of. */
-function openAs(state: State, { type, id, call_id: call }: JsonObject): number | undefined {
+function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): number | undefined {
   const isNamed = (item: OpenItem) => (typeof id === 'string' && item.id === id) || (typeof call === 'string' && item.call === call)
   return openOf(state, item => item.type === type && isNamed(item)) ?? onlyOpen(state, String(type))
 }
 
 /** An item has come whole. One that was never announced is announced and ended at once. */
-function completeItem(state: State, index: number, wire: JsonObject, emit: Tell): void {
+function completeItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): void {
   // The last event tells every item again.
   const there = state.items[index]
   if (there?.done) return
@@ -292,7 +293,7 @@ function completeItem(state: State, index: number, wire: JsonObject, emit: Tell)
 }
 
 /** The arguments that a call began with, if there were no others. */
-function giveBegun(item: OpenItem, emit: Tell): void {
+function giveBegun(item: OpenItem, emit: EmitEvent): void {
   const { begun: text, parts } = item
   if (text === undefined) return
   delete item.begun
@@ -301,7 +302,7 @@ function giveBegun(item: OpenItem, emit: Tell): void {
 }
 
 /** Ends what is still open when the answer ends. */
-export function closeItems(state: State, status: Message['status'], emit: Tell): void {
+export function closeItems(state: DecoderState, status: Message['status'], emit: EmitEvent): void {
   for (const index of Object.keys(state.items)) {
     const open = openWaiting(state, Number(index), emit)
     if (open) closeItem(state, open, status, emit)
@@ -312,7 +313,7 @@ export function closeItems(state: State, status: Message['status'], emit: Tell):
  * The items of the last snapshot, which may list fewer than were streamed, and under other ids: those that nothing names
  * are the streamed ones of their type in turn, and what is left over was never streamed.
  */
-export function completeListed(state: State, list: readonly ResponsesItem[], emit: Tell): void {
+export function completeListed(state: DecoderState, list: readonly ResponsesItem[], emit: EmitEvent): void {
   const left = new Map(Object.entries(state.items))
   const take = (isMeant: (item: OpenItem) => boolean): number | undefined => {
     const found = [...left].find(([, item]) => isMeant(item))
@@ -326,7 +327,7 @@ export function completeListed(state: State, list: readonly ResponsesItem[], emi
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-function closeItem(state: State, open: OpenItem, status: Message['status'], emit: Tell): void {
+function closeItem(state: DecoderState, open: OpenItem, status: Message['status'], emit: EmitEvent): void {
   if (open.done) return
   open.done = true
   if (open.carried) arrived(state, open, false)

@@ -69,33 +69,33 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
 }
 
 /** One message → its items, in order; neighbouring texts are one item. */
-export function encodeMessage(message: Message, w: Writing): JsonObject[] {
-  const { report } = w
+export function encodeMessage(message: Message, writing: Writing): JsonObject[] {
+  const { report } = writing
   report.ext(message.ext, message.at)
   if (message.name !== undefined) report.rest({ name: message.name }, message.at)
   const items: JsonObject[] = []
   let texts: Part[] = []
   const flush = () => {
-    if (texts.length > 0) items.push(...encodeTexts(message, texts, w))
+    if (texts.length > 0) items.push(...encodeTexts(message, texts, writing))
     texts = []
   }
-  if (ownForm(message.ext)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], w))
+  if (ownForm(message.ext)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
   const own = ownForm(message.ext)?.['item'] === 'message'
   for (const part of message.parts) {
-    if (part.type === 'media' && !own && (w.target === 'output' || message.role === 'assistant') && isPicture(part)) {
+    if (part.type === 'media' && !own && (writing.target === 'output' || message.role === 'assistant') && isPicture(part)) {
       flush()
-      items.push(imageItem(part, w))
-      if (part.signature && w.target === 'output') items.push(carrierItem(part.signature, 'prev', w, { owner: part }))
-      else if (part.signature) w.report.add('field.unsupported', part.at, 'signature')
+      items.push(imageItem(part, writing))
+      if (part.signature && writing.target === 'output') items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
+      else if (part.signature) writing.report.add('field.unsupported', part.at, 'signature')
       continue
     }
     if (isContent(part)) {
       if (texts.length > 0 && phaseOf(part) !== phaseOf(texts[0])) flush()
       texts.push(part)
-      if (part.signature && w.target === 'output' && part.type === 'media') w.report.add('field.unsupported', part.at, 'signature')
-      else if (part.signature && w.target === 'output') {
+      if (part.signature && writing.target === 'output' && part.type === 'media') writing.report.add('field.unsupported', part.at, 'signature')
+      else if (part.signature && writing.target === 'output') {
         flush()
-        items.push(carrierItem(part.signature, 'prev', w, { owner: part }))
+        items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
       }
       continue
     }
@@ -104,8 +104,8 @@ export function encodeMessage(message: Message, w: Writing): JsonObject[] {
       continue
     }
     // What leaves nothing behind comes between no two texts.
-    if (leavesItem(part, w)) flush()
-    items.push(...encodeItem(part, message, w))
+    if (leavesItem(part, writing)) flush()
+    items.push(...encodeItem(part, message, writing))
   }
   flush()
   return items
@@ -116,47 +116,47 @@ function leavesItem(part: Part, { target }: Writing): boolean {
   return target !== 'output' || (part.type !== 'server-tool' && part.type !== 'control') || part.protocol === protocolName
 }
 
-function encodeTexts(message: Message, parts: Part[], w: Writing): JsonObject[] {
+function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObject[] {
   const own = ownForm(message.ext)?.['item'] === 'message'
   const content = flatMap(parts, (part): JsonObject[] => {
-    if (own || part.type !== 'text' || part.text !== '' || (w.target === 'output' && (part.signature || part.logprobs)))
-      return encodeContent(part, message.role, w)
-    w.report.ext(part.ext, part.at)
-    w.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
-    if (part.signature) w.report.add('reasoning.foreign-signature', part.at, 'signature')
-    if (part.cache) w.report.add('cache.place', part.at, 'cache')
+    if (own || part.type !== 'text' || part.text !== '' || (writing.target === 'output' && (part.signature || part.logprobs)))
+      return encodeContent(part, message.role, writing)
+    writing.report.ext(part.ext, part.at)
+    writing.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
+    if (part.signature) writing.report.add('reasoning.foreign-signature', part.at, 'signature')
+    if (part.cache) writing.report.add('cache.place', part.at, 'cache')
     return []
   })
   const phase = message.phase ?? phaseOf(parts[0])
-  return content.length > 0 || own ? [encodeContainer(phase ? { ...message, phase } : message, content, w)] : []
+  return content.length > 0 || own ? [encodeContainer(phase ? { ...message, phase } : message, content, writing)] : []
 }
 
 /** Several messages that came back as one tell it of their texts. */
 const phaseOf = (part: Part | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
-function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, w: Writing): JsonObject[] {
+function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, writing: Writing): JsonObject[] {
   switch (part.type) {
     case 'reasoning': {
-      const item = encodeReasoning(part, message, w)
-      if (item && !w.own) w.thoughts.set(item, part)
+      const item = encodeReasoning(part, message, writing)
+      if (item && !writing.native) writing.thoughts.set(item, part)
       return item ? [item] : []
     }
     case 'tool-call':
-      return part.signature && w.target === 'output'
-        ? [carrierItem(part.signature, 'next', w, { owner: part }), encodeCall(part, message, w)]
-        : [encodeCall(part, message, w)]
+      return part.signature && writing.target === 'output'
+        ? [carrierItem(part.signature, 'next', writing, { owner: part }), encodeCall(part, message, writing)]
+        : [encodeCall(part, message, writing)]
     case 'tool-result':
-      return [encodeResult(part, message, w)]
+      return [encodeResult(part, message, writing)]
     case 'server-tool': {
-      const items = encodeRaw(part, w)
+      const items = encodeRaw(part, writing)
       if (!part.signature || items.length === 0) return items
-      if (w.target === 'output') return [...items, carrierItem(part.signature, 'prev', w, { owner: part })]
-      w.report.add('reasoning.foreign-signature', part.at, 'signature')
+      if (writing.target === 'output') return [...items, carrierItem(part.signature, 'prev', writing, { owner: part })]
+      writing.report.add('reasoning.foreign-signature', part.at, 'signature')
       return items
     }
     case 'control':
     case 'opaque':
-      return encodeRaw(part, w)
+      return encodeRaw(part, writing)
     default:
       return part satisfies never
   }

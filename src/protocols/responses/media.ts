@@ -9,12 +9,12 @@ export type Picture = MediaPart & { source: { type: 'base64' } }
 export const isPicture = (part: MediaPart): part is Picture => part.kind === 'image' && part.source.type === 'base64'
 
 /** A picture that the model made, as the result of an image generation call. */
-export function imageItem({ source, at }: Picture, w: Writing): JsonObject {
-  w.report.add('media.as-image-call', at)
+export function imageItem({ source, at }: Picture, writing: Writing): JsonObject {
+  writing.report.add('media.as-image-call', at)
   const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6) } : {}
   return {
     type: 'image_generation_call',
-    id: w.itemId ? w.itemId(undefined, 'ig_') : `ig_${hashId(source.data)}`,
+    id: writing.itemId ? writing.itemId(undefined, 'ig_') : `ig_${hashId(source.data)}`,
     status: 'completed',
     result: source.data,
     ...format,

@@ -40,28 +40,29 @@ export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesRe
 }
 
 /** A `message` item around its content. */
-export function encodeContainer(message: Message, content: JsonObject[], w: Writing): JsonObject {
+export function encodeContainer(message: Message, content: JsonObject[], writing: Writing): JsonObject {
   const form = ownForm(message.ext)
   const role = message.role === 'tool' ? 'user' : message.role
   if (form?.['item'] === 'message') {
     const only = content[0]
     const short = form['content'] === 'string' && content.length === 1 && typeof only?.['text'] === 'string'
     const wire: JsonObject = wireOf(
-      { type: 'message', id: idFor(message, w), status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
+      { type: 'message', id: idFor(message, writing), status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
       message.ext,
     )
     if (words(form['absent']).includes('type')) delete wire['type']
     if (form['type'] === null) wire['type'] = null
     return wire
   }
-  if (w.target === 'output')
-    return defined({ type: 'message', id: idFor(message, w), status: message.status ?? 'completed', role, content, phase: message.phase })
+  if (writing.target === 'output')
+    return defined({ type: 'message', id: idFor(message, writing), status: message.status ?? 'completed', role, content, phase: message.phase })
   const [only] = content
   const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
   return { type: 'message', role, content: bare ? only['text'] : content, ...(message.phase && { phase: message.phase }) }
 }
 
-const idFor = (message: Message, w: Writing) => (w.target === 'output' ? w.itemId?.(message.id, 'msg_', ownItem(message, 'message')) : message.id)
+const idFor = (message: Message, writing: Writing) =>
+  writing.target === 'output' ? writing.itemId?.(message.id, 'msg_', ownItem(message, 'message')) : message.id
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
@@ -69,30 +70,30 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 export const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal' || part.type === 'media' || part.type === 'search-result'
 
 /** A part of a message's content. Undefined: it cannot be said there, which is noted. */
-export function encodeContentPart(part: Part, role: Role, w: Writing): JsonObject | undefined {
+export function encodeContentPart(part: Part, role: Role, writing: Writing): JsonObject | undefined {
   switch (part.type) {
     case 'text':
-      return encodeText(part, role, w)
+      return encodeText(part, role, writing)
     case 'refusal':
-      w.report.ext(part.ext, part.at)
-      if (part.logprobs) w.report.rest({ logprobs: part.logprobs }, part.at)
+      writing.report.ext(part.ext, part.at)
+      if (part.logprobs) writing.report.rest({ logprobs: part.logprobs }, part.at)
       return wireOf({ type: 'refusal', refusal: part.text }, part.ext)
     case 'media':
       if (role === 'assistant' && part.transcript !== undefined) {
-        w.report.add('media.transcript', part.at)
-        return encodeText({ type: 'text', text: part.transcript }, role, w)
+        writing.report.add('media.transcript', part.at)
+        return encodeText({ type: 'text', text: part.transcript }, role, writing)
       }
       // Media are given to the model, which says none here.
-      if (ownForm(part.ext) || (w.target === 'input' && role !== 'assistant')) return encodeMedia(part, w)
-      w.report.ext(part.ext, part.at)
-      w.report.add('media.unsupported', part.at)
+      if (ownForm(part.ext) || (writing.target === 'input' && role !== 'assistant')) return encodeMedia(part, writing)
+      writing.report.ext(part.ext, part.at)
+      writing.report.add('media.unsupported', part.at)
       return undefined
     case 'opaque':
       if (part.protocol === protocolName && isObject(part.raw)) return part.raw
-      w.report.add('part.unknown', part.at)
+      writing.report.add('part.unknown', part.at)
       return undefined
     default:
-      w.report.add('part.unsupported', part.at)
+      writing.report.add('part.unsupported', part.at)
       return undefined
   }
 }
@@ -105,13 +106,13 @@ function innerOf(part: MediaPart, role: Role): readonly Part[] | undefined {
 }
 
 /** A part as the content of a message or a result. What has parts of its own elsewhere is given as them, under its title. */
-export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] {
+export function encodeContent(part: Part, role: Role, writing: Writing): JsonObject[] {
   const inner = part.type === 'search-result' ? part.parts : part.type === 'media' ? innerOf(part, role) : undefined
   if (!inner || (part.type !== 'search-result' && part.type !== 'media')) {
-    const wire = encodeContentPart(part, role, w)
+    const wire = encodeContentPart(part, role, writing)
     return wire ? [wire] : []
   }
-  const { report, uncached, moved } = w
+  const { report, uncached, moved } = writing
   const { at, ext, signature, cache, citations, title } = part
   report.add('content.as-text', at)
   report.ext(ext, at)
@@ -120,12 +121,12 @@ export function encodeContent(part: Part, role: Role, w: Writing): JsonObject[] 
   const pieces: Part[] = [...(heading ? [{ type: 'text' as const, text: heading }] : []), ...inner]
   const last = pieces.at(-1)
   const markAt = moved.has(part) ? moved.get(part) : at
-  if (cache && (w.target === 'output' || role === 'assistant')) report.add('cache.place', markAt, 'cache')
+  if (cache && (writing.target === 'output' || role === 'assistant')) report.add('cache.place', markAt, 'cache')
   else if (cache && last) {
     const marked = { ...last, cache }
     moved.set(marked, markAt)
     pieces.splice(-1, 1, marked)
     if (uncached.has(part)) uncached.add(marked)
   }
-  return flatMap(pieces, piece => encodeContent(piece, role, w))
+  return flatMap(pieces, piece => encodeContent(piece, role, writing))
 }

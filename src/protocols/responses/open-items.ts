@@ -2,17 +2,18 @@ import { copyOf } from '../../canonical/copy.ts'
 import type { Message } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { type Item, type Out, type State, write, writing } from './encoder-state.ts'
+import type { EmitWire } from '../../protocol.ts'
+import { type EncoderState, type Item, write, writingOf } from './encoder-state.ts'
 import { encodeMessage } from './items.ts'
 import { encodeContainer } from './message-item.ts'
 
 /** A message without its parts. */
-export function headOf(state: State, message: number): Message {
+export function headOf(state: EncoderState, message: number): Message {
   return state.messages[message]?.head ?? { role: 'assistant', origin: 'message', parts: [] }
 }
 
 /** Adds an item to the output. */
-export function addItem(state: State, message: number, wire: JsonObject, emit: Out): number {
+export function addItem(state: EncoderState, message: number, wire: JsonObject, emit: EmitWire): number {
   flushHeld(state, emit)
   const index = state.items.length
   state.items.push({ wire, done: false, message, closing: false })
@@ -21,12 +22,12 @@ export function addItem(state: State, message: number, wire: JsonObject, emit: O
 }
 
 /** An item that is told whole at once. */
-export function wholeItem(state: State, message: number, wire: JsonObject, emit: Out): void {
+export function wholeItem(state: EncoderState, message: number, wire: JsonObject, emit: EmitWire): void {
   const index = addItem(state, message, wire, emit)
   finishItem(state, index, emit)
 }
 
-export function finishItem(state: State, index: number, emit: Out): void {
+export function finishItem(state: EncoderState, index: number, emit: EmitWire): void {
   const item = state.items[index]
   if (!item || item.done) return
   item.done = true
@@ -34,30 +35,30 @@ export function finishItem(state: State, index: number, emit: Out): void {
 }
 
 /** The item is complete, but what comes next tells whether a limit cut it off. */
-export function hold(state: State, index: number, emit: Out): void {
+export function hold(state: EncoderState, index: number, emit: EmitWire): void {
   if (state.held !== index) flushHeld(state, emit)
   state.held = index
 }
 
 /** Ends the item that waits for its end. */
-export function flushHeld(state: State, emit: Out): void {
+export function flushHeld(state: EncoderState, emit: EmitWire): void {
   const { held } = state
   if (held === undefined) return
   state.held = undefined
   const item = state.items[held]
   const cut = state.finish !== undefined && isIncomplete(state.finish)
-  if (item && cut && !state.envelope?.own && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+  if (item && cut && !state.envelope?.native && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
   finishItem(state, held, emit)
 }
 
 const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause'].includes(reason)
 
 /** The `message` item that takes the texts of a message. */
-export function messageItem(state: State, message: number, emit: Out): number {
+export function messageItem(state: EncoderState, message: number, emit: EmitWire): number {
   const opened = state.messages[message]
   if (opened?.item !== undefined) return opened.item
   const head = headOf(state, message)
-  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writing(state)), type: 'message', status: 'in_progress', content: [] }
+  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writingOf(state)), type: 'message', status: 'in_progress', content: [] }
   const index = addItem(state, message, wire, emit)
   if (opened) opened.item = index
   return index
@@ -70,14 +71,14 @@ export function contentOf(item: Item | undefined): unknown[] {
 }
 
 /** Texts that follow are another item's. */
-export function closeMessageItem(state: State, message: number, status: Message['status'], emit: Out): void {
+export function closeMessageItem(state: EncoderState, message: number, status: Message['status'], emit: EmitWire): void {
   const opened = state.messages[message]
   if (opened?.kept) {
     const whole = { ...opened.head, parts: opened.kept, ...(status && { status }) }
     delete opened.kept
-    const w = writing(state)
-    const items = encodeMessage(whole, w)
-    w.report.settle(items, `/output/${state.items.length}`)
+    const writing = writingOf(state)
+    const items = encodeMessage(whole, writing)
+    writing.report.settle(items, `/output/${state.items.length}`)
     for (const item of items) hold(state, addItem(state, message, { ...item, type: item['type'] ?? 'message' }, emit), emit)
     return
   }
@@ -92,7 +93,7 @@ export function closeMessageItem(state: State, message: number, status: Message[
 }
 
 /** Ends an item that takes no more parts, when its last part is done. */
-export function endClosing(state: State, index: number | undefined, emit: Out): void {
+export function endClosing(state: EncoderState, index: number | undefined, emit: EmitWire): void {
   if (index === undefined || !state.items[index]?.closing || Object.values(state.parts).some(part => part.item === index)) return
   hold(state, index, emit)
 }

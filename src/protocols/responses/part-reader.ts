@@ -1,9 +1,10 @@
 import type { ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { EmitEvent } from '../../protocol.ts'
 import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
-import { indexOf, malformed, type OpenItem, type OpenPart, placeOf, type State, type Tell, textOf } from './decoder-state.ts'
+import { type DecoderState, indexOf, malformed, type OpenItem, type OpenPart, placeOf, textOf } from './decoder-state.ts'
 import { completeContent, give, giveSegment, goingOn, itemFor, missing, openPart, segmentText } from './item-reader.ts'
 import { protocolName } from './own.ts'
 import { ResponsesContent } from './schema.ts'
@@ -12,7 +13,7 @@ function contentOf(event: JsonObject): ResponsesContent {
   return check(protocolName, ResponsesContent, event['part'])
 }
 
-export function addContent(state: State, event: JsonObject, emit: Tell): void {
+export function addContent(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const { part } = event
   if (isObject(part) && part['type'] === 'reasoning_text') {
     delete state.items[indexOf(state, event) ?? -1]?.raw
@@ -25,7 +26,7 @@ export function addContent(state: State, event: JsonObject, emit: Tell): void {
   openPart(state, item, place, decodeContent(contentOf(event), at, item.whole.role), emit)
 }
 
-export function finishContent(state: State, event: JsonObject, emit: Tell): void {
+export function finishContent(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const { part } = event
   if (isObject(part) && part['type'] === 'reasoning_text') return
   const index = placeOf(event, 'content_index')
@@ -35,7 +36,12 @@ export function finishContent(state: State, event: JsonObject, emit: Tell): void
 }
 
 /** `whole`: its text, where it is told to the end. */
-function textPart(state: State, event: JsonObject, { type, whole }: { type: 'output_text' | 'refusal'; whole?: string }, emit: Tell): OpenPart | undefined {
+function textPart(
+  state: DecoderState,
+  event: JsonObject,
+  { type, whole }: { type: 'output_text' | 'refusal'; whole?: string },
+  emit: EmitEvent,
+): OpenPart | undefined {
   const item = itemFor(state, event, 'message', emit)
   if (!item) return undefined
   const index = placeOf(event, 'content_index')
@@ -48,7 +54,7 @@ function textPart(state: State, event: JsonObject, { type, whole }: { type: 'out
   return open.ended || open.value.type !== kind ? undefined : open
 }
 
-export function textDelta(state: State, event: JsonObject, type: 'output_text' | 'refusal', emit: Tell): void {
+export function textDelta(state: DecoderState, event: JsonObject, type: 'output_text' | 'refusal', emit: EmitEvent): void {
   const text = textOf(event, 'delta')
   const open = textPart(state, event, { type }, emit)
   state.latest = open
@@ -61,7 +67,7 @@ export function textDelta(state: State, event: JsonObject, type: 'output_text' |
   if (text) give(open, { kind: 'text', text }, emit)
 }
 
-export function textDone(state: State, event: JsonObject, type: 'output_text' | 'refusal', key: 'text' | 'refusal', emit: Tell): void {
+export function textDone(state: DecoderState, event: JsonObject, type: 'output_text' | 'refusal', key: 'text' | 'refusal', emit: EmitEvent): void {
   const whole = textOf(event, key)
   const open = textPart(state, event, { type, whole }, emit)
   if (!open || (open.value.type !== 'text' && open.value.type !== 'refusal')) return
@@ -70,25 +76,31 @@ export function textDone(state: State, event: JsonObject, type: 'output_text' | 
   open.told = true
 }
 
-export function addAnnotation(state: State, event: JsonObject, emit: Tell): void {
+export function addAnnotation(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   if (!isObject(event['annotation'])) throw malformed('/annotation', 'expected an annotation')
   const open = textPart(state, event, { type: 'output_text' }, emit)
   if (open) give(open, { kind: 'citation', citation: decodeCitation(event['annotation']) }, emit)
 }
 
-function callPart(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: Tell): OpenPart | undefined {
+function callPart(state: DecoderState, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: EmitEvent): OpenPart | undefined {
   const open = itemFor(state, event, type, emit)?.parts['']
   return open && !open.ended && open.value.type === 'tool-call' ? open : undefined
 }
 
-export function inputDelta(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: Tell): void {
+export function inputDelta(state: DecoderState, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: EmitEvent): void {
   const text = textOf(event, 'delta')
   const open = callPart(state, event, type, emit)
   state.latest = open
   if (open && text) give(open, { kind: 'input', text }, emit)
 }
 
-export function inputDone(state: State, event: JsonObject, type: 'function_call' | 'custom_tool_call', key: 'arguments' | 'input', emit: Tell): void {
+export function inputDone(
+  state: DecoderState,
+  event: JsonObject,
+  type: 'function_call' | 'custom_tool_call',
+  key: 'arguments' | 'input',
+  emit: EmitEvent,
+): void {
   const whole = textOf(event, key)
   const open = callPart(state, event, type, emit)
   if (open?.value.type !== 'tool-call') return
@@ -97,11 +109,11 @@ export function inputDone(state: State, event: JsonObject, type: 'function_call'
 }
 
 /** A summary is announced: there will be something to read. */
-export function beginReasoning(state: State, event: JsonObject, emit: Tell): void {
+export function beginReasoning(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   itemFor(state, event, 'reasoning', emit)
 }
 
-export function reasoningDelta(state: State, event: JsonObject, of: ReasoningSegment['kind'], emit: Tell): void {
+export function reasoningDelta(state: DecoderState, event: JsonObject, of: ReasoningSegment['kind'], emit: EmitEvent): void {
   const text = textOf(event, 'delta')
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']
@@ -109,7 +121,7 @@ export function reasoningDelta(state: State, event: JsonObject, of: ReasoningSeg
   if (item && open && !open.ended && text) giveSegment(item, open, segmentPlace(item, event, of), of, text, emit)
 }
 
-export function reasoningDone(state: State, event: JsonObject, of: ReasoningSegment['kind'], emit: Tell): void {
+export function reasoningDone(state: DecoderState, event: JsonObject, of: ReasoningSegment['kind'], emit: EmitEvent): void {
   const whole = textOf(event, 'text')
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']

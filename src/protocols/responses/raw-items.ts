@@ -82,8 +82,8 @@ export function rawMessage(role: Role, part: Part, item: string): Message {
 }
 
 /** Items that only their own protocol can say. @throws TranslationError `inexpressible` where leaving one out would change the question */
-export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, w: Writing): JsonObject[] {
-  const { report, options } = w
+export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, writing: Writing): JsonObject[] {
+  const { report, options } = writing
   if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
   if (part.type === 'opaque') {
     report.add('part.unknown', part.at)
@@ -95,14 +95,16 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
       return []
     }
     report.add('server-tool.as-text', part.at)
-    return [encodeContainer({ role: 'assistant', origin: 'message', parts: [] }, [{ type: 'output_text', text: serverToolText(part), annotations: [] }], w)]
+    return [
+      encodeContainer({ role: 'assistant', origin: 'message', parts: [] }, [{ type: 'output_text', text: serverToolText(part), annotations: [] }], writing),
+    ]
   }
   if (part.control === 'tool-addition' && part.tools?.length) {
     report.add('tool.addition', part.at)
-    return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, w) }]
+    return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, writing) }]
   }
   if (part.control === 'configuration' && part.effort !== undefined) return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
-  if (part.control === 'compaction' || part.control === 'item-reference') unresolvable(part.at, undefined, w)
+  if (part.control === 'compaction' || part.control === 'item-reference') unresolvable(part.at, undefined, writing)
   else report.add('part.unsupported', part.at)
   return []
 }

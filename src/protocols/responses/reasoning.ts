@@ -88,9 +88,9 @@ export function shownAs(
  * Undefined: it may not be sent, which is noted. Signatures of other issuers travel in an envelope toward a client, and
  * are never shown to an upstream, which would refuse them. `issuer`: of the signature, where that comes later.
  */
-export function encodeReasoning(part: ReasoningPart, message: Message, w: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
+export function encodeReasoning(part: ReasoningPart, message: Message, writing: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
   const { signature, id, at, ext, cache } = part
-  const { report, options, target } = w
+  const { report, options, target } = writing
   report.ext(ext, at)
   if (cache) report.add('cache.place', at, 'cache')
   const own = ownForm(message.ext)?.['item'] === 'reasoning'
@@ -105,18 +105,18 @@ export function encodeReasoning(part: ReasoningPart, message: Message, w: Writin
       report.add('reasoning.foreign-signature', at)
       return undefined
     }
-    if (!signature && (!own || (w.storeless && id !== undefined && part.segments.length === 0))) {
+    if (!signature && (!own || (writing.storeless && id !== undefined && part.segments.length === 0))) {
       report.add('reasoning.unsigned', at)
       return undefined
     }
   }
-  const segments = target === 'input' || own ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, w), text }))
+  const segments = target === 'input' || own ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
   const known = {
     type: 'reasoning',
     id:
       target === 'output'
-        ? w.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocolName || undefined)
+        ? writing.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocolName || undefined)
         : options.rsReasoningId === 'omit'
           ? undefined
           : said,
@@ -146,11 +146,11 @@ function encodeSignature(signature: Signature, id?: string): string {
 }
 
 /** An item that only carries the signature of the part beside it. */
-export function carrierItem(signature: Signature, attach: Attachment, w: Writing, { owner, proven }: { owner?: Part; proven?: Proven } = {}): JsonObject {
+export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, { owner, proven }: { owner?: Part; proven?: Proven } = {}): JsonObject {
   const id = ownForm(owner?.ext)?.['carrier']
   return {
     type: 'reasoning',
-    id: w.own && typeof id === 'string' ? id : w.itemId?.(undefined, 'rs_'),
+    id: writing.native && typeof id === 'string' ? id : writing.itemId?.(undefined, 'rs_'),
     summary: [],
     encrypted_content: wrapSignature({ signature, attach, ...proven }),
   }

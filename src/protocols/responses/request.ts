@@ -177,15 +177,15 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
 
 /** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that are not here */
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
-  const w = startWriting('input', ownForm(value.ext) !== undefined, options)
-  const wire = encodeBody(value, w)
-  w.report.settle(wire)
-  return { wire, notes: w.report.notes, ...(Object.keys(w.tools).length > 0 && { context: { tools: w.tools } }) }
+  const writing = startWriting('input', ownForm(value.ext) !== undefined, options)
+  const wire = encodeBody(value, writing)
+  writing.report.settle(wire)
+  return { wire, notes: writing.report.notes, ...(Object.keys(writing.tools).length > 0 && { context: { tools: writing.tools } }) }
 }
 
-/** What a request would be on this wire; `w.target` `output`: for the echo in an answer, where nothing is refused. */
-export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
-  const { report } = w
+/** What a request would be on this wire; `writing.target` `output`: for the echo in an answer, where nothing is refused. */
+export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObject {
+  const { report } = writing
   const value = withStrictTools(request, report)
   // The usual keys stand last, where V8 begins to look for them.
   const {
@@ -218,19 +218,19 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
   if (stop && stop.length > 0) report.rest({ stop }, '')
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
   if (prediction) report.rest({ prediction }, '')
-  w.loads = isSearchLost(tools, w)
-  const inner = tools && encodeTools(tools, w)
+  writing.loads = isSearchLost(tools, writing)
+  const inner = tools && encodeTools(tools, writing)
   report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)
-  if (tools?.length && callable?.length === 0 && w.target === 'input' && w.options.onUnresolvable !== 'note')
+  if (tools?.length && callable?.length === 0 && writing.target === 'input' && writing.options.onUnresolvable !== 'note')
     throw new TranslationError(
       { code: 'inexpressible', protocol: protocolName, path: '/tools', notes: report.notes },
       'only another provider knows the tools of the request',
     )
-  w.storeless = !w.own && state?.store !== true
+  writing.storeless = !writing.native && state?.store !== true
   const [first] = messages
-  const instructions = plainInstructions(messages, w)
-  const items = encodeItems(instructions === undefined ? messages : messages.slice(1), w)
+  const instructions = plainInstructions(messages, writing)
+  const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
   const { ext: firstExt } = first ?? {}
   if (instructions !== undefined) {
     const [only] = first?.parts ?? []
@@ -245,16 +245,18 @@ export function encodeBody(request: CanonicalRequest, w: Writing): JsonObject {
     model,
     instructions,
     input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
-    tools: inner?.length || w.own ? inner : undefined,
+    tools: inner?.length || writing.native ? inner : undefined,
     tool_choice:
       toolChoice &&
-      (callable?.length || w.own || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], w) : noChoice(toolChoice, w)),
+      (callable?.length || writing.native || !forces(toolChoice) || hasAdded(messages)
+        ? encodeToolChoice(toolChoice, tools ?? [], writing)
+        : noChoice(toolChoice, writing)),
     parallel_tool_calls: parallelToolCalls,
-    text: encodeOutput(output, value, w),
-    reasoning: encodeReasoningSpec(reasoning, value, w),
+    text: encodeOutput(output, value, writing),
+    reasoning: encodeReasoningSpec(reasoning, value, writing),
     metadata,
-    ...encodeSettings({ sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs }, value, w),
-    ...encodeState(state, logprobs, value, w),
+    ...encodeSettings({ sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs }, value, writing),
+    ...encodeState(state, logprobs, value, writing),
   }
   return wireOf(known, value.ext)
 }
@@ -271,12 +273,12 @@ function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
 }
 
 /** The text of the request's own field for instructions, when it can hold them. */
-function plainInstructions(messages: readonly Message[], { own }: Writing): string | undefined {
+function plainInstructions(messages: readonly Message[], { native }: Writing): string | undefined {
   const [first, second] = messages
   if (first?.origin !== 'instructions') return undefined
-  if (second?.origin === 'instructions' && !own) return undefined
+  if (second?.origin === 'instructions' && !native) return undefined
   const [part, more] = first.parts
-  return isPlainText(part) && !more && (part.text || own) ? part.text : undefined
+  return isPlainText(part) && !more && (part.text || native) ? part.text : undefined
 }
 
 function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {

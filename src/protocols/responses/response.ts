@@ -111,35 +111,35 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const { candidates, usage, error, promptBlocked, completedAt, id, model, createdAt, serviceTier, ext, ...rest } = value
   const form = ownForm(value.ext)
   if (form?.['errorBody'] && error?.raw !== undefined) return { wire: error.raw, notes: [] }
-  const w = startWriting('output', form !== undefined, options)
-  const { report } = w
+  const writing = startWriting('output', form !== undefined, options)
+  const { report } = writing
   report.ext(ext, '')
   report.rest(rest, '')
   const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier, ext }), fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
   // Some servers repeat an id; only a stream's reader could not bear it.
-  w.itemId = (wanted, prefix, own, known = envelope.own) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, own: known }, used))
+  writing.itemId = (wanted, prefix, own, native = envelope.native) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, native }, used))
   const [candidate, ...others] = candidates
   for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
-  const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, w))
-  if (!envelope.own) separateCalls(output, candidate, report)
+  const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, writing))
+  if (!envelope.native) separateCalls(output, candidate, report)
   report.settle(output, '/output')
-  const counts = encodeUsage(usage, error || envelope.own ? {} : w.options, report)
+  const counts = encodeUsage(usage, error || envelope.native ? {} : writing.options, report)
   const shared = { output, ...(counts && { usage: counts }) }
   if (error) {
     noteFailure(error, true, report)
     const untold = wasUnsaid(form, 'error')
     return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }
-  const ending = encodeEnding(candidate, promptBlocked !== undefined, w)
+  const ending = encodeEnding(candidate, promptBlocked !== undefined, writing)
   if (candidate?.finish?.reason === 'tool_calls' && !hasCall(candidate)) report.add('finish.approximated', candidate.at, 'finish.reason')
   noteCalls(candidate?.finish, awaitsClient(candidate?.messages ?? []), { at: candidate?.at, report })
-  if (!envelope.own && ending.status === 'incomplete') markLast(output)
+  if (!envelope.native && ending.status === 'incomplete') markLast(output)
   const explained = ending.refusal !== undefined && !hasText(candidate)
-  if (explained) output.push(refusalItem(ending.refusal ?? '', w))
+  if (explained) output.push(refusalItem(ending.refusal ?? '', writing))
   noteMessage(candidate?.finish, explained || ending.status === 'failed', { at: candidate?.at, report })
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
@@ -179,8 +179,8 @@ export function noteMessage(finish: Finish | undefined, said: boolean, { at, rep
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
-export function encodeEnding(candidate: Candidate | undefined, blocked: boolean, w: Writing): EncodedEnding {
-  const { report, options } = w
+export function encodeEnding(candidate: Candidate | undefined, blocked: boolean, writing: Writing): EncodedEnding {
+  const { report, options } = writing
   const finish: Finish | undefined = candidate?.finish ?? (blocked ? { reason: 'content_filter' } : undefined)
   const form = ownForm(candidate?.ext)
   if (form && (form['status'] !== undefined || form['details'] !== undefined)) {
@@ -212,9 +212,9 @@ const hasCall = ({ messages }: Candidate) => messages.some(({ parts }) => parts.
 const hasText = (candidate: Candidate | undefined) =>
   candidate?.messages.some(({ parts }) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')) ?? false
 
-function refusalItem(refusal: string, w: Writing): JsonObject {
-  w.report.add('refusal.synthesized', '/output')
-  return { type: 'message', id: w.itemId?.(undefined, 'msg_'), status: 'completed', role: 'assistant', content: [{ type: 'refusal', refusal }] }
+function refusalItem(refusal: string, writing: Writing): JsonObject {
+  writing.report.add('refusal.synthesized', '/output')
+  return { type: 'message', id: writing.itemId?.(undefined, 'msg_'), status: 'completed', role: 'assistant', content: [{ type: 'refusal', refusal }] }
 }
 
 /** The item that the limit cut off. */

@@ -3,17 +3,18 @@ import type { Delta, Proof } from '../../canonical/event.ts'
 import type { ReasoningPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
+import type { EmitWire } from '../../protocol.ts'
+import { type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 import { carrierItem, encodeReasoning, shownAs } from './reasoning.ts'
 
 /** Opens a reasoning item. Its seal is written at the end, when it is whole. */
-export function startReasoning(state: State, part: OpenPart, head: ReasoningPart, emit: Out): void {
+export function startReasoning(state: EncoderState, part: OpenPart, head: ReasoningPart, emit: EmitWire): void {
   closeMessageItem(state, part.message, undefined, emit)
-  const w = writing(state)
+  const writing = writingOf(state)
   const bare = { ...head, segments: [] }
   delete bare.signature
-  const wire = encodeReasoning(bare, headOf(state, part.message), w, head.signature?.issuer)
+  const wire = encodeReasoning(bare, headOf(state, part.message), writing, head.signature?.issuer)
   if (!wire) return
   delete wire['status']
   part.item = addItem(state, part.message, wire, emit)
@@ -23,9 +24,9 @@ export function startReasoning(state: State, part: OpenPart, head: ReasoningPart
 }
 
 /** A piece of a segment; segments up to it are announced. What comes late of one that has ended goes on with the last. */
-export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: Out): void {
+export function giveReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: EmitWire): void {
   if (told.segment >= value.segments.length + 64) return
-  const of = state.envelope?.own ? told.of : shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
+  const of = state.envelope?.native ? told.of : shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
   const delta = { ...told, of, segment: Math.max(told.segment, part.segments - 1) }
   addDelta(value, delta)
   while (part.segments < value.segments.length) {
@@ -38,19 +39,19 @@ export function giveReasoning(state: State, part: OpenPart, value: ReasoningPart
   write(state, type, { ...segmentPlace(state, part, value, delta.segment), delta: delta.text }, emit)
 }
 
-function segmentPlace(state: State, part: OpenPart, { segments }: ReasoningPart, index: number): JsonObject {
+function segmentPlace(state: EncoderState, part: OpenPart, { segments }: ReasoningPart, index: number): JsonObject {
   const kind = segments[index]?.kind
   const place = segments.slice(0, index).filter(one => one.kind === kind).length
   return { ...placeOf(state, part), [kind === 'summary' ? 'summary_index' : 'content_index']: place }
 }
 
-function startSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
+function startSegment(state: EncoderState, part: OpenPart, value: ReasoningPart, index: number, emit: EmitWire): void {
   const summary = value.segments[index]?.kind === 'summary'
   const type = summary ? 'response.reasoning_summary_part.added' : 'response.content_part.added'
   write(state, type, { ...segmentPlace(state, part, value, index), part: { type: summary ? 'summary_text' : 'reasoning_text', text: '' } }, emit)
 }
 
-function endSegment(state: State, part: OpenPart, value: ReasoningPart, index: number, emit: Out): void {
+function endSegment(state: EncoderState, part: OpenPart, value: ReasoningPart, index: number, emit: EmitWire): void {
   const { kind, text } = value.segments[index] ?? { kind: 'raw', text: '' }
   const place = segmentPlace(state, part, value, index)
   const summary = kind === 'summary'
@@ -60,24 +61,24 @@ function endSegment(state: State, part: OpenPart, value: ReasoningPart, index: n
 }
 
 /** Ends the last segment and the item. */
-export function endReasoning(state: State, part: OpenPart, value: ReasoningPart, whole: ReasoningPart, emit: Out): void {
+export function endReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, whole: ReasoningPart, emit: EmitWire): void {
   if (part.item === undefined) return
   if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
   const item = state.items[part.item]
   const id = item?.wire['id']
-  const w = writing(state)
-  w.itemId = () => String(id)
+  const writing = writingOf(state)
+  writing.itemId = () => String(id)
   const signature = whole.signature ?? value.signature
   const head = headOf(state, part.message)
   // The item has to be what its deltas added up to; other cuts of the same text are no other text.
   const { segments } = value
-  const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, w)
+  const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, writing)
   if (item && wire) item.wire = wire
   hold(state, part.item, emit)
 }
 
 /** A proof of reasoning whose item has ended stands in an item that says of which. */
-export function proveLate(state: State, part: number, { signature, id, kinds }: Proof, emit: Out): void {
+export function proveLate(state: EncoderState, part: number, { signature, id, kinds }: Proof, emit: EmitWire): void {
   const thought = state.thoughts[part]
-  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writing(state), { proven: defined({ id, kinds }) }), emit)
+  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writingOf(state), { proven: defined({ id, kinds }) }), emit)
 }

@@ -118,24 +118,24 @@ type Told = 'sampling' | 'maxOutputTokens' | 'cache' | 'serviceTier' | 'user' | 
 type Settings = { [K in Told]: CanonicalRequest[K] | undefined }
 
 /** Sampling, limits, caching, tier, user and the flags of the stream. */
-export function encodeSettings(settings: Settings, request: CanonicalRequest, w: Writing): JsonObject {
-  const { report, own, options } = w
+export function encodeSettings(settings: Settings, request: CanonicalRequest, writing: Writing): JsonObject {
+  const { report, native, options } = writing
   const { sampling, maxOutputTokens: limit, cache, serviceTier, user, safety, stream, logprobs } = settings
   const { temperature, topP, presencePenalty, frequencyPenalty, ...unsaid } = sampling ?? {}
   report.rest(unsaid, '', 'sampling.')
-  const penalties = own || options.openResponses
+  const penalties = native || options.openResponses
   if (!penalties && presencePenalty) report.rest({ presencePenalty }, '', 'sampling.')
   if (!penalties && frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
-  const maxOutputTokens = !own && isNeutral('maxOutputTokens', limit) ? undefined : limit
-  const raised = !own && maxOutputTokens !== undefined && maxOutputTokens < 16
+  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
+  const raised = !native && maxOutputTokens !== undefined && maxOutputTokens < 16
   if (raised) report.add('limit.raised', '', 'maxOutputTokens')
   const { key, mode, ttl, auto, retention, contentRef, diagnostics, ...cacheRest } = cache ?? {}
   // The id of a message or reply means something to its own provider alone.
   report.rest(cacheRest, '', 'cache.')
-  if (!own) report.rest({ diagnostics }, '', 'cache.')
+  if (!native) report.rest({ diagnostics }, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
-  if (contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', w)
-  const cacheTtl = !own && (ttl === '5m' || ttl === '1h') ? undefined : ttl
+  if (contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
+  const cacheTtl = !native && (ttl === '5m' || ttl === '1h') ? undefined : ttl
   if (cacheTtl !== ttl) report.add('cache.ttl', '', 'cache.ttl')
   const { moderation, ...safetyRest } = safety ?? {}
   report.rest(safetyRest, '', 'safety.')
@@ -149,10 +149,10 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
     ...(penalties && { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }),
     top_logprobs: logprobs?.top,
     prompt_cache_key: key,
-    prompt_cache_options: some({ mode, ttl: cacheTtl, comparison_response_id: own ? diagnostics : undefined }),
+    prompt_cache_options: some({ mode, ttl: cacheTtl, comparison_response_id: native ? diagnostics : undefined }),
     prompt_cache_retention: retention,
-    service_tier: encodeTier(serviceTier, w),
-    safety_identifier: encodeSafetyId(user?.safetyId, w),
+    service_tier: encodeTier(serviceTier, writing),
+    safety_identifier: encodeSafetyId(user?.safetyId, writing),
     user: user?.user,
     moderation,
     stream: form?.['streamUnsaid'] && !enabled ? undefined : enabled,
@@ -160,32 +160,32 @@ export function encodeSettings(settings: Settings, request: CanonicalRequest, w:
   })
 }
 
-function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { own, options, report }: Writing): string | undefined {
+function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, options, report }: Writing): string | undefined {
   const { tier, ...rest } = serviceTier ?? {}
   report.rest(rest, '', 'serviceTier.')
-  if (tier === undefined || own || tiers.has(tier) || !options.strictEnums) return tier
+  if (tier === undefined || native || tiers.has(tier) || !options.strictEnums) return tier
   report.add('tier.unsupported', '', 'serviceTier.tier')
   return undefined
 }
 
-function encodeSafetyId(id: string | undefined, { own, report }: Writing): string | undefined {
-  if (id === undefined || own || id.length <= 64) return id
+function encodeSafetyId(id: string | undefined, { native, report }: Writing): string | undefined {
+  if (id === undefined || native || id.length <= 64) return id
   report.add('user.hashed', '', 'user.safetyId')
   return hashHex(id, 64)
 }
 
 /** Everything that refers to memory on the provider's side. */
-export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, w: Writing): JsonObject {
-  const { report, own } = w
+export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, writing: Writing): JsonObject {
+  const { report, native } = writing
   const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } =
     state ?? {}
   report.rest(rest, '', 'state.')
-  if (thread !== undefined) unresolvable(undefined, 'state.thread', w)
-  if (continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', w)
-  const readable = own || contextManagement === undefined || Array.isArray(contextManagement)
+  if (thread !== undefined) unresolvable(undefined, 'state.thread', writing)
+  if (continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', writing)
+  const readable = native || contextManagement === undefined || Array.isArray(contextManagement)
   if (!readable) report.rest({ contextManagement }, '', 'state.')
-  if (store === undefined && !own) report.add('store.default', '/store')
-  const stored = store ?? (own ? undefined : false)
+  if (store === undefined && !native) report.add('store.default', '/store')
+  const stored = store ?? (native ? undefined : false)
   return defined({
     store: stored,
     previous_response_id: previousId ?? (ownForm(request.ext)?.['emptyPrevious'] ? '' : undefined),
@@ -195,7 +195,7 @@ export function encodeState(state: StateSpec | undefined, logprobs: CanonicalReq
     truncation,
     ...(readable && { context_management: contextManagement }),
     max_tool_calls: maxToolCalls,
-    include: encodeInclude(include ?? [], logprobs, stored, request, w),
+    include: encodeInclude(include ?? [], logprobs, stored, request, writing),
   })
 }
 
@@ -204,7 +204,7 @@ function encodeInclude(
   logprobs: CanonicalRequest['logprobs'],
   stored: boolean | undefined,
   request: CanonicalRequest,
-  w: Writing,
+  writing: Writing,
 ): string[] | undefined {
   const form = ownForm(request.ext)
   const before = form?.['include']
@@ -216,7 +216,7 @@ function encodeInclude(
   }
   if (stored === false && !wanted.has(encryptedInclude)) {
     wanted.add(encryptedInclude)
-    w.report.add('reasoning.include-encrypted', '/include')
+    writing.report.add('reasoning.include-encrypted', '/include')
   }
   return wanted.size > 0 ? [...wanted] : undefined
 }

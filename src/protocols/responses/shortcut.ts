@@ -1,8 +1,8 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { PartDelta } from '../../canonical/event.ts'
 import type { Shortcut } from '../../protocol.ts'
-import type { State as DecoderState } from './decoder-state.ts'
-import type { State as EncoderState, OpenPart, Written } from './encoder-state.ts'
+import type { DecoderState } from './decoder-state.ts'
+import type { EncoderState, OpenPart, Written } from './encoder-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['delta']),

@@ -2,9 +2,9 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Note } from '../../canonical/note.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { StreamMachine } from '../../protocol.ts'
+import type { EmitEvent, StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
-import { malformed, reportOf, type State, type Tell } from './decoder-state.ts'
+import { type DecoderState, malformed, reportOf } from './decoder-state.ts'
 import { readError, readFailure } from './error.ts'
 import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
@@ -32,7 +32,7 @@ import { decodeFinish } from './vocabulary.ts'
  *
  * @throws TranslationError `malformed` for a known event that lacks what it is about, `out-of-order` for the start of another reply
  */
-export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, ResponsesOptions> = {
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> = {
   initial: () => ({
     notes: [] as Note[],
     phase: 'before',
@@ -71,14 +71,14 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, State, Respon
 }
 
 /** The end of a stream that has no last event, or a failed one. */
-function breakOff(state: State, emit: Tell): void {
+function breakOff(state: DecoderState, emit: EmitEvent): void {
   if (state.phase === 'before') emit({ type: 'start' })
   state.phase = 'ended'
   if (state.error) emit({ type: 'error', error: state.error })
   emit({ type: 'end', clean: false })
 }
 
-type Act = (state: State, event: JsonObject, emit: Tell) => void
+type Act = (state: DecoderState, event: JsonObject, emit: EmitEvent) => void
 
 const nothing: Act = () => {}
 
@@ -126,7 +126,7 @@ const known = new Map<string, Act>([
   ['response.cancelled', (state, event, emit) => finish(state, event, 'cancelled', emit)],
 ])
 
-function begin(state: State, event: JsonObject, type: string, emit: Tell): void {
+function begin(state: DecoderState, event: JsonObject, type: string, emit: EmitEvent): void {
   state.phase = 'inside'
   const lifecycle = known.has(type) && type.startsWith('response.') && 'response' in event
   let head: ReturnType<typeof decodeHead> = {}
@@ -144,12 +144,12 @@ function snapshotOf(event: JsonObject): ResponsesResponse {
   return check(protocolName, ResponsesResponse, event['response'])
 }
 
-function takeError(state: State, event: JsonObject): void {
+function takeError(state: DecoderState, event: JsonObject): void {
   state.error ??= readError(event)
 }
 
 /** The last event: what the snapshot has more than the stream, then how it ended. */
-function finish(state: State, event: JsonObject, meant: string, emit: Tell): void {
+function finish(state: DecoderState, event: JsonObject, meant: string, emit: EmitEvent): void {
   const body = snapshotOf(event)
   const { status: said } = body
   const status = said === undefined || said === null || said === 'in_progress' || said === 'queued' ? meant : said

@@ -4,9 +4,9 @@ import type { CanonicalEvent, Delta, MessageStart, PartDelta, PartEnd, PartStart
 import type { Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { isObject } from '../../kit/json.ts'
-import type { StreamMachine } from '../../protocol.ts'
+import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
-import { envelopeOf, type OpenMessage, type OpenPart, type Out, open, reportOf, type State, startPartState } from './encoder-state.ts'
+import { type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
 import { conclude, fail } from './ending.ts'
 import { fallbacks, tierOf } from './envelope.ts'
 import { closeMessageItem, flushHeld, messageItem } from './open-items.ts'
@@ -21,7 +21,7 @@ import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from 
  * and may be open side by side. The last event always says how the answer ended: accumulators take a stream without it
  * for a success.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, ResponsesOptions> = {
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ResponsesOptions> = {
   initial: (options = {}) => ({
     notes: [],
     phase: 'before',
@@ -73,7 +73,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, State, Respon
   },
 }
 
-function take(state: State, event: CanonicalEvent, emit: Out): void {
+function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void {
   switch (event.type) {
     case 'start': {
       const { type: _, ...start } = event
@@ -127,13 +127,13 @@ function take(state: State, event: CanonicalEvent, emit: Out): void {
   }
 }
 
-function passOver(state: State, candidate: number): void {
+function passOver(state: EncoderState, candidate: number): void {
   if (state.passedOver.includes(candidate)) return
   state.passedOver.push(candidate)
   reportOf(state).add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
 }
 
-function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
+function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
   reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (ext) state.start.ext = { ...state.start.ext, ...ext }
@@ -143,14 +143,14 @@ function update(state: State, { serviceTier, completedAt, promptBlocked, ext }: 
     if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt
     return
   }
-  Object.assign(envelope, tierOf(serviceTier, envelope.own, reportOf(state)))
+  Object.assign(envelope, tierOf(serviceTier, envelope.native, reportOf(state)))
   if (completedAt !== undefined) envelope.completedAt = completedAt
   if (ext) envelope.ext = { ...envelope.ext, ...ext }
   const echo = ext?.[protocolName]?.form?.['echo']
   if (isObject(echo)) envelope.echo = echo
 }
 
-function startMessage(state: State, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: Out): void {
+function startMessage(state: EncoderState, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: EmitWire): void {
   open(state, emit)
   const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head }, item: undefined }
   state.messages[message] = opened
@@ -160,7 +160,7 @@ function startMessage(state: State, { type: _t, candidate: _c, message, ...head 
   else messageItem(state, message, emit)
 }
 
-function startPart(state: State, { message, part, head }: PartStart, emit: Out): void {
+function startPart(state: EncoderState, { message, part, head }: PartStart, emit: EmitWire): void {
   open(state, emit)
   // A part begins once.
   if (state.parts[part]) return
@@ -197,14 +197,14 @@ function startPart(state: State, { message, part, head }: PartStart, emit: Out):
   }
 }
 
-function partDelta(state: State, { part, delta }: PartDelta, emit: Out): void {
+function partDelta(state: EncoderState, { part, delta }: PartDelta, emit: EmitWire): void {
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const opened = state.parts[part]
   if (opened) partGiven(state, opened, delta, emit)
   else if (delta.kind === 'signature') proveLate(state, part, delta, emit)
 }
 
-function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void {
+function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: EmitWire): void {
   const { value } = part
   if (state.messages[part.message]?.kept) {
     addDelta(value, delta)
@@ -236,7 +236,7 @@ function partGiven(state: State, part: OpenPart, delta: Delta, emit: Out): void 
   }
 }
 
-function endPart(state: State, { part, final }: PartEnd, emit: Out): void {
+function endPart(state: EncoderState, { part, final }: PartEnd, emit: EmitWire): void {
   const opened = state.parts[part]
   if (!opened) return
   delete state.parts[part]
@@ -244,7 +244,7 @@ function endPart(state: State, { part, final }: PartEnd, emit: Out): void {
   finishPart(state, opened, final?.type === opened.value.type ? final : undefined, emit)
 }
 
-function finishPart(state: State, part: OpenPart, final: Part | undefined, emit: Out): void {
+function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {
   const { value } = part
   const kept = state.messages[part.message]?.kept
   if (kept) {
@@ -277,7 +277,7 @@ function finishPart(state: State, part: OpenPart, final: Part | undefined, emit:
   }
 }
 
-function endMessage(state: State, message: number, status: 'completed' | 'incomplete' | undefined, emit: Out): void {
+function endMessage(state: EncoderState, message: number, status: 'completed' | 'incomplete' | undefined, emit: EmitWire): void {
   const opened = state.messages[message]
   delete state.messages[message]
   if (!opened) return
@@ -292,7 +292,7 @@ function endMessage(state: State, message: number, status: 'completed' | 'incomp
 }
 
 /** Ends the stream, after everything that still waited. */
-function end(state: State, clean: boolean, emit: Out): void {
+function end(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const waiting = state.queue
   state.queue = []
   state.active = undefined
@@ -301,7 +301,7 @@ function end(state: State, clean: boolean, emit: Out): void {
 }
 
 /** With `rsSequential`: everything about other parts waits until the part being written is done. */
-function mustWait(state: State, event: CanonicalEvent): boolean {
+function mustWait(state: EncoderState, event: CanonicalEvent): boolean {
   if (state.active === undefined) return false
   switch (event.type) {
     case 'part.start':
@@ -316,7 +316,7 @@ function mustWait(state: State, event: CanonicalEvent): boolean {
   }
 }
 
-function followQueue(state: State, { type }: CanonicalEvent, emit: Out): void {
+function followQueue(state: EncoderState, { type }: CanonicalEvent, emit: EmitWire): void {
   if (type !== 'part.end') return
   while (state.active === undefined && state.queue.length > 0) {
     const waiting = state.queue

@@ -1,8 +1,9 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import type { EmitWire } from '../../protocol.ts'
 import { encodeCitation, encodeLogprob } from './citations.ts'
-import { type OpenPart, type Out, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
+import { type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
 import { protocolName } from './own.ts'
@@ -10,7 +11,7 @@ import { carrierItem, unsigned } from './reasoning.ts'
 import { startWriting } from './writing.ts'
 
 /** Opens a text or a refusal in the `message` item of its message. */
-export function startText(state: State, part: OpenPart, { text, ...head }: TextPart | RefusalPart, emit: Out): void {
+export function startText(state: EncoderState, part: OpenPart, { text, ...head }: TextPart | RefusalPart, emit: EmitWire): void {
   part.item = messageItem(state, part.message, emit)
   const item = state.items[part.item]
   const content = contentOf(item)
@@ -32,7 +33,7 @@ function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, '
 const isText = (part: Part): part is TextPart | RefusalPart => part.type === 'text' || part.type === 'refusal'
 
 /** Nearly all of a stream: written in one literal, because every spread would be paid for each delta. */
-export function giveText(state: State, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: Out): void {
+export function giveText(state: EncoderState, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: EmitWire): void {
   if (text === '') return
   value.text += text
   const { item: output_index, content: content_index, waiting } = part
@@ -48,14 +49,14 @@ export function giveText(state: State, part: OpenPart, value: TextPart | Refusal
 }
 
 /** Keeps log probabilities until the text comes that they are written beside. */
-export function takeLogprobs(state: State, part: OpenPart, logprobs: TokenLogprob[]): void {
+export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: TokenLogprob[]): void {
   noteTokens(logprobs, protocolName, reportOf(state))
   addDelta(part.value, { kind: 'logprobs', logprobs })
   part.waiting.logprobs.push(...logprobs)
 }
 
 /** Written at once where its place is known, else at the end of the text: with all that follow, for they are counted. */
-export function takeCitation(state: State, part: OpenPart, citation: Citation, emit: Out): void {
+export function takeCitation(state: EncoderState, part: OpenPart, citation: Citation, emit: EmitWire): void {
   const { value } = part
   if (value.type !== 'text') return
   addDelta(value, { kind: 'citation', citation })
@@ -66,7 +67,7 @@ export function takeCitation(state: State, part: OpenPart, citation: Citation, e
 /** Offsets are known: the citation need not wait for the end of the text. */
 const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocolName || kind !== 'url' || (start !== undefined && end !== undefined)
 
-function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: Out): void {
+function giveCitation(state: EncoderState, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: EmitWire): void {
   const annotation = encodeCitation(citation, text, reportOf(state), at)
   if (!annotation) return
   const place = { ...placeOf(state, part), content_index: part.content, annotation_index: part.waiting.annotations++ }
@@ -74,15 +75,15 @@ function giveCitation(state: State, part: OpenPart, { text, at }: TextPart, cita
 }
 
 /** Ends the part, and tells its signature in an item after it. */
-export function endText(state: State, part: OpenPart, whole: TextPart | RefusalPart, emit: Out): void {
+export function endText(state: EncoderState, part: OpenPart, whole: TextPart | RefusalPart, emit: EmitWire): void {
   const { value } = part
   if (whole.type === 'text' && value.type === 'text')
     for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
-  const w = writing(state)
-  const muted = startWriting('output', w.own, state.options)
+  const writing = writingOf(state)
+  const muted = startWriting('output', writing.native, state.options)
   const wire = encodeContentPart(unsigned(whole), 'assistant', muted) ?? {}
-  w.report.ext(whole.ext, whole.at)
-  if (whole.cache) w.report.add('cache.place', whole.at, 'cache')
+  writing.report.ext(whole.ext, whole.at)
+  if (whole.cache) writing.report.add('cache.place', whole.at, 'cache')
   const place = { ...placeOf(state, part), content_index: part.content }
   if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
   else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: wire['logprobs'] ?? [] }, emit)
@@ -93,5 +94,5 @@ export function endText(state: State, part: OpenPart, whole: TextPart | RefusalP
   const signature = whole.signature ?? value.signature
   if (!signature) return
   closeMessageItem(state, part.message, undefined, emit)
-  wholeItem(state, part.message, carrierItem(signature, 'prev', w), emit)
+  wholeItem(state, part.message, carrierItem(signature, 'prev', writing), emit)
 }

@@ -138,11 +138,11 @@ function decodePlace(place: JsonObject) {
 }
 
 /** Undefined where nothing is left. */
-export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
+export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObject[] {
   const out: JsonObject[] = []
   let group: { key: string; tools: JsonObject[] } | undefined
   for (const tool of tools) {
-    const wire = encodeTool(tool, w)
+    const wire = encodeTool(tool, writing)
     if (!wire) continue
     const namespace = isCallable(tool) ? tool.namespace : undefined
     if (namespace === undefined || !isCallable(tool)) {
@@ -153,7 +153,7 @@ export function encodeTools(tools: readonly Tool[], w: Writing): JsonObject[] {
     const key = `${namespace} ${String(ownForm(tool.ext)?.['namespace'] ?? '')}`
     if (group?.key !== key) {
       group = { key, tools: [] }
-      out.push(encodeNamespace(tool, namespace, group.tools, w))
+      out.push(encodeNamespace(tool, namespace, group.tools, writing))
     }
     group.tools.push(wire)
   }
@@ -173,20 +173,20 @@ function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools:
   return { ...fields, type: 'namespace', name, ...said, tools }
 }
 
-function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
-  const { report } = w
+function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
+  const { report } = writing
   report.ext(tool.ext, tool.at)
   switch (tool.type) {
     case 'function':
-      return encodeFunction(tool, w)
+      return encodeFunction(tool, writing)
     case 'freeform': {
       const { type: _, name, description, format, deferLoading: _defer, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
       report.rest(withoutNamespace(rest, tool), tool.at)
-      const known = { description, format, defer_loading: encodeDefer(tool, w), allowed_callers: encodeCallers(allowedCallers, tool, w), async }
-      return wireOf({ type: 'custom', name: encodeName(name, tool.at, w), ...known }, tool.ext)
+      const known = { description, format, defer_loading: encodeDefer(tool, writing), allowed_callers: encodeCallers(allowedCallers, tool, writing), async }
+      return wireOf({ type: 'custom', name: encodeName(name, tool.at, writing), ...known }, tool.ext)
     }
     case 'server':
-      return encodeServerTool(tool, w)
+      return encodeServerTool(tool, writing)
     case 'opaque':
       if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
       report.add('tool.unknown', tool.at)
@@ -196,17 +196,17 @@ function encodeTool(tool: Tool, w: Writing): JsonObject | undefined {
   }
 }
 
-function encodeFunction(tool: FunctionTool, w: Writing): JsonObject {
+function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   const { type: _, name, description, parameters, strict, output, deferLoading: _defer, allowedCallers, async, cache, at, ext: _ext, ...rest } = tool
-  const { report } = w
+  const { report } = writing
   report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
   const form = ownForm(tool.ext)
-  const callers = encodeCallers(allowedCallers, tool, w)
-  const known = { description, defer_loading: encodeDefer(tool, w), allowed_callers: callers, async, output_schema: output }
-  if (!form) return defined({ type: 'function', name: encodeName(name, at, w), ...known, parameters: parameters ?? null, strict: strict ?? false })
+  const callers = encodeCallers(allowedCallers, tool, writing)
+  const known = { description, defer_loading: encodeDefer(tool, writing), allowed_callers: callers, async, output_schema: output }
+  if (!form) return defined({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
-  return wireOf({ type: 'function', name: encodeName(name, at, w), ...known, parameters, strict: said }, tool.ext)
+  return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters, strict: said }, tool.ext)
 }
 
 /** Undefined for what a search would have found, when the search is left out: otherwise no model would ever see it. */
@@ -223,8 +223,8 @@ export function isSearchLost(tools: readonly Tool[] = [], { options }: Writing):
 }
 
 /** Who may call a tool beside the model; other providers have other words for the programs of theirs. */
-function encodeCallers(callers: string[] | undefined, tool: Tool, { own, report, options }: Writing): string[] | undefined {
-  if (own || !callers || callers.every(isCaller)) return callers
+function encodeCallers(callers: string[] | undefined, tool: Tool, { native, report, options }: Writing): string[] | undefined {
+  if (native || !callers || callers.every(isCaller)) return callers
   const known = [...new Set(flatMap(callers, one => (isCaller(one) ? one : options.foreignCallers === 'map' ? 'programmatic' : [])))]
   report.add(options.foreignCallers === 'map' ? 'tool.callers-mapped' : 'tool.callers', tool.at, 'allowedCallers')
   return known.length > 0 ? known : undefined
@@ -239,9 +239,9 @@ function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
 }
 
 /** The name of a tool on this wire; a changed one is noted where it stands first, and remembered for the answer. */
-export function encodeName(name: string, at: string | undefined, { own, report, target, tools }: Writing): string {
+export function encodeName(name: string, at: string | undefined, { native, report, target, tools }: Writing): string {
   // A client knows its tools by the names that it gave them.
-  if (own || target === 'output') return name
+  if (native || target === 'output') return name
   const wire = mapName(name, 128)
   if (wire !== name && !Object.hasOwn(tools, wire)) {
     report.add('tool.renamed', at, 'name')
@@ -250,14 +250,14 @@ export function encodeName(name: string, at: string | undefined, { own, report, 
   return wire
 }
 
-function encodeServerTool(tool: ServerTool, w: Writing): JsonObject | undefined {
+function encodeServerTool(tool: ServerTool, writing: Writing): JsonObject | undefined {
   const { raw, common, at } = tool
-  const { options, report } = w
+  const { options, report } = writing
   if (tool.protocol === protocolName && isObject(raw)) return raw
   const expanded = options.expandClientTools ? asFunction(tool) : undefined
   if (expanded) {
     report.add('tool.expanded', at)
-    return encodeFunction(expanded, w)
+    return encodeFunction(expanded, writing)
   }
   const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
   report.add(mapped ? 'tool.server-mapped' : 'tool.server', at)
@@ -345,8 +345,8 @@ function unknownOfAllowed(raw: unknown): JsonObject {
  * `tools`: those of the request, among which the choice is. Undefined: it cannot be said here, which is noted.
  * @throws TranslationError `inexpressible` for a forced tool that is not here, unless a note is wished
  */
-export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], w: Writing): unknown {
-  const { report } = w
+export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): unknown {
+  const { report } = writing
   switch (choice.mode) {
     case 'auto':
     case 'none':
@@ -356,19 +356,19 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       const { kind, name, namespace, protocol: of, raw } = choice
       if (of === protocolName && raw !== undefined) return raw
       const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName)
-      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w), namespace })
-      if (server?.type === 'server' && w.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, w) }
-      const nearby = server?.type === 'server' && w.options.serverTools === 'map' ? nearest(server, server.common)?.['type'] : undefined
+      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing), namespace })
+      if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, writing) }
+      const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearest(server, server.common)?.['type'] : undefined
       // The choice knows the tool by its older name alone.
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
-      if (w.target === 'output') return undefined
-      if (w.options.onUnresolvable !== 'note')
+      if (writing.target === 'output') return undefined
+      if (writing.options.onUnresolvable !== 'note')
         throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
       report.add('tool_choice.unsupported', '', 'toolChoice')
       return undefined
     }
     case 'allowed': {
-      const tools = flatMap(choice.tools, tool => encodeAllowed(tool, w) ?? [])
+      const tools = flatMap(choice.tools, tool => encodeAllowed(tool, writing) ?? [])
       return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
     }
     case 'opaque':
@@ -380,14 +380,14 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
   }
 }
 
-function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, w: Writing): unknown {
+function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): unknown {
   if (of === protocolName && raw !== undefined) return raw
-  if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, w) }
-  w.report.add('tool_choice.unsupported', at ?? w.report.placeOf('toolChoice'))
+  if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing) }
+  writing.report.add('tool_choice.unsupported', at ?? writing.report.placeOf('toolChoice'))
   return undefined
 }
 
 /** As `encodeName`, for a name whose definition was noted. */
-function wireName(name: string, { own }: Writing): string {
-  return own ? name : mapName(name, 128)
+function wireName(name: string, { native }: Writing): string {
+  return native ? name : mapName(name, 128)
 }

@@ -1,7 +1,8 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { envelopeOf, type OpenPart, type Out, open, placeOf, reportOf, type State, write, writing } from './encoder-state.ts'
+import type { EmitWire } from '../../protocol.ts'
+import { type EncoderState, envelopeOf, type OpenPart, open, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
 import { itemIdOf } from './envelope.ts'
 import { encodeMessage } from './items.ts'
 import { isPicture } from './media.ts'
@@ -13,7 +14,7 @@ import { carrierItem } from './reasoning.ts'
 import { belongsTo, forwardable } from './status-events.ts'
 
 /** Items that only this protocol has: known whole, or growing until their end. */
-export function startRaw(state: State, part: OpenPart, emit: Out): void {
+export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): void {
   const { value } = part
   if (value.type === 'opaque' && isOwnMessage(state, part)) {
     startContent(state, part, emit)
@@ -26,11 +27,11 @@ export function startRaw(state: State, part: OpenPart, emit: Out): void {
 }
 
 /** Was it read from a `message` item of this protocol, so that whatever stood in it may stand in it again? */
-export const isOwnMessage = (state: State, { message }: OpenPart) => ownForm(headOf(state, message)?.ext)?.['item'] === 'message'
+export const isOwnMessage = (state: EncoderState, { message }: OpenPart) => ownForm(headOf(state, message)?.ext)?.['item'] === 'message'
 
 /** Content of a `message` item that comes whole. */
-export function startContent(state: State, part: OpenPart, emit: Out): void {
-  const wire = encodeContentPart(part.value, 'assistant', writing(state))
+export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire): void {
+  const wire = encodeContentPart(part.value, 'assistant', writingOf(state))
   if (!wire) return
   part.item = messageItem(state, part.message, emit)
   const content = contentOf(state.items[part.item])
@@ -40,17 +41,17 @@ export function startContent(state: State, part: OpenPart, emit: Out): void {
 }
 
 /** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: it is not one. */
-function rawItem(state: State, value: Part): JsonObject | undefined {
+function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
   const raw = isObject(value.raw) ? value.raw : undefined
   const type = raw?.['type']
   if (value.protocol !== protocolName || !raw || typeof type !== 'string' || modelled.has(type)) {
-    const w = writing(state)
-    const items = value.protocol === protocolName ? [] : encodeRaw(value, w)
-    if (value.protocol === protocolName) w.report.add('part.unknown', value.at)
+    const writing = writingOf(state)
+    const items = value.protocol === protocolName ? [] : encodeRaw(value, writing)
+    if (value.protocol === protocolName) writing.report.add('part.unknown', value.at)
     return items[0]
   }
-  const id = itemIdOf(typeof raw['id'] === 'string' ? raw['id'] : undefined, prefixOf(type), { ...envelopeOf(state), own: true }, state.usedIds)
+  const id = itemIdOf(typeof raw['id'] === 'string' ? raw['id'] : undefined, prefixOf(type), { ...envelopeOf(state), native: true }, state.usedIds)
   const call = needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '') ? { call_id: `call_${id}` } : {}
   return { ...raw, id, ...call }
 }
@@ -70,7 +71,7 @@ function prefixOf(type: string): string {
   return Object.hasOwn(prefixes, type) ? (prefixes[type] ?? 'item_') : 'item_'
 }
 
-export function endRaw(state: State, part: OpenPart, final: Part | undefined, emit: Out): void {
+export function endRaw(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {
   if (part.item === undefined) return
   const item = state.items[part.item]
   const raw = final && 'raw' in final && isObject(final.raw) ? final.raw : undefined
@@ -85,36 +86,36 @@ export function endRaw(state: State, part: OpenPart, final: Part | undefined, em
   }
   hold(state, part.item, emit)
   const signature = (final ?? part.value).signature
-  if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writing(state), { owner: final ?? part.value }), emit)
+  if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writingOf(state), { owner: final ?? part.value }), emit)
 }
 
-function endContent(state: State, part: OpenPart, item: number, emit: Out): void {
+function endContent(state: EncoderState, part: OpenPart, item: number, emit: EmitWire): void {
   const wire = contentOf(state.items[item])[part.content]
   write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
   endClosing(state, item, emit)
 }
 
 /** Ends a part that is written in one piece. */
-export function endWhole(state: State, part: OpenPart, whole: Part, emit: Out): void {
+export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit: EmitWire): void {
   if (part.item !== undefined) {
     endContent(state, part, part.item, emit)
     return
   }
-  const w = writing(state)
+  const writing = writingOf(state)
   const isDrawn = whole.type === 'media' && isPicture(whole)
-  if (!isDrawn && whole.type === 'media' && whole.signature) w.report.add('field.unsupported', whole.at, 'signature')
+  if (!isDrawn && whole.type === 'media' && whole.signature) writing.report.add('field.unsupported', whole.at, 'signature')
   if (!isDrawn && isContent(whole)) {
-    for (const wire of encodeContent(whole, 'assistant', w)) tellContent(state, part, wire, emit)
+    for (const wire of encodeContent(whole, 'assistant', writing)) tellContent(state, part, wire, emit)
     return
   }
-  const items = encodeMessage({ ...headOf(state, part.message), parts: [whole] }, w)
-  w.report.settle(items, `/output/${state.items.length}`)
+  const items = encodeMessage({ ...headOf(state, part.message), parts: [whole] }, writing)
+  writing.report.settle(items, `/output/${state.items.length}`)
   if (items.length > 0) closeMessageItem(state, part.message, undefined, emit)
   for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)
 }
 
 /** Content that has become text: told as such, for readers that know deltas alone. */
-function tellContent(state: State, part: OpenPart, wire: JsonObject, emit: Out): void {
+function tellContent(state: EncoderState, part: OpenPart, wire: JsonObject, emit: EmitWire): void {
   const item = messageItem(state, part.message, emit)
   const content = contentOf(state.items[item])
   const place = { ...placeOf(state, { ...part, item }), content_index: content.length }
@@ -133,7 +134,7 @@ function tellContent(state: State, part: OpenPart, wire: JsonObject, emit: Out):
 }
 
 /** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */
-export function forward(state: State, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: Out): void {
+export function forward(state: EncoderState, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: EmitWire): void {
   const event = of === protocolName && isObject(raw) ? raw : undefined
   const type = event?.['type']
   const index =

@@ -10,10 +10,13 @@ export type Writing = {
   options: Options
   /** Where the items go: into a request, or into an answer, whose items must have ids. */
   target: 'input' | 'output'
-  /** The request was one of this protocol: names, ids and limits are written as they are. */
-  own: boolean
-  /** An id for an item of an answer: the wanted one, when it may be used there. `own`: what it was decoded from is such an item. */
-  itemId?: (wanted: string | undefined, prefix: string, own?: Message, known?: boolean) => string | undefined
+  /** The request or reply was read from this protocol: names, ids and limits are written as they are. */
+  native: boolean
+  /**
+   * An id for an item of an answer: the wanted one, when it may be used there. `own`: the message, where it was decoded from such an
+   * item. `native`: the wanted id is one of this protocol; absent: it is where the reply was read from this protocol.
+   */
+  itemId?: (wanted: string | undefined, prefix: string, own?: Message, native?: boolean) => string | undefined
   /** Nothing is stored of the request and its answer, so that an id alone leads nowhere. */
   storeless?: boolean
   /** What a search was to find is there from the start, because the search is left out. */
@@ -30,12 +33,12 @@ export type Writing = {
   tools: NonNullable<EncodingContext['tools']>
 }
 
-export function startWriting(target: Writing['target'], own: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
+export function startWriting(target: Writing['target'], native: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
   return {
     report: createResponsesReport(options.fieldNames, notes),
     options,
     target,
-    own,
+    native,
     moved: new Map(),
     uncached: new Set(),
     thoughts: new Map(),
