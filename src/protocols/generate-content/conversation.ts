@@ -3,7 +3,6 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
-import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
@@ -146,9 +145,9 @@ class OpenCalls {
 
 export type Conversation = { systemInstruction?: JsonObject; contents: JsonObject[] }
 
-export function encodeConversation(messages: readonly Message[], native: boolean, writing: RequestWriting, options: Options): Conversation {
+export function encodeConversation(messages: readonly Message[], writing: RequestWriting): Conversation {
   for (const message of messages) encodeEnvelope(message, writing)
-  return native ? encodeNative(messages, writing) : encodeForeign(messages, writing, options)
+  return writing.native ? encodeNative(messages, writing) : encodeForeign(messages, writing)
 }
 
 /** What stands around the parts of a message and has no place here. */
@@ -164,7 +163,6 @@ function encodeNative(messages: readonly Message[], writing: RequestWriting): Co
   const system = first?.origin === 'instructions' ? first : undefined
   const signed = {
     ...writing,
-    native: true,
     unsigned: unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== protocolName),
   }
   const contents = flatMap(system ? others : messages, message => {
@@ -221,8 +219,8 @@ function unsignedCalls(messages: readonly { parts: readonly Part[] }[], lost: (c
 /** Models of earlier generations sign nothing. */
 const signsNothing = (model: string | undefined) => model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 
-function encodeForeign(messages: readonly Message[], writing: RequestWriting, options: Options): Conversation {
-  const { report, model } = writing
+function encodeForeign(messages: readonly Message[], writing: RequestWriting): Conversation {
+  const { report, options, model } = writing
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const leading = first < 0 ? messages : messages.slice(0, first)
   const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
@@ -231,7 +229,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting, op
   const { turns, pairs, invented } = groupTurns(first < 0 ? [] : messages.slice(first), report, options.repairToolPairs ?? 'keep')
   const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== protocolName)
   const callOf = (result: ToolResultPart) => pairs.get(result)
-  const contents = encodeTurns(turns, { ...writing, unsigned, callOf, native: false }, invented, options, parts => system.push(...parts))
+  const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, invented, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
@@ -248,19 +246,14 @@ function encodeInstructions(messages: readonly Message[], writing: RequestWritin
       return false
     }),
   )
-  return told.length === 0 ? [] : encodeParts(told, { ...writing, instructs: true, native: false })
+  return told.length === 0 ? [] : encodeParts(told, { ...writing, instructs: true })
 }
 
 type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }
 
-function encodeTurns(
-  turns: readonly Turn[],
-  writing: RequestWriting,
-  invented: ReadonlySet<Part>,
-  { systemPlacement }: Options,
-  hoist: (parts: GeminiPart[]) => void,
-): JsonObject[] {
-  const { report } = writing
+function encodeTurns(turns: readonly Turn[], writing: RequestWriting, invented: ReadonlySet<Part>, hoist: (parts: GeminiPart[]) => void): JsonObject[] {
+  const { report, options } = writing
+  const hoists = options.systemPlacement === 'hoist'
   const wires: Wire[] = []
   for (const { role, parts, sources } of turns) {
     if (role === 'system') {
@@ -268,8 +261,8 @@ function encodeTurns(
       const told = source ? encodeInstructions([{ ...source, parts }], writing) : []
       if (told.length === 0) continue
       if (source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
-      report.add(systemPlacement === 'hoist' ? 'system.hoisted' : 'system.mid-conversation-as-user', source?.at)
-      if (systemPlacement === 'hoist') hoist(told)
+      report.add(hoists ? 'system.hoisted' : 'system.mid-conversation-as-user', source?.at)
+      if (hoists) hoist(told)
       else instruct(wires, told)
       continue
     }

@@ -3,15 +3,15 @@ import { defined } from '../../kit/defined.ts'
 import { type Amount, noteOff } from '../../kit/effort.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
-import type { GeminiOptions } from './options.ts'
 import { nulls, ownUnder } from './own.ts'
 import type { GeminiThinkingConfig } from './schema.ts'
 import { thinkingLevel } from './vocabulary.ts'
+import type { RequestWriting } from './writing.ts'
 
 /** How much to think, as a level or as a budget of tokens: servers refuse both together. */
 
 /** `fields`: unknown keys of the configuration; `nothing`: known ones that say nothing. */
-export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec; fields: JsonObject; nothing: JsonObject } {
+export function decodeReasoningSpec(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec; fields: JsonObject; nothing: JsonObject } {
   const { includeThoughts, thinkingBudget, thinkingLevel: level, ...fields } = thinking
   const effort = level == null ? undefined : thinkingLevel.toOurs(level.toUpperCase())
   return {
@@ -29,7 +29,7 @@ export function decodeThinking(thinking: GeminiThinkingConfig): { reasoning: Rea
 }
 
 /** The configuration of a request that came in this protocol. */
-export function nativeThinking(request: CanonicalRequest, report: GeminiReport): JsonObject | undefined {
+export function nativeReasoningSpec(request: CanonicalRequest, { report }: RequestWriting): JsonObject | undefined {
   const { effort, budgetTokens, display, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
   const config = ownUnder(request.ext, 'generationConfig')?.['thinkingConfig']
@@ -59,12 +59,11 @@ const budgets = new Map([
 ])
 
 /** The configuration for a request of another protocol. */
-export function encodeThinking(
+export function encodeReasoningSpec(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
-  model: string | undefined,
-  { gcThinking = 'auto', gcLevels }: GeminiOptions,
-  report: GeminiReport,
+  { report, options, model }: RequestWriting,
 ): JsonObject | undefined {
+  const { gcThinking = 'auto', gcLevels } = options
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = gcThinking === 'auto' ? !onlyBudget(model) : gcThinking === 'level'

@@ -6,14 +6,14 @@ import type { JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
-import { decodeThinking, encodeThinking, nativeThinking } from './effort.ts'
+import { decodeReasoningSpec, encodeReasoningSpec, nativeReasoningSpec } from './effort.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
-import { decodeChoice, encodeChoice } from './tool-choice.ts'
+import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools } from './tools.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
@@ -52,7 +52,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const said = model || (typeof outer === 'string' ? outer : undefined)
   const config = generationConfig ? decodeConfig(generationConfig) : undefined
   if (config?.schemaAt) names['output.format.schema'] = `generationConfig/${config.schemaAt}`
-  const chosen = toolConfig ? decodeChoice(toolConfig) : undefined
+  const chosen = toolConfig ? decodeToolChoice(toolConfig) : undefined
   const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
   const value: CanonicalRequest = {
     messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
@@ -131,7 +131,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
   } = config
   const format = decodeFormat(config)
   const voice = decodeVoice(config)
-  const thinking = thinkingConfig ? decodeThinking(thinkingConfig) : undefined
+  const thinking = thinkingConfig ? decodeReasoningSpec(thinkingConfig) : undefined
   const modalities = responseModalities?.map(modalityOf)
   const told = (number: number | null | undefined) => number ?? undefined
   return {
@@ -196,7 +196,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ext,
     stream,
     maxOutputTokens: _,
-    toolChoice,
+    toolChoice: _choice,
     tools,
     messages,
     model,
@@ -217,24 +217,24 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const writing = startWriting(request, options, report, native)
 
   const all = withLateTools(tools, request, report)
-  const declared = tools || all.length > 0 ? encodeTools(all, native, writing, options) : undefined
-  const toolConfig = encodeChoice(toolChoice, all, ext, native, writing, options)
-  const conversation = encodeConversation(messages, native, writing, options)
-  const thinkingConfig = native ? nativeThinking(request, report) : reasoning && encodeThinking(reasoning, model, options, report)
+  const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
+  const toolConfig = encodeToolChoice(request, all, writing)
+  const conversation = encodeConversation(messages, writing)
+  const thinkingConfig = native ? nativeReasoningSpec(request, writing) : reasoning && encodeReasoningSpec(reasoning, writing)
   const own = keptConfig(request)
   const config: JsonObject = {
     ...own,
-    ...encodeSampling(sampling, native, report),
-    ...encodeLimits(request, native, report),
-    ...encodeOutput(output, request, native, report),
+    ...encodeSampling(sampling, writing),
+    ...encodeLimits(request, writing),
+    ...encodeOutput(output, request, writing),
     ...defined({ thinkingConfig }),
   }
   const { inside, beside } = splitBeside(ownKeys(request.ext))
-  const { generationConfig: _kept, toolConfig: _choice, ...keys } = inside
+  const { generationConfig: _kept, toolConfig: _toolConfig, ...keys } = inside
   const wire: JsonObject = {
     ...keys,
     ...(_kept === null && { generationConfig: null }),
-    ...(_choice === null && { toolConfig: null }),
+    ...(_toolConfig === null && { toolConfig: null }),
     ...(typeof form?.['model'] === 'string' && { model: spelledModel(form['model'], model) }),
     ...conversation,
     ...defined({
@@ -242,10 +242,10 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
       toolConfig,
       safetySettings: native ? settings : undefined,
       generationConfig: own || Object.keys(config).length > 0 ? config : undefined,
-      cachedContent: encodeCaching(cache, native, options, report),
-      serviceTier: encodeTier(serviceTier, native, report),
+      cachedContent: encodeCaching(cache, writing),
+      serviceTier: encodeTier(serviceTier, writing),
       labels: hasLabels ? metadata : undefined,
-      ...encodeState(state, native, options, report),
+      ...encodeState(state, writing),
     }),
   }
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')

@@ -5,10 +5,10 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { leaveState } from '../../kit/state.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
-import type { Options } from './options.ts'
 import { ownForm, ownUnder, under } from './own.ts'
 import type { GeminiGenerationConfig } from './schema.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
+import type { RequestWriting } from './writing.ts'
 
 // ---- the format of an answer
 
@@ -80,14 +80,15 @@ function encodeFormat(format: OutputFormat | undefined, request: CanonicalReques
   }
 }
 
-export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, writing: RequestWriting): JsonObject {
+  const { report, native } = writing
   const { format, modalities, audio, ...rest } = output ?? {}
   report.rest(rest, undefined, 'output.')
   const spelled = ownForm(request.ext)?.['modalities']
   const spoken = modalities?.map(kind => modality.toWire(kind) ?? kind)
   const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => modalityOf(String(word)))) === JSON.stringify(modalities) ? spelled : undefined
   const asked = came ?? (spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined)
-  return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, request, native, report) }
+  return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, request, writing) }
 }
 
 const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
@@ -103,7 +104,7 @@ export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?:
   return { audio: { voice }, fields: under('speechConfig', { ...speech, ...under('voiceConfig', voiceConfig) }) }
 }
 
-function encodeVoice(audio: unknown, request: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+function encodeVoice(audio: unknown, request: CanonicalRequest, { native, report }: RequestWriting): JsonObject {
   if (audio === undefined) return {}
   const voiceName = isObject(audio) ? audio['voice'] : undefined
   if (typeof voiceName !== 'string') {
@@ -123,7 +124,7 @@ const largestSeed = 2 ** 31
 /** They end before 2, where others end at it. */
 const largestPenalty = 1.99
 
-export function encodeSampling(sampling: Sampling | undefined, native: boolean, report: GeminiReport): JsonObject {
+export function encodeSampling(sampling: Sampling | undefined, { native, report }: RequestWriting): JsonObject {
   if (!sampling) return {}
   const { temperature, topP, topK, frequencyPenalty: _, presencePenalty: __, seed, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
@@ -142,7 +143,7 @@ export function encodeSampling(sampling: Sampling | undefined, native: boolean, 
 
 const mostStops = 5
 
-export function encodeLimits({ maxOutputTokens: limit, stop, candidateCount, logprobs }: CanonicalRequest, native: boolean, report: GeminiReport): JsonObject {
+export function encodeLimits({ maxOutputTokens: limit, stop, candidateCount, logprobs }: CanonicalRequest, { native, report }: RequestWriting): JsonObject {
   const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const tooLow = !native && maxOutputTokens !== undefined && maxOutputTokens < 1
   if (tooLow) report.add('max_tokens.least', undefined, 'maxOutputTokens')
@@ -162,7 +163,7 @@ export function encodeLimits({ maxOutputTokens: limit, stop, candidateCount, log
 
 // ---- beside the configuration
 
-export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], native: boolean, report: GeminiReport): string | undefined {
+export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, report }: RequestWriting): string | undefined {
   if (!serviceTier) return undefined
   const { tier, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
@@ -176,7 +177,7 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], native:
 }
 
 /** The reference to cached content, which only its own provider can follow. */
-export function encodeCaching(cache: CacheSpec | undefined, native: boolean, options: Options, report: GeminiReport): string | undefined {
+export function encodeCaching(cache: CacheSpec | undefined, { native, options, report }: RequestWriting): string | undefined {
   if (!cache) return undefined
   const { contentRef, mode, ...rest } = cache
   report.rest(rest, undefined, 'cache.')
@@ -186,12 +187,7 @@ export function encodeCaching(cache: CacheSpec | undefined, native: boolean, opt
   return native ? contentRef : undefined
 }
 
-export function encodeState(
-  state: StateSpec | undefined,
-  native: boolean,
-  options: Options,
-  report: GeminiReport,
-): { store?: boolean; continuationToken?: string } {
+export function encodeState(state: StateSpec | undefined, { native, options, report }: RequestWriting): { store?: boolean; continuationToken?: string } {
   if (!state) return {}
   const { store, continuationToken, ...memory } = state
   leaveState(native ? memory : { ...memory, ...defined({ continuationToken }) }, options, report)

@@ -1,17 +1,16 @@
-import type { ExtMap } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Options } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
 import { nearestServerTool } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
-export function decodeChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {
+export function decodeToolChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {
   const { functionCallingConfig: calling, ...others } = toolConfig
   if (!calling) return { fields: others, nothing: calling === null ? { functionCallingConfig: null } : {} }
   const { mode, allowedFunctionNames: names, ...rest } = calling
@@ -55,21 +54,14 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
 // ---- canonical → wire
 
 /**
- * `toolConfig`: what is asked of the choice, beside what is kept of it.
+ * `toolConfig`: what is asked of the choice, beside what is kept of it. `tools`: all of the request, with those added in mid-conversation.
  * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
-export function encodeChoice(
-  choice: ToolChoice | undefined,
-  tools: readonly Tool[],
-  ext: ExtMap | undefined,
-  native: boolean,
-  writing: RequestWriting,
-  options: Options,
-): JsonObject | undefined {
+export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, tools: readonly Tool[], writing: RequestWriting): JsonObject | undefined {
   const own = ownUnder(ext, 'toolConfig')
   const held = own?.['functionCallingConfig']
   const { mode, ...kept } = isObject(held) ? held : {}
-  const asked = choice && callingOf(choice, tools, native, writing, options)
+  const asked = choice && callingOf(choice, tools, writing)
   const names = asked?.['allowedFunctionNames']
   // The word as it came, while it still means what is chosen.
   const isSame =
@@ -78,13 +70,7 @@ export function encodeChoice(
   return own || calling ? { ...own, ...(calling && { functionCallingConfig: calling }) } : undefined
 }
 
-function callingOf(
-  choice: ToolChoice,
-  tools: readonly Tool[],
-  native: boolean,
-  { report, nameTool }: RequestWriting,
-  options: Options,
-): JsonObject | undefined {
+function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, nameTool }: RequestWriting): JsonObject | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || mapped.some(asFunction)
   if (!native && !hasFunctions) {

@@ -7,7 +7,6 @@ import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import { asItStood, decodeSchema } from './json-schema.ts'
-import type { Options } from './options.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiDeclaration, GeminiTool } from './schema.ts'
 import { nearestServerTool, serverTools } from './vocabulary.ts'
@@ -118,7 +117,8 @@ function decodeServer(server: unknown): McpServer | undefined {
 // ---- canonical → wire
 
 /** All functions stand in one entry, unless they came in several. */
-export function encodeTools(tools: readonly Tool[], native: boolean, writing: RequestWriting, options: Options): JsonObject[] | undefined {
+export function encodeTools(tools: readonly Tool[], writing: RequestWriting): JsonObject[] | undefined {
+  const { report, options, native } = writing
   const entries = new Map<string, JsonObject>()
   const entryOf = (tool: Tool, otherwise: string): JsonObject => {
     const told = native ? ownForm(tool.ext)?.['entry'] : undefined
@@ -128,7 +128,7 @@ export function encodeTools(tools: readonly Tool[], native: boolean, writing: Re
     return entry
   }
   for (const [index, tool] of tools.entries()) {
-    const wire = encodeTool(tool, writing, options)
+    const wire = encodeTool(tool, writing)
     if (!wire) continue
     const entry = entryOf(tool, 'function' in wire ? 'functions' : `other ${index}`)
     if (!('function' in wire)) merge(entry, wire)
@@ -138,7 +138,7 @@ export function encodeTools(tools: readonly Tool[], native: boolean, writing: Re
   const written = [...entries.values()]
   if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server') && options.onUnresolvable !== 'note')
     throw new TranslationError(
-      { code: 'inexpressible', protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: writing.report.notes },
+      { code: 'inexpressible', protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes },
       'only another provider knows the tools of the request',
     )
   return written.length > 0 || native ? written : undefined
@@ -153,7 +153,7 @@ function merge(entry: JsonObject, wire: JsonObject): void {
 }
 
 /** A function's declaration under `function`, or what an entry holds of another tool; undefined: it has no form here. */
-function encodeTool(tool: Tool, writing: RequestWriting, options: Options): JsonObject | undefined {
+function encodeTool(tool: Tool, writing: RequestWriting): JsonObject | undefined {
   const { report } = writing
   switch (tool.type) {
     case 'function':
@@ -162,7 +162,7 @@ function encodeTool(tool: Tool, writing: RequestWriting, options: Options): Json
       report.add('freeform.wrapped', tool.at)
       return { function: encodeFunction(wrapFreeform(tool), writing, true) }
     case 'server':
-      return encodeServerTool(tool, writing, options)
+      return encodeServerTool(tool, writing)
     case 'opaque':
       if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
       report.add('tool.unknown', tool.at)
@@ -172,23 +172,23 @@ function encodeTool(tool: Tool, writing: RequestWriting, options: Options): Json
   }
 }
 
-function encodeServerTool(tool: ServerTool, writing: RequestWriting, { serverTools: mode }: Options): JsonObject | undefined {
-  const { report } = writing
+function encodeServerTool(tool: ServerTool, writing: RequestWriting): JsonObject | undefined {
+  const { report, options } = writing
   if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
-  const known = mode === 'map' ? asFunction(tool) : undefined
+  const known = options.serverTools === 'map' ? asFunction(tool) : undefined
   if (known) {
     report.add('tool.server-mapped', tool.at)
     return { function: encodeFunction(known, writing) }
   }
   const { mcp } = tool
-  if (mode === 'map' && tool.tool === 'mcp' && mcp?.url !== undefined && mcp.allowed === undefined && !mcp.approval) {
+  if (options.serverTools === 'map' && tool.tool === 'mcp' && mcp?.url !== undefined && mcp.allowed === undefined && !mcp.approval) {
     report.add('tool.server-mapped', tool.at)
     report.rest(defined({ deferLoading: mcp.deferLoading || undefined }), mcp.at ?? tool.at)
     const headers = mcp.authorization === undefined ? {} : { headers: { Authorization: `Bearer ${mcp.authorization}` } }
     return { mcpServers: [{ name: mcp.label, streamableHttpTransport: { url: mcp.url, ...headers } }] }
   }
   if (mcp?.at !== undefined) report.add('tool.server', mcp.at)
-  const nearest = mode === 'map' ? nearestServerTool[tool.tool] : undefined
+  const nearest = options.serverTools === 'map' ? nearestServerTool[tool.tool] : undefined
   report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
   if (nearest === undefined) return undefined
   const { blockedDomains, ...rest } = tool.common ?? {}

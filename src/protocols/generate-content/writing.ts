@@ -63,6 +63,7 @@ export function isInner({ type, at }: Part, report: GeminiReport): boolean {
 // ---- for requests
 
 export type RequestWriting = Writing & {
+  options: Options
   renamed: NonNullable<EncodingContext['tools']>
   nameTool(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
@@ -75,6 +76,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     nameOf(name, namespace, at, wrapped)
   return {
     report,
+    options,
     to: 'provider',
     native,
     callOf: undefined,

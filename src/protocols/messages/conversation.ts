@@ -5,7 +5,7 @@ import { isInstruction } from '../../kit/turns.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import type { MessagesOptions, Options } from './options.ts'
+import type { MessagesOptions } from './options.ts'
 import { keep, ownForm, ownKeys, protocolName, told, wireOf } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
@@ -64,10 +64,10 @@ function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config
   return config ? { content: parts.filter(part => !isEffort(part)), config } : { content: parts }
 }
 
-/** An effort for the turn that follows; only a system message can say it, which not every model takes. */
-function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, native: boolean, { amTurnEffort }: Options, report: MessagesReport): JsonObject {
+/** An effort for the turn that follows. Only a system message can say it, where the model takes one in its place (`inPlace`). */
+function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, inPlace: boolean, { options, report }: RequestWriting): JsonObject {
   const word = effort === 'minimal' ? 'low' : effort
-  if (!native || amTurnEffort !== 'write' || word === 'none') {
+  if (!inPlace || options.amTurnEffort !== 'write' || word === 'none') {
     report.add('part.unsupported', at)
     return {}
   }
@@ -79,22 +79,16 @@ const isEffort = (part: Part): part is ControlPart & { effort: string } =>
   part.type === 'control' && part.control === 'configuration' && part.effort !== undefined
 
 /** A conversation, and the instructions that stand before it. */
-export function encodeMessages(
-  messages: readonly Message[],
-  writing: RequestWriting,
-  options: Options,
-): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
-  const { native, report } = writing
+export function encodeMessages(messages: readonly Message[], writing: RequestWriting): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
+  const { native, report, options } = writing
   for (const message of messages) encodeEnvelope(message, report)
   const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
   const leading = first < 0 ? messages : messages.slice(0, first)
   const others = first < 0 ? [] : messages.slice(first)
   const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
   if (developer) report.once('system.developer-role', developer.at, 'role')
-  const system = encodeSystem(leading, native, writing)
-  const wires = native
-    ? others.map(message => encodeNative(message, writing))
-    : encodeTurns(others, { writing, options, hoist: blocks => system.push(...blocks) })
+  const system = encodeSystem(leading, writing)
+  const wires = native ? others.map(message => encodeNative(message, writing)) : encodeTurns(others, { writing, hoist: blocks => system.push(...blocks) })
   if (!native && options.amLeadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
@@ -119,17 +113,17 @@ function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string
   return block.type === 'text' && Object.keys(block).length === 2
 }
 
-function encodeSystem(leading: readonly Message[], native: boolean, writing: RequestWriting): MessagesRawBlock[] {
+function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesRawBlock[] {
   return flatMap(leading, message =>
     encodeParts(
-      message.parts.filter(part => isTold(part, native, writing.report)),
+      message.parts.filter(part => isTold(part, writing)),
       { ...writing, place: 'system' },
       'system',
     ),
   )
 }
 
-function isTold(part: Part, native: boolean, report: MessagesReport): boolean {
+function isTold(part: Part, { native, report }: Writing): boolean {
   if (native || isInstruction(part)) return true
   report.leave('system.not-text', part)
   return false
@@ -153,11 +147,11 @@ type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
 type Written = { wires: Wire[]; waiting: MessagesRawBlock[] }
 
 /** `hoist`: takes instructions that go into the system field. */
-type Placing = { writing: RequestWriting; options: Options; hoist(blocks: MessagesRawBlock[]): void }
+type Placing = { writing: RequestWriting; hoist(blocks: MessagesRawBlock[]): void }
 
 function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject[] {
-  const { writing, options } = placing
-  const { report } = writing
+  const { writing } = placing
+  const { report, options } = writing
   const { turns, ids, invented } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
   // One for the conversation: copies for each part were a twentieth of the time of a long one.
   const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
@@ -195,19 +189,19 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
 type Instructions = { source: Message | undefined; blocks: MessagesRawBlock[]; own: JsonObject; config: ReturnType<typeof splitConfig>['config'] }
 
 /** Instructions in mid-conversation: as a system message where the model takes one, in the system field, or as text of the user. */
-function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, options, hoist }: Placing): void {
+function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, hoist }: Placing): void {
   const { wires, waiting } = written
-  const { report, model } = writing
+  const { report, model, options } = writing
   const placement = options.systemPlacement ?? 'auto'
   const last = wires.at(-1)
-  const native = placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
-  if (config) Object.assign(own, encodeTurnConfig(config, native, options, report))
+  const inPlace = placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
+  if (config) Object.assign(own, encodeTurnConfig(config, inPlace, writing))
   if (blocks.length === 0 && own['output_config'] === undefined) return
   if (blocks.length > 0 && source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
   if (placement === 'hoist') {
     report.add('system.hoisted', source?.at)
     hoist(blocks)
-  } else if (!native) {
+  } else if (!inPlace) {
     report.add('system.mid-conversation-as-user', source?.at)
     waiting.push(...blocks.map(asTagged))
   } else if (last?.role === 'system') {
@@ -231,7 +225,7 @@ function asTagged(block: MessagesRawBlock): MessagesRawBlock {
 }
 
 function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing, invented: ReadonlySet<Part>): MessagesRawBlock[] {
-  const known = role === 'system' ? parts.filter(part => isTold(part, false, writing.report)) : parts
+  const known = role === 'system' ? parts.filter(part => isTold(part, writing)) : parts
   const encode = (part: Part) => {
     const blocks = encodeWithCarrier(part, writing, role)
     if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)

@@ -8,6 +8,7 @@ import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { protocolName } from './own.ts'
+import type { RequestWriting } from './writing.ts'
 
 /** Absolute, because the same effort must not change when the caller lowers the output limit. */
 const budgets = new Map([
@@ -29,20 +30,16 @@ function effortOf(budget: number): string {
 
 export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
 
-/** How to ask here for reasoning that another protocol asked for. */
+/**
+ * How to ask here for reasoning that another protocol asked for. `forced`: the request forces a tool. `unsignedLoop`: it goes on with a
+ * tool loop whose earlier thinking did not survive.
+ */
 export function encodeReasoningSpec(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
-  request: CanonicalRequest,
-  {
-    report,
-    options,
-    maxTokens,
-    forced,
-    unsignedLoop,
-  }: { report: MessagesReport; options: MessagesOptions; maxTokens: number; forced: boolean; unsignedLoop: boolean },
+  { maxTokens, forced, unsignedLoop }: { maxTokens: number; forced: boolean; unsignedLoop: boolean },
+  { report, options, model }: RequestWriting,
 ): Thought {
   report.rest(rest, undefined, 'reasoning.')
-  const { model } = request
   const manual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
   const shown = display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized')
   const show = (thinking: JsonObject): JsonObject => {
@@ -130,7 +127,7 @@ function withBudget(
 }
 
 /** Reasoning as this protocol's own client asked for it. */
-export function nativeThought(request: CanonicalRequest, forced: boolean, options: MessagesOptions, report: MessagesReport): Partial<Thought> {
+export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { forced: boolean }, { options, report }: RequestWriting): Partial<Thought> {
   const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
   if (forced && mode !== undefined && mode !== 'disabled' && options.amForcedToolWithThinking === 'disable-thinking') {

@@ -12,10 +12,21 @@ import { areCovered } from './mcp.ts'
 import { createMessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, nulls, ownForm, protocolName, told, wireOf } from './own.ts'
-import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeThought, type Thought } from './reasoning.ts'
+import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './reasoning.ts'
 import { MessagesRequest } from './schema.ts'
-import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor, settle } from './settings.ts'
-import { decodeChoice, encodeChoice, encodeTools, unknownOfChoice } from './tool-choice.ts'
+import {
+  decodeFormat,
+  encodeCaching,
+  encodeFormat,
+  encodeSampling,
+  encodeState,
+  encodeStop,
+  encodeTier,
+  encodeUser,
+  limitMarks,
+  maxTokensFor,
+} from './settings.ts'
+import { decodeToolChoice, encodeToolChoice, encodeTools, unknownOfToolChoice } from './tool-choice.ts'
 import { decodeTool } from './tools.ts'
 import { requestTier } from './vocabulary.ts'
 import { malformed, startWriting } from './writing.ts'
@@ -78,7 +89,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   if (tool_choice)
     put(
       'tool_choice',
-      unknownOfChoice(tool_choice),
+      unknownOfToolChoice(tool_choice),
       tool_choice.disable_parallel_tool_use === true ? {} : onlyTold({ disable_parallel_tool_use: tool_choice.disable_parallel_tool_use }),
     )
   let safetyId: string | undefined
@@ -97,7 +108,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     ...defined({
       model,
       tools: read,
-      toolChoice: tool_choice ? decodeChoice(tool_choice, read) : undefined,
+      toolChoice: tool_choice ? decodeToolChoice(tool_choice, read) : undefined,
       parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
       output: some({ format: format ?? old?.format }),
       reasoning: some(reasoning),
@@ -134,7 +145,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const request = withStrictTools(given, report)
   // The usual keys stand last, where V8 begins to look for them.
   const {
-    parallelToolCalls,
+    parallelToolCalls: _parallel,
     output,
     reasoning,
     sampling,
@@ -149,8 +160,8 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     ext,
     stream,
     maxOutputTokens: limit,
-    toolChoice,
-    tools,
+    toolChoice: _choice,
+    tools: _tools,
     messages,
     model,
     ...left
@@ -162,21 +173,21 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const native = form?.['native'] === true
   const writing = startWriting(request, options, report, native)
 
-  const wanted = encodeTools(request, native, writing, options, report)
-  const choice = encodeChoice(toolChoice, parallelToolCalls, wanted.tools !== undefined, request, native, writing, options)
-  const conversation = encodeMessages(messages, writing, options)
-  if (!native) settle(writing, wanted.tools, conversation, report)
+  const wanted = encodeTools(request, writing)
+  const choice = encodeToolChoice(request, wanted.tools !== undefined, writing)
+  const conversation = encodeMessages(messages, writing)
+  if (!native) limitMarks(wanted.tools, conversation, writing)
 
   const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const asked = maxOutputTokens ?? (native ? undefined : maxTokensFor(model, options))
   if (maxOutputTokens === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')
   const forced = choice?.['type'] === 'any' || choice?.['type'] === 'tool'
   const thought: Partial<Thought> = native
-    ? nativeThought(request, forced, options, report)
+    ? nativeReasoningSpec(request, { forced }, writing)
     : reasoning && asked !== undefined
-      ? encodeReasoningSpec(reasoning, request, { report, options, maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages) })
+      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages) }, writing)
       : {}
-  const format = encodeFormat(output, { native, options, report }, conversation)
+  const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
@@ -192,12 +203,12 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     tools: wanted.tools,
     mcp_servers: wanted.mcpServers ?? form?.['servers'],
     tool_choice: choice,
-    ...encodeSampling(sampling, { native, model, thinks: !native && isThinking(thought) }, options, report),
-    stop_sequences: encodeStop(stop, native, report),
-    metadata: encodeUser(user, request, report),
-    ...encodeTier(serviceTier, options, { native, spelled: form?.['tier'] }, report),
-    ...encodeCaching(cache, request, options, native, report, writing),
-    ...encodeState(state, native, options, report, wanted.limited),
+    ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
+    stop_sequences: encodeStop(stop, writing),
+    metadata: encodeUser(user, request, writing),
+    ...encodeTier(serviceTier, form?.['tier'], writing),
+    ...encodeCaching(cache, request, writing),
+    ...encodeState(state, wanted, writing),
     stream: stream?.enabled,
   }
   const wire = wireOf(known, ext)

@@ -8,7 +8,7 @@ import { leaveState } from '../../kit/state.ts'
 import { encodeCache, settleMarks, takeMarks } from './cache.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import { defaultMaxTokens, type MessagesOptions, type Options } from './options.ts'
+import { defaultMaxTokens, type MessagesOptions } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { requestTier } from './vocabulary.ts'
@@ -25,10 +25,11 @@ export function maxTokensFor(model: string | undefined, { defaultMaxTokens: give
   return typeof given === 'function' ? given(model) : given
 }
 
+/** JSON without a schema is asked for in words: then a line is added to `conversation`. */
 export function encodeFormat(
   output: OutputSpec | undefined,
-  { native, options, report }: { native: boolean; options: Options; report: MessagesReport },
   conversation: { system?: string | MessagesRawBlock[] },
+  { native, options, report }: RequestWriting,
 ): JsonObject | undefined {
   if (!output) return undefined
   const { format, modalities, ...rest } = output
@@ -75,20 +76,19 @@ function closed(schema: JsonObject, report: MessagesReport): JsonObject {
 
 export function encodeSampling(
   sampling: Sampling | undefined,
-  { native, model, thinks }: { native: boolean; model: string | undefined; thinks: boolean },
-  { apiVersion, amSamplingWithThinking }: Options,
-  report: MessagesReport,
+  { thinks }: { thinks: boolean },
+  { report, options, native, model }: RequestWriting,
 ): JsonObject {
   if (!sampling) return {}
   const { temperature, topP, topK: asked, ...rest } = sampling
   const topK = !native && isNeutral('sampling.topK', asked) ? undefined : asked
   report.rest(rest, undefined, 'sampling.')
-  if (apiVersion === '2026-10-21') {
+  if (options.apiVersion === '2026-10-21') {
     for (const [key, value] of Object.entries({ temperature, topP, topK }))
       if (value !== undefined && !isNeutral(`sampling.${key}`, value)) report.add('sampling.version', undefined, `sampling.${key}`)
     return {}
   }
-  if (thinks && amSamplingWithThinking !== 'keep') {
+  if (thinks && !native && options.amSamplingWithThinking !== 'keep') {
     if (temperature !== undefined && temperature !== 1) report.add('sampling.with-thinking', undefined, 'sampling.temperature')
     if (topP !== undefined && topP !== 1) report.add('sampling.with-thinking', undefined, 'sampling.topP')
     if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
@@ -121,7 +121,7 @@ function takenBy(model: string | undefined, asked: Asked, report: MessagesReport
 }
 
 /** The server refuses a stop sequence of nothing but white space. */
-export function encodeStop(stop: readonly string[] | undefined, native: boolean, report: MessagesReport): string[] | undefined {
+export function encodeStop(stop: readonly string[] | undefined, { native, report }: RequestWriting): string[] | undefined {
   if (!stop || native) return stop && [...stop]
   const kept = stop.filter(sequence => sequence.trim())
   stop.forEach((sequence, nth) => {
@@ -132,7 +132,7 @@ export function encodeStop(stop: readonly string[] | undefined, native: boolean,
 
 const userLimit = 512
 
-export function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, report: MessagesReport): JsonObject | undefined {
+export function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, { report }: RequestWriting): JsonObject | undefined {
   const own = ownUnder(request.ext, 'metadata')
   const { safetyId, user: named, ...rest } = user ?? {}
   report.rest(rest, undefined, 'user.')
@@ -144,12 +144,8 @@ export function encodeUser(user: CanonicalRequest['user'], request: CanonicalReq
   return { user_id: fits ? id : hashHex(id, 64) }
 }
 
-export function encodeTier(
-  serviceTier: CanonicalRequest['serviceTier'],
-  { fastIsSpeed }: Options,
-  { native, spelled }: { native: boolean; spelled: unknown },
-  report: MessagesReport,
-): JsonObject {
+/** `spelled`: a word of another vendor that came as this one's. */
+export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], spelled: unknown, { native, options, report }: RequestWriting): JsonObject {
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
@@ -158,7 +154,7 @@ export function encodeTier(
   const word = spelled === tier ? tier : requestTier.toWire(tier)
   if (word !== undefined) return { service_tier: word, ...own }
   if (native) return { service_tier: tier, ...own }
-  if (tier === 'fast' && fastIsSpeed) {
+  if (tier === 'fast' && options.fastIsSpeed) {
     report.add('tier.fast-as-speed', undefined, 'serviceTier.tier')
     return { speed: 'fast', ...own }
   }
@@ -170,14 +166,7 @@ export function encodeTier(
   return own
 }
 
-export function encodeCaching(
-  cache: CacheSpec | undefined,
-  request: CanonicalRequest,
-  options: Options,
-  native: boolean,
-  report: MessagesReport,
-  { marks }: RequestWriting,
-): JsonObject {
+export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, { report, options, native, marks }: RequestWriting): JsonObject {
   const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
   report.rest(rest, undefined, 'cache.')
   // Marks are all there is here, and without any nothing is cached.
@@ -195,7 +184,8 @@ export function encodeCaching(
   return own
 }
 
-export function encodeState(state: StateSpec | undefined, native: boolean, options: Options, report: MessagesReport, limited: boolean): JsonObject {
+/** `limited`: the limit of tool calls is written at the one tool that the provider runs. */
+export function encodeState(state: StateSpec | undefined, { limited }: { limited: boolean }, { native, options, report }: RequestWriting): JsonObject {
   if (!state) return {}
   const { store, contextManagement, maxToolCalls, container, thread, ...memory } = state
   leaveState(native ? memory : { ...memory, ...defined({ thread }) }, options, report)
@@ -206,11 +196,11 @@ export function encodeState(state: StateSpec | undefined, native: boolean, optio
   return {}
 }
 
-export function settle(
-  { marks }: RequestWriting,
+/** Takes off the cache marks that are more than the server takes. Changes what was written. */
+export function limitMarks(
   tools: readonly JsonObject[] | undefined,
   { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
-  report: MessagesReport,
+  { marks, report }: RequestWriting,
 ): void {
   if (marks.length === 0) return
   const gone = settleMarks(marks, report)

@@ -5,14 +5,12 @@ import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
-import type { MessagesReport } from './notes.ts'
-import type { Options } from './options.ts'
 import { protocolName } from './own.ts'
 import type { MessagesRawBlock, MessagesToolChoice } from './schema.ts'
 import { encodeTool, nearestOf } from './tools.ts'
 import { malformed, type RequestWriting } from './writing.ts'
 
-export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
+export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
   switch (wire.type) {
     case 'auto':
       return { mode: 'auto' }
@@ -33,7 +31,7 @@ export function decodeChoice(wire: MessagesToolChoice, tools: readonly Tool[] = 
 /** Run by the provider itself. */
 const isProviders = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
 
-export function unknownOfChoice({ type, name, disable_parallel_tool_use: _, ...rest }: MessagesToolChoice): JsonObject {
+export function unknownOfToolChoice({ type, name, disable_parallel_tool_use: _, ...rest }: MessagesToolChoice): JsonObject {
   return type === 'tool' || name === undefined ? rest : { ...rest, name }
 }
 
@@ -49,11 +47,9 @@ export function allowedNames(context: TranslationContext | undefined): string[] 
 
 export function encodeTools(
   { tools, messages, toolChoice, state }: PlainRequest,
-  native: boolean,
   writing: RequestWriting,
-  options: Options,
-  report: MessagesReport,
 ): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
+  const { report, options, native } = writing
   const mcpServers: JsonObject[] = []
   const merges = options.amToolAddition !== 'block'
   // A tool that is there already needs no second entry, and a server takes none.
@@ -68,7 +64,7 @@ export function encodeTools(
       report.add('tool.added-late', part.at)
       all.push(...added)
     }
-  const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, options, report) : undefined
+  const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const isFound = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
   const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers, loads: searches.length > 0 && !isFound }
@@ -121,8 +117,7 @@ function callable(
   choice: Extract<PlainToolChoice, { mode: 'allowed' }>,
   tools: readonly Tool[],
   messages: readonly Message[],
-  { amAllowedTools }: Options,
-  report: MessagesReport,
+  { report, options: { amAllowedTools } }: RequestWriting,
 ): Set<Tool> | undefined {
   const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
   const names = new Set(choice.tools.map(({ name }) => name))
@@ -138,30 +133,23 @@ function callable(
   return new Set(listed)
 }
 
-export function encodeChoice(
-  choice: PlainToolChoice | undefined,
-  parallel: boolean | undefined,
-  hasTools: boolean,
-  request: CanonicalRequest,
-  native: boolean,
-  writing: RequestWriting,
-  options: Options,
-): JsonObject | undefined {
-  const { report } = writing
+export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writing: RequestWriting): JsonObject | undefined {
+  const { toolChoice: choice, parallelToolCalls: parallel } = request
+  const { report, native } = writing
   if (!choice && parallel !== false) return undefined
   if (!hasTools && !native) {
     if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
     if (parallel === false) report.add('tool_choice.without-tools', undefined, 'parallelToolCalls')
     return undefined
   }
-  const word = (choice && encodeMode(choice, request, writing, options)) ?? (parallel === false ? { type: 'auto' } : undefined)
+  const word = (choice && encodeMode(choice, request, writing)) ?? (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
   const single = parallel === false && word['type'] !== 'none' ? { disable_parallel_tool_use: true } : {}
   return { ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
 }
 
-function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting, options: Options): JsonObject | undefined {
-  const { report } = writing
+function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): JsonObject | undefined {
+  const { report, options } = writing
   switch (choice.mode) {
     case 'auto':
       return { type: 'auto' }

@@ -58,6 +58,7 @@ export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part,
 // ---- for requests
 
 export type RequestWriting = Writing & {
+  options: Options
   renamed: NonNullable<EncodingContext['tools']>
   nameTool(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
@@ -68,6 +69,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   const nameTool = (name: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => nameOf(name, namespace, at, wrapped)
   return {
     report,
+    options,
     to: 'provider',
     native,
     callId: idOf,
