@@ -103,7 +103,8 @@ export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1
   let keyStart = 0
   let keyEnd = 0
   let start = 0
-  for (let i = 0; i < bytes.length; i++) {
+  // Where a text is made of the bytes, a byte order mark is left out.
+  for (let i = beginsWithMark(bytes) ? 3 : 0; i < bytes.length; i++) {
     const byte = bytes[i] as number
     if (isSpace(byte)) continue
     const { length: depth } = open
@@ -220,6 +221,8 @@ function endOfWord(bytes: Uint8Array, from: number): number | undefined {
   const word = at - from > start.length ? textOf(bytes.subarray(from, at)) : start
   return /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(word) ? at : undefined
 }
+
+const beginsWithMark = (bytes: Uint8Array) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 

@@ -12,6 +12,8 @@ test.each([
   ['{"x":"model","model":"a"}', '{"x":"model","model":"b"}'],
   ['{"mo\\u0064el":"a"}', '{"mo\\u0064el":"b"}'],
   ['{"x":"\\\\","model":"\\""}', '{"x":"\\\\","model":"b"}'],
+  ['\ufeff{"model":"a"}', '\ufeff{"model":"b"}'],
+  ['\ufeff\ufeff{"model":"a"}', undefined],
   ['{"x":["model","a"],"y":1}', undefined],
   ['{"mod\nl":"a"}', undefined],
   ['{"model":1}', undefined],
@@ -20,7 +22,7 @@ test.each([
   ['"model"', undefined],
 ])('%s with another name is %s', (text, expected) => {
   const bytes = renamed(new TextEncoder().encode(text), 'b')
-  expect(bytes && new TextDecoder().decode(bytes)).toBe(expected)
+  expect(bytes && new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)).toBe(expected)
 })
 
 test.each<[string, object | undefined]>([
@@ -31,6 +33,7 @@ test.each<[string, object | undefined]>([
   [`{"object":{"x":"${'y'.repeat(5000)}"},"z":null}`, { object: {}, z: null }],
   ['{"__proto__":{"x":1}}', JSON.parse('{"__proto__":{"x":1}}')],
   ['{"a":1,"a":2}', { a: 2 }],
+  [`\ufeff{"a":1,"long":"${'x'.repeat(5000)}"}`, { a: 1, long: '' }],
   ['{"\\u0061":"\\ud83d\\ude00 😀"}', { a: '😀 😀' }],
   ...['', ' ', '[]', '1', '"{}"', '{', '{}}', '{}{}', '{"a"}', '{"a":}', '{"a":1,}', '{,}', '{a:1}', '{"a":1 2}', '{"a":[1,]}', '{"a":[,1]}', '{"a":[1}}'].map(
     (text): [string, undefined] => [text, undefined],

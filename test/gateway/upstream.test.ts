@@ -64,12 +64,13 @@ describe.each(hosts)('through %s', (_, start) => {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages'))
     const { model: _, ...rest } = requests.messages
-    for (const padding of ['', 'x'.repeat(40_000)]) {
-      const text = `{${key}:"dear",${JSON.stringify({ ...rest, system: padding, metadata: { model: 'x' } }).slice(1, -1)},"model":"m"}`
-      const response = await ask(paths.messages, post(text))
-      expect(response.status).toBe(400)
-      expect(await response.text()).toContain('more than once')
-    }
+    for (const mark of ['', '\ufeff'])
+      for (const padding of ['', 'x'.repeat(40_000)]) {
+        const text = `${mark}{${key}:"dear",${JSON.stringify({ ...rest, system: padding, metadata: { model: 'x' } }).slice(1, -1)},"model":"m"}`
+        const response = await ask(paths.messages, post(text))
+        expect(response.status).toBe(400)
+        expect(await response.text()).toContain('more than once')
+      }
     expect(seen.calls).toEqual([])
   })
 
