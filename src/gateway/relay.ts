@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
+import { createTextReader } from '../sse/text.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { join } from './bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
@@ -66,6 +67,11 @@ class RunningRelay implements Relay {
   /** Whole lines that wait for the first frame that says something. */
   readonly #held: Uint8Array[] = []
   #heldLength = 0
+  readonly #text = createTextReader()
+  /** What has come of the last line that is held, and what the whole ones before it say. */
+  #line = ''
+  #saysData = false
+  #saysError = false
   /** The last bytes sent: pings go between frames only. */
   #tail: Chunk = '\n\n'
 
@@ -205,7 +211,17 @@ class RunningRelay implements Relay {
     const isNext = this.#held.length === 0 || endsLine(this.#held.at(-1))
     this.#held.push(line)
     this.#heldLength += line.length
-    return this.#heldLength >= maxHeld || (isNext && isBlank(line) && saysSomething(this.#heldBytes()))
+    this.#note(line)
+    return this.#heldLength >= maxHeld || (isNext && isBlank(line) && this.#saysData && !this.#saysError)
+  }
+
+  /** Each line is looked at once: a body of blank lines alone would take minutes if all of them were for each. */
+  #note(line: Uint8Array): void {
+    this.#line += this.#text.read(line)
+    if (!endsLine(line)) return
+    this.#saysData ||= this.#line.startsWith('data')
+    this.#saysError ||= isError(this.#line)
+    this.#line = ''
   }
 
   #heldBytes(): Uint8Array {
@@ -300,17 +316,8 @@ function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
   return chunk.subarray(0, chunk.length - new TextEncoder().encode(more).length)
 }
 
-/**
- * Is there data among these lines, and is it no error? Some protocols say a failure in two frames, of which only the
- * second is the end.
- */
-function saysSomething(lines: Uint8Array): boolean {
-  const data = new TextDecoder()
-    .decode(lines)
-    .split(/\r\n|\r|\n/)
-    .filter(line => line.startsWith('data'))
-  return data.length > 0 && !data.some(line => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line))
-}
+/** Some protocols say a failure in two frames, of which only the second is the end. */
+const isError = (line: string) => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line)
 
 function lastOf(chunk: Chunk): string {
   return typeof chunk === 'string' ? chunk.slice(-4) : String.fromCharCode(...chunk.subarray(-4))

@@ -54,6 +54,16 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 })
 
+test.each(protocols)('lines that say nothing hold nobody up, however many an upstream sends: %s', async protocol => {
+  const { url } = await upstream(sendStream(['\n'.repeat(16_000), ':\n\n'.repeat(5_000)]))
+  const [[, start] = []] = hosts
+  const ask = await start?.(one(url, protocol))
+  const before = process.cpuUsage()
+  await (await ask?.(...asking(protocol, { stream: true })))?.text()
+  const { user, system } = process.cpuUsage(before)
+  expect((user + system) / 1000).toBeLessThan(1_500)
+})
+
 test('headers that are too large are refused where the server lets them through', async () => {
   const [, [, start] = []] = hosts
   const ask = await start?.(one('http://127.0.0.1:9', 'messages'))
