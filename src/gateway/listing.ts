@@ -12,6 +12,9 @@ const freshMs = 60_000
 /** How long an upstream may take for its listing. */
 const patienceMs = 5_000
 
+/** In UTF-16 units; a longer listing is none. */
+const longestListing = 16 * 1024 * 1024
+
 export type Listing = (identity: Identity) => Promise<ModelInfo[]>
 
 /** The configured models and, for ids that end in `*`, those of the upstream's own listing that fit. */
@@ -44,7 +47,10 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const { body, status } = withoutSecrets(answer, channel)
     const decoder = new TextDecoder()
     let text = ''
-    for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+    for await (const chunk of body) {
+      text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
+      if (text.length > longestListing) return []
+    }
     const listed: unknown = status === 200 ? JSON.parse(text) : undefined
     return idsIn(protocols[name], listed)
   }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 
@@ -62,6 +62,22 @@ test.each(protocols)('lines that say nothing hold nobody up, however many an ups
   await (await ask?.(...asking(protocol, { stream: true })))?.text()
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1000).toBeLessThan(1_500)
+})
+
+test('a listing of an upstream that does not end is given up, and ours comes without it', async () => {
+  let sent = 0
+  const seen = await upstream(async response => {
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{"data":[{"id":"gpt-9"},{"id":"')
+    const part = 'x'.repeat(1024 * 1024)
+    for (; sent < 200 && !response.destroyed; sent++) if (!response.write(part)) await wait(1)
+    response.end('"}]}')
+  })
+  const [[, start] = []] = hosts
+  const { models: _, ...config } = one(seen.url, 'chat-completions')
+  const ask = await start?.(config)
+  expect(await (await ask?.('/v1/models'))?.json()).toEqual({ object: 'list', data: [] })
+  await until(() => seen.aborted === 1)
+  expect(sent).toBeLessThan(100)
 })
 
 test('headers that are too large are refused where the server lets them through', async () => {
