@@ -1,4 +1,5 @@
 import type { Usage } from '../canonical/response.ts'
+import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
 import type { Refusal } from './error.ts'
@@ -15,7 +16,7 @@ export function report(
   const { candidate, notes, requestId, modelAsked, observed } = trace
   const record = recordOf(trace, protocol, status, failure)
   if (modelAsked !== undefined) observed.end(record)
-  if (failure && failure.error.status >= 500) log('error', { requestId, error: failure.cause ?? wordsOf(failure) }, wordsOf(failure))
+  if (failure && failure.error.status >= 500) log('error', { requestId, error: discreet(failure.cause) ?? wordsOf(failure) }, wordsOf(failure))
   log('info', record, 'exchange')
   if (modelAsked === undefined) return
   if (config.page) playground.remember(record)
@@ -29,6 +30,12 @@ export function report(
 /** What the log is told. An upstream's own words are for the client alone: they may repeat the conversation. */
 function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
+}
+
+/** An error without what was read when it came: undici says there what is no HTTP, and that may be the reply itself. */
+function discreet(error: unknown): unknown {
+  for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
+  return error
 }
 
 function recordOf(

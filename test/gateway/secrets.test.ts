@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import {
+  after,
   asking,
   failures,
   half,
@@ -86,6 +88,23 @@ describe.each(hosts)('through %s', (_, start) => {
         expect(logged.length).toBeGreaterThan(1)
         expect(inspect(logged, { depth: 9 })).not.toContain(words)
       }
+  })
+
+  test.each([
+    ['the first line', 'what it said\r\n\r\n'],
+    ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it said\r\n'],
+  ])('nor does the log hear an answer that is no HTTP from %s on', async (_what, answer) => {
+    const server = createServer(socket => socket.once('data', () => socket.end(answer)))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    after(() => server.close())
+    const logged: unknown[] = []
+    const log = (details: object, message: string) => logged.push(details, message)
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const ask = await start(one(url, 'messages'), { logger: { info: log, warn: log, error: log } })
+    expect((await ask(...asking('messages'))).status).toBe(502)
+    await until(() => logged.includes('exchange'))
+    expect(logged.length).toBeGreaterThan(2)
+    expect(inspect(logged, { depth: 9 })).not.toContain('what it said')
   })
 
   test.each(pairs)('nothing that was said is told to anybody else: %s from %s', async (client, served) => {
