@@ -2,6 +2,7 @@ import type { Protocol } from '../protocol.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
+import { streamHeaders } from '../sse/write.ts'
 import { renamedFrame } from '../translate/renamed-frame.ts'
 import type { Service, Trace } from './ask.ts'
 import { withoutSecrets } from './blot.ts'
@@ -60,7 +61,7 @@ function channelFor({ config, catalog, memory }: Service, { protocol, stored, as
 
 /** The same call to the upstream; what it says comes back as it is. */
 async function forward(
-  { transport, limits }: Service,
+  { transport, limits, config }: Service,
   { protocol, stored, asked, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
   trace: Trace,
 ): Promise<GatewayAnswer> {
@@ -76,13 +77,17 @@ async function forward(
     const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
     if (answer.status < 200 || answer.status >= 300)
       throw failureOf(await readSome(watched(answer.body)), answer, { from: protocol, to: protocol, channel }).refusal
-    const type = answer.headers['content-type'] ?? 'application/json'
-    const out = { status: answer.status, headers: { 'content-type': type, ...keptHeaders(answer.headers, channel.returnHeaders) } }
+    const { status } = answer
+    const kept = keptHeaders(answer.headers, channel.returnHeaders)
     // A reply that is still being made, streamed from its beginning.
-    if (/^text\/event-stream/i.test(type)) return { ...out, body: told(renamedFrames(watched(answer.body), protocol, model), protocol, request, trace) }
+    if (/^text\/event-stream/i.test(answer.headers['content-type'] ?? '')) {
+      const body = told(watched(answer.body), { protocol, eventLimit: config.defaults.eventLimit }, request, trace)
+      return { status, headers: { ...streamHeaders, ...kept }, body: renamedFrames(body, protocol, model) }
+    }
     const bytes = await readWhole({ answer, watched })
     if (bytes.length > 0) objectOf(bytes, protocol)
-    return { ...out, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
+    // Never what the upstream says that it is: as a page of ours, its text could ask the gateway for anything.
+    return { status, headers: { 'content-type': 'application/json', ...kept }, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
   } catch (error) {
     if (error instanceof Refusal) throw error
     if (controller.signal.aborted) throw refusalOf(controller.signal.reason, 'upstream')
@@ -110,30 +115,39 @@ async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, protocol
   yield rewriter.push(bytes.end()) + rewriter.end()
 }
 
+type Wire = { protocol: Protocol; eventLimit: number }
+
 /** The stream; when it ends or its client leaves, the exchange is recorded. */
-function told(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
+function told(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
   const ended = (failure?: Refusal) => trace.ended(failure?.error.kind === 'cancelled' ? 499 : 200, failure)
   signal.addEventListener('abort', () => ended(reasonOf(signal)), { once: true })
-  return until(body, protocol, ended)
+  return until(body, wire, ended)
 }
 
 /** A stream that breaks off ends in a failure of its protocol, which is counted as the next of its frames: it may have begun in the middle. */
-async function* until(body: AsyncIterable<Uint8Array | string>, { frames }: Protocol, ended: (failure?: Refusal) => void): AsyncGenerator<Uint8Array | string> {
+async function* until(
+  body: AsyncIterable<Uint8Array | string>,
+  { protocol: { frames }, eventLimit }: Wire,
+  ended: (failure?: Refusal) => void,
+): AsyncGenerator<Uint8Array | string> {
   let failure: Refusal | undefined
   /** What the last two frames say: one may be cut. */
   const last: string[] = []
   const take = ({ data }: { data: string }) => {
     if (last.push(data) > 2) last.shift()
   }
-  const parser = createFrameParser(take, { maxLength: Number.POSITIVE_INFINITY })
+  const parser = createFrameParser(take, { maxLength: eventLimit })
   try {
     for await (const chunk of body) {
       parser.push(chunk)
       yield chunk
     }
   } catch (error) {
-    failure = refusalOf(error, 'upstream')
-    parser.end()
+    if (error instanceof RangeError) failure = refuse(502, 'internal', 'an event of the upstream stream is too long')
+    else {
+      failure = refusalOf(error, 'upstream')
+      parser.end()
+    }
     const [count] = last.toReversed().flatMap(data => frames.countAfter?.(data) ?? [])
     yield `\n\n${frames.failure(failure.error, count)}`
   } finally {

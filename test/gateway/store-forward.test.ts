@@ -111,6 +111,29 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(numbers).toEqual(numbers.map((_, nth) => first + nth))
     })
 
+    test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is told as having failed; the model: «%s»', async alias => {
+      const seen = await upstream(
+        sendJson(200, reply('resp_1', { status: 'queued', output: [] })),
+        sendStream([...half('responses'), `data: {"x":"${'x'.repeat(6_000)}`, `${'x'.repeat(6_000)}"}\n\n`]),
+      )
+      const limited = { ...more, defaults: { eventLimit: 10_000 } }
+      const ask = await start(one(seen.url, 'responses', limited, alias ? { id: alias, channels: [{ name: 'up', model: 'm' }] } : {}))
+      await ask(path, post({ ...requests.responses, background: true, ...(alias && { model: alias }) }))
+      const text = await (await ask(`${path}/resp_1?stream=true`)).text()
+      expect(failureIn(text, 'responses')?.message).toBe('an event of the upstream stream is too long')
+    })
+
+    test('is not believed what its answer is: of what the gateway says no browser makes a page', async () => {
+      const page = '{"id":"<script>alert(1)</script>"}'
+      const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(200, page, { 'content-type': 'text/html' }))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post(requests.responses))
+      for (const place of [`${path}/resp_1`, `${path}/resp_1/input_items`]) {
+        const response = await ask(place)
+        expect([response.headers.get('content-type'), await response.text()]).toEqual(['application/json', page])
+      }
+    })
+
     test('fails in its own words, without its key', async () => {
       const failure = { error: { message: 'the key upstream-secret is bad', type: 't', param: null, code: null } }
       const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(404, failure, { 'x-request-id': 'r' }))
