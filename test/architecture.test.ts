@@ -103,7 +103,7 @@ const notInAll: Record<string, string> = {
   'part-reader.ts': 'only where a stream has several texts at a time, or calls in pieces, is reading a part a thing of its own',
   'part-writer.ts': 'only streams of generate-content have parts without beginning and end',
   'streamed-call.ts': 'only streams of generate-content tell arguments by their paths',
-  'carried-thoughts.ts': 'only clients of generate-content forget thoughts and keep the signatures of calls',
+  'carried-thoughts.ts': 'only clients of chat-completions and generate-content forget thoughts and keep the signatures of calls',
   'finish.ts': 'only generate-content tells in two places how a reply ended',
   'json-schema.ts': 'only generate-content has a schema language of its own',
   'logprobs.ts': 'only chat-completions and generate-content tell the odds of tokens apart from the text',

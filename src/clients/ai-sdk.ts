@@ -19,10 +19,15 @@ export const aiSdk: Client = {
   usages: providers.map(([usage]) => usage),
   remarks: [
     'Unlike the vendors’ own libraries, those of the AI SDK want the version in the address.',
+    "Over chat-completions its versions up to 6 give signed reasoning back only if the provider is called so: `name: 'google'`.",
     'Over responses it refers to earlier steps by their ids, which needs a gateway that keeps replies (`store`); with `providerOptions: { openai: { store: false } }` it sends them.',
   ],
-  // Version 5, and its provider of version 2 alone, take a reply without counts for a broken one.
-  needs: { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
+  needs: [
+    // Version 5, and its provider of version 2 alone, take a reply without counts for a broken one.
+    { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
+    // Over chat-completions it keeps of reasoning plain text and the signatures of calls.
+    { agents: ['ai/', 'ai-sdk/openai-compatible/', 'ai-sdk-openai-compatible/'], options: { ccThoughts: 'calls' } },
+  ],
   snippets: ({ model, keyEnv, addressFor }) =>
     providers.map(([usage, npm, create, more]) => {
       const address = addressFor(usage)

@@ -26,7 +26,7 @@ export type Client = {
   /** What surprises people, one sentence each. */
   remarks?: readonly string[]
   /** Mapping options without which it fails, and how the `user-agent` that it is known by may begin. */
-  needs?: { agents: readonly string[]; options: WrittenOptions }
+  needs?: readonly { agents: readonly string[]; options: WrittenOptions }[]
   snippets(told: Told): Snippet[]
 }
 

@@ -44,7 +44,8 @@ const known = Object.values<Client>(clients).flatMap(({ needs }) => needs ?? [])
 
 /** The mapping options that the client of a `user-agent` needs, if it is known for any. */
 export function neededBy(userAgent = ''): WrittenOptions | undefined {
-  return known.find(({ agents }) => agents.some(agent => userAgent.startsWith(agent)))?.options
+  const wanted = known.filter(({ agents }) => agents.some(agent => userAgent.startsWith(agent)))
+  return wanted.length > 1 ? Object.assign({}, ...wanted.map(({ options }) => options)) : wanted[0]?.options
 }
 
 /** The environment variable that settings read the key from, when nobody says another. */

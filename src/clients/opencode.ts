@@ -5,9 +5,11 @@ export const opencode: Client = {
   title: 'opencode',
   usages: providers.map(([usage]) => usage),
   remarks: [
-    'Over messages and responses it gives signed reasoning back, over chat completions it does not.',
+    'Over messages and responses it gives signed reasoning back, over chat completions only with the option `name: "google"` beside the address, with which it tells no effort.',
     'Over messages and responses it forgets reasoning that is not signed: a server that wants it beside calls (DeepSeek, Kimi) then needs the option ccMissingReasoning: blank at its channel.',
   ],
+  // Over chat-completions it keeps of reasoning plain text and the signatures of calls.
+  needs: [{ agents: ['opencode/'], options: { ccThoughts: 'calls' } }],
   snippets: ({ model, models, keyEnv, addressFor }) =>
     providers.map(([usage, npm]) => {
       const address = addressFor(usage)

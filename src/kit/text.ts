@@ -20,3 +20,10 @@ export function unescaped(part: string): string {
     return part
   }
 }
+
+/** Where to cut a text for a beginning of so many units, not inside of a character. 0: nowhere. */
+export function cutIn(text: string, units: number): number {
+  if (units <= 0 || units >= text.length) return 0
+  const isInside = /[\udc00-\udfff]/.test(text.charAt(units)) && /[\ud800-\udbff]/.test(text.charAt(units - 1))
+  return isInside ? units - 1 : units
+}

@@ -376,6 +376,25 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
     }
     expect(answered.usage?.input_tokens).toBe(count)
   })
+
+  test.each([
+    ['the AI SDK 5', 'ai/5.0.277 ai-sdk/provider-utils/3.0.27 runtime/node.js/v20.20.2'],
+    ['the AI SDK 6', 'ai-sdk/openai-compatible/2.0.91 ai-sdk/provider-utils/4.0.64 runtime/node.js/22'],
+    ['the AI SDK 7', 'ai-sdk-openai-compatible/3.0.92 ai-sdk-provider-utils/5.0.81 node.js/22'],
+    ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14'],
+  ])('known as %s, forgets all of reasoning but plain text and the signatures of calls', async (_client, agent) => {
+    const thinking = { type: 'thinking', thinking: 'I look it up.', signature: 'cHJvb2Y=' }
+    const calling = { ...replies.messages, content: [thinking, { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} }], stop_reason: 'tool_use' }
+    const up = await upstream(sendJson(200, calling), sendJson(200, replies.messages))
+    const ask = await start(one(up.url, 'messages'))
+    const asked = [{ role: 'user', content: 'Look it up.' }]
+    const first = await ask(paths['chat-completions'], post({ model: 'm', messages: asked }, { 'user-agent': agent }))
+    const { choices } = (await first.json()) as { choices: [{ message: { tool_calls: object[] } }] }
+    const { tool_calls } = choices[0].message
+    const messages = [...asked, { role: 'assistant', content: null, tool_calls }, { role: 'tool', tool_call_id: 'toolu_1', content: 'found' }]
+    await ask(paths['chat-completions'], post({ model: 'm', messages }, { 'user-agent': agent }))
+    expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', content: [thinking, { type: 'tool_use' }] }, {}] })
+  })
 })
 
 describe.each(hosts)('through %s, opencode', (_, start) => {

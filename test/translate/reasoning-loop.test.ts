@@ -105,42 +105,52 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   })
 })
 
-describe.each(names.filter(name => name !== 'generate-content'))('a generate-content client of a %s upstream that forgets thoughts', upstream => {
-  const thinker = thinkerOf(upstream)
-  // Where one text ended and the next began is lost on clients that join texts.
-  const calling = thinker.shapes.filter(({ name, answer }) => callsOf(answer(1)).length > 0 && !name.includes('two texts'))
-  const loop = { client: 'generate-content', upstream, options: { ...keepAll, gcThoughts: 'calls' } } as const
+const forgetful = [
+  { client: 'chat-completions', options: { ...keepAll, ccThoughts: 'calls' } },
+  { client: 'generate-content', options: { ...keepAll, gcThoughts: 'calls' } },
+] as const
 
-  test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-    'sends back what was thought before its calls: $name, $form',
-    async ({ shape, streamed }) => {
-      const { asked } = await converse({ ...loop, shape, streamed, echo: 'thoughtless' })
-      for (const [turns, request] of asked.entries()) {
-        expect(strictOf(upstream).checkRequest(request)).toEqual([])
-        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client).map(upstream => ({ ...one, upstream }))))(
+  'a $client client of a $upstream upstream that forgets thoughts',
+  ({ client, options, upstream }) => {
+    const thinker = thinkerOf(upstream)
+    const wanted = (content: unknown) =>
+      client === 'chat-completions' && Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content
+    // Where one text ended and the next began is lost on clients that join texts.
+    const calling = thinker.shapes.filter(({ name, answer }) => callsOf(answer(1)).length > 0 && !name.includes('two texts'))
+    const loop = { client, upstream, options }
+
+    test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
+      'sends back what was thought before its calls: $name, $form',
+      async ({ shape, streamed }) => {
+        const { asked } = await converse({ ...loop, shape, streamed, echo: 'thoughtless' })
+        for (const [turns, request] of asked.entries()) {
+          expect(strictOf(upstream).checkRequest(request)).toEqual([])
+          expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
+        }
+      },
+    )
+
+    test.each(calling.map(shape => ({ shape, name: shape.name })))('sends nothing of it to another provider but words: $name', async ({ shape }) => {
+      const { last } = await converse({ ...loop, shape, streamed: false, echo: 'thoughtless' })
+      for (const second of names.filter(name => name !== upstream)) {
+        const { body } = translateRequest(last, { from: client, to: second, ...keepAll })
+        const written = JSON.stringify(body)
+        for (const value of [...proofsOf(shape), 'xs1.', btoa('xs1.ey')]) expect(written).not.toContain(value)
+        expect(strictOf(second).checkRequest(body)).toEqual([])
       }
-    },
-  )
+    })
 
-  test.each(calling.map(shape => ({ shape, name: shape.name })))('sends nothing of it to another provider but words: $name', async ({ shape }) => {
-    const { last } = await converse({ ...loop, shape, streamed: false, echo: 'thoughtless' })
-    for (const second of names.filter(name => name !== upstream)) {
-      const { body } = translateRequest(last, { from: 'generate-content', to: second, ...keepAll })
-      const written = JSON.stringify(body)
-      for (const value of [...proofsOf(shape), 'xs1.', btoa('xs1.ey')]) expect(written).not.toContain(value)
-      expect(strictOf(second).checkRequest(body)).toEqual([])
-    }
-  })
-
-  test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
-    'or, if it keeps them, has none twice: $name, $form',
-    async ({ shape, streamed }) => {
-      const { asked } = await converse({ ...loop, shape, streamed })
-      for (const [turns, request] of asked.entries())
-        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
-    },
-  )
-})
+    test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
+      'or, if it keeps them, has none twice: $name, $form',
+      async ({ shape, streamed }) => {
+        const { asked } = await converse({ ...loop, shape, streamed })
+        for (const [turns, request] of asked.entries())
+          expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
+      },
+    )
+  },
+)
 
 const switches = names.flatMap(client => names.flatMap(first => names.filter(second => second !== first).map(second => ({ client, first, second }))))
 

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
+import { carriersIn, carriesThoughts, carryThoughts, giveBack } from './carried-thoughts.ts'
 import { encodeCarriers, splitCarriers, unknownOfCarriers, withoutRemains } from './carriers.ts'
 import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts } from './content.ts'
@@ -60,7 +61,9 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const body = [...taken]
   if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
   const cited = attachCitations(body, annotations ?? [])
-  const parts = arrange({ reasoning: reasoning.parts, body, others, calls }, reasoning, { report: reading.report, at })
+  const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
+  const slots = { reasoning: reasoning.parts, body, others, calls }
+  const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, reasoning, { report: reading.report, at })
   const form = {
     content: content === undefined ? ('content' in nothing ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
     refusal: refusal === '' ? '' : undefined,
@@ -83,7 +86,17 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   const known: JsonObject = { role: 'assistant', content: undefined, name }
   const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
   const filling: Filling = { towards, single, isOwn: kept !== undefined, listsContent: form['content'] === 'array', writing }
-  for (const part of parts) fill(slots, part, filling)
+  const carries = towards === 'client' && !single && !writing.native && carriesThoughts(writing.options)
+  let since: Part[] = []
+  for (const part of parts) {
+    fill(slots, part, filling)
+    if (!carries) continue
+    if (part.type !== 'tool-call') since.push(part)
+    else {
+      Object.assign(slots.calls.at(-1) ?? {}, carryThoughts(since, part))
+      since = []
+    }
+  }
   const { calls, images } = slots
   if (known['refusal'] === undefined && form['refusal'] === '') known['refusal'] = ''
   if (images.length > 0) known['images'] = images

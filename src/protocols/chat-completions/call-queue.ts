@@ -5,7 +5,7 @@ import type { EmitWire } from '../../protocol.ts'
 import { noteBeside, validCallId } from './calls.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
 import { ownOf } from './own.ts'
-import { encodeProof } from './stream-signatures.ts'
+import { carriedTo, encodeProof } from './stream-signatures.ts'
 import { createNames, noteName } from './tools.ts'
 
 type Writing = { part: number; call: CallOut; emit: EmitWire }
@@ -44,7 +44,7 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const proof = encodeProof(state, head, shown)
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: proof.id, ...merge(inner, proof.beside) }] }, emit })
+  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: proof.id, ...merge(inner, carriedTo(state, call) ?? proof.beside) }] }, emit })
 }
 
 export function addCallSignature(
@@ -59,7 +59,7 @@ export function addCallSignature(
     if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
     return
   }
-  const { beside } = encodeProof(state, { ...call.head, ext: {} })
+  const beside = carriedTo(state, call) ?? encodeProof(state, { ...call.head, ext: {} }).beside
   if (Object.keys(beside).length === 0) return
   // Clients take a call for complete when the next one begins.
   if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')

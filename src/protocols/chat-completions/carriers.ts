@@ -136,10 +136,10 @@ export function encodeCarriers(
   return { ...written, ...ownText }
 }
 
-const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
+export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
 /** The parts that a layout tells of, in their order. */
-function piecesOf(parts: readonly Part[], { native }: Writing): Piece[] {
+export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'native'>): Piece[] {
   return flatMap(parts, (part): Piece[] => {
     if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
     if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]

@@ -21,6 +21,8 @@ export type CallOut = {
   sent: boolean
   ended: boolean
   closed: boolean
+  /** What began between the call before and it. */
+  since: Laned[]
 }
 
 /** What came for a part while another of its kind, or an earlier message, was open. */
@@ -54,6 +56,8 @@ export type Choice = {
   finished: boolean
   /** In the order in which they came. */
   parts: Map<number, PartOut>
+  /** Those that came after the last call. */
+  since: Laned[]
   nextCall: number
   /** The one call that may be written to; clients take a call for complete when another begins. */
   open: number | undefined
@@ -76,7 +80,7 @@ export type Choice = {
 export type EncoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
   fieldNames: FieldNames | undefined
-  settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
+  settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccThoughts' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
   writeUsage: boolean
   /** The client knows no calls but the older single one. */
   single: boolean
@@ -105,6 +109,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       begun: false,
       finished: false,
       parts: new Map(),
+      since: [],
       nextCall: 0,
       open: undefined,
       queue: [],

@@ -142,7 +142,7 @@ function inOrder(
 }
 
 /** One text of several that were joined, with the citations that begin in it. */
-function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, start: number, end: number): TextPart {
+export function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, start: number, end: number): TextPart {
   const text = whole.slice(start, end)
   if (!citations) return { ...head, text }
   const before = lengthOf(whole.slice(0, start))

@@ -15,6 +15,12 @@ export type ChatCompletionsOptions = {
    * `ccStored`. `none`: dropped; the next turn of a model that signs then fails. All spellings are read, whatever this says.
    */
   ccSignature?: 'field' | 'id' | 'store' | 'none'
+  /**
+   * Where a reply tells reasoning that has a proof. `details` (default): in `reasoning_details`. `calls`: also in the signature of the
+   * call it led to, with `ccSignature: 'field'`, for clients that forget details and keep the signatures of calls, such as the AI
+   * SDK: the reply is longer by it.
+   */
+  ccThoughts?: 'details' | 'calls'
   /** Looks up what was kept of `signatures`, by call id, wherever a client's message lacks it. Default: nothing is looked up. */
   ccStored?: (callId: string) => string | undefined
   /**
@@ -100,6 +106,7 @@ export type Options = CodecOptions & ChatCompletionsOptions
 export const options = {
   ccReasoning: ['reasoning_content', 'reasoning', 'details', 'omit'],
   ccSignature: ['field', 'id', 'store', 'none'],
+  ccThoughts: ['details', 'calls'],
   ccReasoningInHistory: ['never', 'tool-loop', 'always'],
   ccMissingReasoning: ['omit', 'blank'],
   ccToolMedia: ['user-message', 'drop'],

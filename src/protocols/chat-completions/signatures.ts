@@ -1,6 +1,7 @@
 import type { Signature } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
-import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge, parseObject } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
 
 /** The wire has no field for a signature on a call or a text. This is where servers and clients of its shape keep one. */
@@ -14,6 +15,8 @@ const places = [
 
 export type Carried = {
   signature?: Signature
+  /** What the signature of a call carries beside its own. */
+  load?: Load
   /** The places that held it, as they came. */
   came: JsonObject
   /** The node without them. */
@@ -33,13 +36,23 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
     if (carried.left[path[0]] === undefined) continue
     const { value, left } = take(carried.left, path)
     if (value === undefined) continue
-    // A damaged envelope proves nothing.
-    const signature = isEnvelope(value) ? unwrapSignature(value)?.signature : { value, issuer, form: 'thought' as const }
+    const { signature, load } = open(value, issuer)
     if (signature) carried.signature ??= signature
+    if (load) carried.load ??= load
     carried.came = merge(carried.came, nest(path, value))
     carried.left = left ?? {}
   }
   return carried
+}
+
+function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'> {
+  if (!isEnvelope(value)) return { signature: { value, issuer, form: 'thought' } }
+  const envelope = unwrapSignature(value)
+  // A damaged envelope proves nothing.
+  if (envelope?.attach !== attach) return defined({ signature: envelope?.signature })
+  const { details, units, own } = parseObject(envelope.signature.value) ?? {}
+  const load = { details: Array.isArray(details) ? details : [], units: typeof units === 'number' ? units : 0 }
+  return defined({ signature: typeof own === 'string' ? open(own, issuer).signature : undefined, load })
 }
 
 /** Takes the text at the end of a path out; `left` is undefined when that was all. */
@@ -58,7 +71,23 @@ const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : 
 
 /** As Google's compatible endpoint spells it. */
 export function encodeCarried(signature: Signature): JsonObject {
+  return nest(places[0], textOf(signature))
+}
+
+function textOf(signature: Signature): string {
   const known: string[] = Object.values(carriedIssuer)
   const bare = known.includes(signature.issuer) && signature.model === undefined && signature.form === 'thought'
-  return { extra_content: { google: { thought_signature: bare ? signature.value : wrapSignature({ signature }) } } }
+  return bare ? signature.value : wrapSignature({ signature })
+}
+
+/** Reasoning details, and how many units of text stand between the call before and this one. */
+export type Load = { details: readonly unknown[]; units: number }
+
+/** Marks the envelope. */
+const attach = 'details'
+
+/** The same for a signature that carries more than itself, or nothing but that. */
+export function encodeLoaded(load: Load, signature: Signature | undefined): JsonObject {
+  const value = JSON.stringify(defined({ ...load, own: signature && textOf(signature) }))
+  return nest(places[0], wrapSignature({ signature: { value, issuer: protocolName }, attach }))
 }

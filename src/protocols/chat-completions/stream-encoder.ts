@@ -36,13 +36,13 @@ import { encodeFinish } from './vocabulary.ts'
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
-    const { context, fieldNames, truncated, ccReasoning, ccSignature, ccAlwaysUsage, ccErrorDetails, ccImages } = options
+    const { context, fieldNames, truncated, ccReasoning, ccSignature, ccThoughts, ccAlwaysUsage, ccErrorDetails, ccImages } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
     return {
       notes: [],
       phase: 'before',
       fieldNames,
-      settings: defined({ ccReasoning, ccSignature, ccErrorDetails, ccImages, truncated }),
+      settings: defined({ ccReasoning, ccSignature, ccThoughts, ccErrorDetails, ccImages, truncated }),
       writeUsage: ccAlwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
       single: takesOneCall(context),
       spare: { id, created, model },
@@ -157,11 +157,13 @@ function startPart(state: EncoderState, { candidate, message, part, head }: Part
   choice.parts.set(part, out)
   if (out.kind === 'none') return
   if (out.kind === 'call') {
+    choice.since = []
     makeWay(state, choice, emit)
     if (choice.open === undefined) openCall(state, choice, { part, call: out, emit })
     else choice.queue.push(part)
   }
   if (isLaned(out)) {
+    choice.since.push(out)
     const { queue } = choice.lanes[out.kind]
     queue.push({ part, message })
     queue.sort((a, b) => a.message - b.message || a.part - b.part)
@@ -204,7 +206,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
         report.add('tool-call.single', head.at)
         return { kind: 'none' }
       }
-      return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false }
+      return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false, since: choice.since }
     case 'media':
       // There is one place for it.
       if (!isAudible(head) || has(choice, 'audio')) break

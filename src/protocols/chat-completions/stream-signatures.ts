@@ -1,9 +1,11 @@
-import type { ToolCallPart } from '../../canonical/message.ts'
+import type { Part, ToolCallPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { validCallId } from './calls.ts'
-import { type Choice, type EncoderState, reportOf } from './encoder-state.ts'
+import { carriesThoughts, carryThoughts } from './carried-thoughts.ts'
+import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
 import { ownForm, ownOf } from './own.ts'
 import { encodeDetails, needsDetails } from './reasoning.ts'
@@ -21,6 +23,16 @@ export function encodeProof(state: EncoderState, { signature, ext, at }: ToolCal
   if (ccSignature !== 'none') return { id, beside: encodeCarried(signature) }
   reportOf(state).add('reasoning.signature-dropped', at, 'signature')
   return { id, beside: {} }
+}
+
+/** What stands beside a call that carries the reasoning before it. Undefined: it carries none. */
+export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): JsonObject | undefined {
+  if (native || !carriesThoughts(settings)) return undefined
+  const parts = since.flatMap((out): Part[] => {
+    if (out.kind === 'reasoning') return [out.part]
+    return out.kind === 'text' ? [{ type: 'text', text: out.text, ...defined({ phase: out.phase, signature: out.signature }) }] : []
+  })
+  return carryThoughts(parts, head)
 }
 
 /** The same for the caller's store, when the choice is whole. */

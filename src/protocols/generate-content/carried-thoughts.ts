@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
+import { cutIn } from '../../kit/text.ts'
 import { protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
 
@@ -79,13 +80,6 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
 }
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
-
-/** Where to cut a text for a beginning of so many units, not inside of a character. 0: nowhere. */
-function cutIn(text: string, units: number): number {
-  if (units <= 0 || units >= text.length) return 0
-  const isInside = /[\udc00-\udfff]/.test(text.charAt(units)) && /[\ud800-\udbff]/.test(text.charAt(units - 1))
-  return isInside ? units - 1 : units
-}
 
 function readThought({ segments, redacted, signature, id }: JsonObject, at: string): ReasoningPart {
   const told = flatMap(Array.isArray(segments) ? segments : [], (one: unknown): ReasoningSegment[] => {

@@ -83,20 +83,25 @@ export const client: Client = {
   goOn({ messages, ...rest }, received, { runTool, ask, echo = 'received' }) {
     const message = received as ChatCompletion['choices'][0]['message']
     const calls = message.tool_calls ?? []
+    const { reasoning_content } = message as Told
+    // The AI SDK keeps plain reasoning, and the proofs of calls.
+    const isThoughtless = echo === 'thoughtless'
+    const proofOf = (call: object) => (isThoughtless && 'extra_content' in call ? { extra_content: call.extra_content } : {})
     const known = {
       role: 'assistant',
       content: message.content,
+      ...(isThoughtless && { reasoning_content }),
       ...(calls.length > 0 && {
         tool_calls: calls.map(call =>
           call.type === 'function'
-            ? { id: call.id, type: call.type, function: { name: call.function.name, arguments: call.function.arguments } }
-            : { id: call.id, type: call.type, custom: { name: call.custom.name, input: call.custom.input } },
+            ? { id: call.id, type: call.type, function: { name: call.function.name, arguments: call.function.arguments }, ...proofOf(call) }
+            : { id: call.id, type: call.type, custom: { name: call.custom.name, input: call.custom.input }, ...proofOf(call) },
         ),
       }),
     }
     const results = calls.map(call => ({ role: 'tool', tool_call_id: call.id, content: runTool(call.type === 'function' ? call.function.name : '') }))
     const next = results.length > 0 ? results : [{ role: 'user', content: ask }]
     // As it goes over the wire.
-    return JSON.parse(JSON.stringify({ ...rest, messages: [...(messages as unknown[]), echo === 'rebuilt' ? known : message, ...next] })) as Body
+    return JSON.parse(JSON.stringify({ ...rest, messages: [...(messages as unknown[]), echo === 'received' ? message : known, ...next] })) as Body
   },
 }

@@ -1,0 +1,96 @@
+import type { Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { cutIn } from '../../kit/text.ts'
+import { hasPhase, piecesOf } from './carriers.ts'
+import { arrange, cutOut, record, type Slots } from './layout.ts'
+import type { ChatReport } from './notes.ts'
+import type { ChatCompletionsOptions } from './options.ts'
+import { decodeReasoning, encodeDetails, needsDetails, reasoningText } from './reasoning.ts'
+import { carriedIssuer, encodeLoaded, type Load, readCarried } from './signatures.ts'
+
+/**
+ * Clients that keep of reasoning nothing but plain text still keep the proofs of calls. For them the proof of a call carries the
+ * reasoning details of what stands between the call before and it.
+ */
+export function carriesThoughts({ ccThoughts, ccSignature = 'field', ccReasoning }: ChatCompletionsOptions): boolean {
+  return ccThoughts === 'calls' && ccSignature === 'field' && ccReasoning !== 'omit'
+}
+
+/** What `call` has beside it when it carries what came since the call before. Undefined: that has nothing which plain text does not tell. */
+export function carryThoughts(since: readonly Part[], call: Part): JsonObject | undefined {
+  const parts = since.filter((part): part is ReasoningPart => part.type === 'reasoning' && says(part))
+  const recorded = record(piecesOf(since, { native: true }))
+  if (!needsDetails(parts) && recorded.textSignatures.length === 0 && !hasPhase(since)) return undefined
+  const units = since.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
+  return encodeLoaded({ details: encodeDetails({ parts, ...recorded }), units }, call.signature)
+}
+
+const says = ({ segments, signature, id }: ReasoningPart) => segments.length > 0 || signature !== undefined || id !== undefined
+
+type Carrier = { load: Load; at: string }
+
+/** What the calls of a client's message carry, by their place. Undefined: nothing, or the client has kept the details themselves. */
+export function carriersIn(
+  calls: readonly JsonObject[] | null | undefined,
+  { reasoning_details: kept }: JsonObject,
+  at: string,
+): Map<number, Carrier> | undefined {
+  if (!calls || (Array.isArray(kept) && kept.length > 0)) return undefined
+  const carriers = new Map<number, Carrier>()
+  calls.forEach((call, i) => {
+    const { load } = isObject(call) ? readCarried(call, carriedIssuer.client) : {}
+    if (load) carriers.set(i, { load, at: `${at}/tool_calls/${i}` })
+  })
+  return carriers.size > 0 ? carriers : undefined
+}
+
+/** The parts of a message whose calls carry the reasoning, each in its place. Of plain reasoning stays what no call carries. */
+export function giveBack({ reasoning: plain, body, others, calls }: Slots, carriers: Map<number, Carrier>, report: ChatReport): Part[] {
+  const parts: Part[] = []
+  let left = body
+  let last = 0
+  calls.forEach((call, i) => {
+    const carrier = carriers.get(i)
+    if (carrier) {
+      const { load, at } = carrier
+      const { parts: reasoning, ...recorded } = decodeReasoning({ reasoning_details: load.details }, at, 'client')
+      const [said, rest] = divide(left, load.units)
+      left = rest
+      parts.push(...arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at }))
+      last = parts.length + 1
+    }
+    parts.push(call)
+  })
+  const carried = parts.filter(part => part.type === 'reasoning')
+  // What was said after the last thought stands behind the call that this led to.
+  return [...uncarried(plain, carried), ...parts.slice(0, last), ...left, ...others, ...parts.slice(last)]
+}
+
+/** Nothing, if the client has changed the words. */
+function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningPart[]): ReasoningPart[] {
+  const told = reasoningText(plain)
+  let rest = ''
+  let end = 0
+  for (const { text } of flatMap(carried, ({ segments }) => segments)) {
+    // Some clients take away the spaces around it.
+    const words = text.trim()
+    const start = told.indexOf(words, end)
+    if (start < 0) return []
+    rest += told.slice(end, start)
+    end = start + words.length
+  }
+  rest = (rest + told.slice(end)).trim()
+  return rest === '' ? [] : [{ type: 'reasoning', segments: [{ kind: 'raw', text: rest }], ...defined({ at: plain[0]?.at }) }]
+}
+
+/** A text is cut after so many units; what is no one text is said at once. */
+function divide(body: Part[], units: number): [said: Part[], rest: Part[]] {
+  const [text, ...more] = body
+  if (text?.type !== 'text' || more.length > 0 || units >= text.text.length) return [body, []]
+  if (units === 0) return [[], body]
+  const end = cutIn(text.text, units)
+  const { text: whole, ...head }: TextPart = text
+  return [[cutOut(head, whole, 0, end)], [cutOut(head, whole, end, whole.length)]]
+}

@@ -1,0 +1,172 @@
+import { describe, expect, test } from 'vitest'
+import type { Part } from '../../../src/canonical/message.ts'
+import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
+import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+
+type Block = Record<string, unknown>
+
+const thought = (thinking: string): Block => ({ type: 'thinking', thinking, signature: `proof of ${thinking}` })
+const unsigned = (thinking: string): Block => ({ type: 'thinking', thinking, signature: '' })
+const text = (said: string): Block => ({ type: 'text', text: said })
+const call = (id: string): Block => ({ type: 'tool_use', id, name: 'look', input: {} })
+
+const settings = { from: 'messages', to: 'chat-completions', ccThoughts: 'calls' } as const
+
+type Message = {
+  content?: unknown
+  reasoning_content?: string
+  reasoning_details?: unknown
+  tool_calls: { extra_content?: { google: { thought_signature: string } } }[]
+}
+
+function answer(content: Block[], options: object = {}): Message {
+  const { body } = translateResponse(
+    {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content,
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+    { ...settings, ...options },
+  )
+  return (body as { choices: [{ message: Message }] }).choices[0].message
+}
+
+/** What is read of a history with such a message: words and proofs, in order. */
+function read(message: object): unknown[] {
+  const { value } = chatCompletions.decodeRequest({
+    model: 'm',
+    messages: [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', ...message },
+    ],
+  })
+  return (value.messages[1]?.parts ?? []).map(show)
+}
+
+function show(part: Part): unknown {
+  if (part.type === 'reasoning') return { thought: part.segments.map(({ text: said }) => said).join('|'), proof: part.signature?.value }
+  return part.type === 'text' ? part.text : part.type === 'tool-call' ? { call: part.id, proof: part.signature?.value } : part
+}
+
+const thoughtless = ({ reasoning_details: _, ...message }: Message) => message
+
+const thoughts = (message: object) => read(message).flatMap(part => (part && typeof part === 'object' && 'thought' in part ? [part.thought] : []))
+
+describe('the signature of a call', () => {
+  test('carries what stands between it and the call before', () => {
+    const message = thoughtless(answer([text('First. '), thought('one'), call('c1'), text('Then. '), thought('two'), call('c2'), call('c3')]))
+    expect(read(message)).toEqual([
+      'First. ',
+      { thought: 'one', proof: 'proof of one' },
+      { call: 'c1' },
+      'Then. ',
+      { thought: 'two', proof: 'proof of two' },
+      { call: 'c2' },
+      { call: 'c3' },
+    ])
+    expect(message.tool_calls[2]).not.toHaveProperty('extra_content')
+  })
+
+  test('carries nothing where plain text tells all', () => {
+    expect(JSON.stringify(answer([unsigned('one'), text('two'), call('c1')]))).not.toContain('xs1.')
+  })
+
+  test.each([
+    [{}],
+    [{ ccThoughts: 'calls', ccSignature: 'none' }],
+    [{ ccThoughts: 'calls', ccSignature: 'store' }],
+    [{ ccThoughts: 'calls', ccReasoning: 'omit' }],
+  ])('carries nothing with %j', options => {
+    const { tool_calls } = answer([thought('one'), call('c1')], { ccThoughts: undefined, ...options })
+    expect(tool_calls[0]).not.toHaveProperty('extra_content')
+  })
+
+  test('carries its own beside', () => {
+    const { body } = translateResponse(
+      {
+        candidates: [
+          {
+            content: {
+              role: 'model',
+              parts: [
+                { text: 'hm', thought: true, thoughtSignature: 'dGhvdWdodA==' },
+                { functionCall: { name: 'look', args: {}, id: 'c1' }, thoughtSignature: 'Y2FsbA==' },
+              ],
+            },
+            finishReason: 'STOP',
+          },
+        ],
+      },
+      { from: 'generate-content', to: 'chat-completions', ccThoughts: 'calls' },
+    )
+    const { message } = (body as { choices: [{ message: Message }] }).choices[0]
+    expect(read(thoughtless(message))).toEqual([
+      { thought: 'hm', proof: 'dGhvdWdodA==' },
+      { call: 'c1', proof: 'Y2FsbA==' },
+    ])
+  })
+
+  test('is the same in a stream, in the first piece of its call', () => {
+    const frame = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
+    const translator = createStreamTranslator(settings)
+    const said = translator.push(
+      [
+        frame('message_start', {
+          message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage: { input_tokens: 1, output_tokens: 1 } },
+        }),
+        frame('content_block_start', { index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+        frame('content_block_delta', { index: 0, delta: { type: 'thinking_delta', thinking: 'one' } }),
+        frame('content_block_delta', { index: 0, delta: { type: 'signature_delta', signature: 'proof of one' } }),
+        frame('content_block_stop', { index: 0 }),
+        frame('content_block_start', { index: 1, content_block: call('c1') }),
+      ].join(''),
+    )
+    const [first] = [...said.matchAll(/"thought_signature":"([^"]+)"/g)].map(([, value]) => value)
+    expect(first).toBe(answer([thought('one'), call('c1')]).tool_calls[0]?.extra_content?.google.thought_signature)
+  })
+})
+
+describe('what comes back of it', () => {
+  const message = answer([thought('one\n'), call('c1')])
+
+  test('is left alone where the client has kept the details', () => {
+    expect(thoughts(message)).toEqual(['one\n'])
+    expect(thoughts({ ...message, reasoning_details: [{ type: 'reasoning.text', text: 'other' }] })).toEqual(['other'])
+  })
+
+  test.each([
+    ['as it was', 'one\n'],
+    ['without spaces', 'one'],
+    ['changed', 'something else'],
+    ['not at all', undefined],
+  ])('stands there once, where plain reasoning came back %s', (_, reasoning_content) => {
+    expect(thoughts({ ...thoughtless(message), reasoning_content })).toEqual(['one\n'])
+  })
+
+  test('leaves plain reasoning that no call carries', () => {
+    const mixed = thoughtless(answer([unsigned('plain'), call('c1'), thought('signed'), call('c2'), unsigned('last')]))
+    expect(thoughts(mixed)).toEqual(['plain\n\n\n\nlast', 'signed'])
+  })
+
+  test('cuts no character of a text that the client has edited', () => {
+    const { content, ...rest } = thoughtless(answer([text('ab😀'), thought('one'), call('c1'), text('de')]))
+    expect(content).toBe('ab😀de')
+    expect(read({ ...rest, content: 'abc😀de' }).filter(part => typeof part === 'string')).toEqual(['abc', '😀de'])
+  })
+
+  test.each(['xs1.', 'xs1.e30', `xs1.${btoa('{"i":"chat-completions","v":"{\\"details\\":7}","a":"details"}').replaceAll('=', '')}`])(
+    'proves nothing where it is damaged: %s',
+    value => {
+      const damaged = {
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content: { google: { thought_signature: value } } }],
+      }
+      expect(read(damaged)).toEqual([{ call: 'c1' }])
+    },
+  )
+})
