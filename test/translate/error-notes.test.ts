@@ -5,7 +5,7 @@ import { messages } from '../../src/protocols/messages/index.ts'
 
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
-const openaiError = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'odd_code', misalignment: { odd: 1 } }
+const openaiError = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'odd_code', odd: { x: 1 } }
 const anthropicError = { type: 'error', request_id: 'req_1', error: { type: 'api_error', message: 'No.', details: { a: 1 }, odd: 1 }, beside: 2 }
 
 /** What a stream of one frame, or an HTTP body, with this error in it loses. */
@@ -24,14 +24,14 @@ describe('what an error says and the target cannot is noted where it stood', () 
       'responses',
       'messages',
       { type: 'error', error: openaiError },
-      ['error.details /error/misalignment', 'field.unsupported /error/code', 'field.unsupported /error/param'],
+      ['error.details /error/odd', 'field.unsupported /error/code', 'field.unsupported /error/param'],
     ],
     [
       'a code and what nobody knows, toward chat',
       'responses',
       'chat-completions',
       { type: 'error', error: openaiError },
-      ['error.details /error/misalignment', 'field.unsupported /error/code'],
+      ['error.details /error/odd', 'field.unsupported /error/code'],
     ],
     [
       'a parameter and a code of a flat event',
@@ -45,7 +45,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
       'chat-completions',
       'messages',
       { error: openaiError },
-      ['error.details /error/misalignment', 'field.unsupported /error/code', 'field.unsupported /error/param'],
+      ['error.details /error/odd', 'field.unsupported /error/code', 'field.unsupported /error/param'],
     ],
     [
       'details, keys that nobody knows and the id of the request, toward chat',
@@ -87,6 +87,45 @@ describe('what an error says and the target cannot is noted where it stood', () 
     const error = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'invalid_api_key' }
     const notes = inStream('chat-completions', 'responses', { error }, { rsMidStreamError: 'failed-only' })
     expect(notes.filter(note => note.includes('/error'))).toEqual(['error.code /error', 'field.unsupported /error/param'])
+  })
+})
+
+describe('that a model was stopped for what it was about to do', () => {
+  const misalignment = { error_type: 'potentially_unintended_data_transfer', steer: { message: 'Ask first.' } }
+  const error = { message: 'No.', type: 'invalid_request_error', param: null, code: 'misalignment_policy_violation', misalignment }
+  const { type: _, param: __, ...failure } = error
+  const failed = { id: 'resp_1', object: 'response', model: 'm', created_at: 1, status: 'failed', output: [], error: failure }
+
+  test.each<[ProtocolName, ProtocolName]>([
+    ['chat-completions', 'responses'],
+    ['responses', 'chat-completions'],
+  ])('has a place in both protocols of its provider: %s → %s', (from, to) => {
+    const { body, notes } = translateError({ status: 400, headers: {}, body: { error } }, { from, to })
+    expect({ body, notes }).toEqual({ body: { error }, notes: [] })
+  })
+
+  test.each<[string, object]>([
+    ['an event', { type: 'error', error }],
+    ['an event of a failed response', { type: 'response.failed', response: failed }],
+  ])('is told in a stream: %s', (_, event) => {
+    const translator = createStreamTranslator({ from: 'responses', to: 'chat-completions' })
+    expect(translator.push(`data: ${JSON.stringify(event)}\n\n`) + translator.end()).toContain(JSON.stringify(misalignment))
+  })
+
+  test.each<[string, object]>([
+    ['both', {}],
+    ['the last event alone', { rsMidStreamError: 'failed-only' }],
+  ])('is told in a stream of responses, which says in two events that it failed: %s', (_, options) => {
+    const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', ...options })
+    const text = translator.push(`data: ${JSON.stringify({ error })}\n\n`) + translator.end()
+    expect(text).toMatch(/"type":"response.failed".*"code":"misalignment_policy_violation".*"misalignment":/)
+    expect(tell(translator.notes).filter(note => note.includes('misalignment'))).toEqual([])
+  })
+
+  test('is told by a failed response, and has no place elsewhere', () => {
+    expect(translateResponse(failed, { from: 'responses', to: 'chat-completions' }).body).toEqual({ error })
+    for (const to of ['messages', 'generate-content'] as const)
+      expect(tell(translateResponse(failed, { from: 'responses', to }).notes)).toContain('error.details /error/misalignment')
   })
 })
 

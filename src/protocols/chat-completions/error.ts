@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { splitDetails } from '../../kit/error-details.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
@@ -164,9 +165,10 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const shown = ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : words.code
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(at))
-  if (details !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', details)
+  const { shared, others } = splitDetails(details)
+  if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
-  const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown }
+  const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown, ...shared }
   return { error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 

@@ -113,6 +113,7 @@ export const errorKinds = new Map<string, ErrorKind>([
   ['model_max_prompt_tokens_exceeded', 'context_length'],
   ['content_policy_violation', 'content_policy'],
   ['content_filter', 'content_policy'],
+  ['misalignment_policy_violation', 'content_policy'],
   ['unsupported_parameter', 'unsupported'],
   ['unsupported_value', 'unsupported'],
   ['invalid_api_key', 'authentication'],

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { splitDetails } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
@@ -7,7 +8,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { protocolName } from './own.ts'
+import { keep, ownForm, protocolName } from './own.ts'
 
 type Row = { status: number; type: string; code: string | null }
 
@@ -176,9 +177,17 @@ export function readError(body: unknown, status?: number): CanonicalError {
 
 /** The `error` of a failed answer. */
 export function readFailure(failure: unknown): CanonicalError {
-  const { at: _, ...error } = readError(failure)
-  return error
+  return { ...readError({ error: failure }), raw: failure, ...bare }
 }
+
+/** The error of a stream's event. */
+export function readEvent(event: JsonObject): CanonicalError {
+  const error = readError(event)
+  return event['error'] == null ? { ...error, ...bare } : error
+}
+
+/** As it came, it is no body: nothing stands around it. */
+const bare = keep({}, {}, { bare: true })
 
 const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
@@ -191,7 +200,8 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
   noteError(value, report)
-  const body = own && value.raw !== undefined ? value.raw : { error: errorObject(value) }
+  const raw = ownForm(value.ext)?.['bare'] ? { error: value.raw } : value.raw
+  const body = own && value.raw !== undefined ? raw : { error: errorObject(value) }
   return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
 }
 
@@ -199,7 +209,8 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
 function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
   report.ext(ext, bodyOf(at))
   if (of === protocolName) return
-  if (details !== undefined) report.addKeys('error.details', at, 'details', details)
+  const { others } = splitDetails(details)
+  if (others !== undefined) report.addKeys('error.details', at, 'details', others)
   if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
 }
 
@@ -226,10 +237,16 @@ function statusOf({ kind, status }: CanonicalError): number {
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */
-function errorObject({ kind, message, type, code, param, protocol: of }: CanonicalError): JsonObject {
+function errorObject({ kind, message, type, code, param, details, protocol: of }: CanonicalError): JsonObject {
   const row = rows[kind]
   const own = of === protocolName
-  return { message, type: (own ? type : undefined) ?? row.type, param: param ?? null, code: own && code !== undefined ? code : codeOf(kind, code) }
+  return {
+    message,
+    type: (own ? type : undefined) ?? row.type,
+    param: param ?? null,
+    code: own && code !== undefined ? code : codeOf(kind, code),
+    ...splitDetails(details).shared,
+  }
 }
 
 /** The payload of an `error` event. Its code is a word wherever the provider writes it, and some clients pass over an event without one. */
@@ -252,9 +269,10 @@ const failureCodes = new Set([
 ])
 
 /** `response.error` of a failed response. */
-export function failureOf(error: CanonicalError): JsonObject {
-  const { code, message } = error
-  if (error.protocol === protocolName && typeof code === 'string') return { code, message }
-  const word = rows[error.kind].code
-  return { code: word !== null && (failureCodes.has(word) || error.kind === 'context_length' || error.kind === 'overloaded') ? word : 'server_error', message }
+export function failureOf({ kind, code, message, details, protocol: of }: CanonicalError): JsonObject {
+  const more = { message, ...splitDetails(details).shared }
+  if (of === protocolName && typeof code === 'string') return { code, ...more }
+  const said = codeOf(kind, code)
+  const word = said !== null && failureCodes.has(said) ? said : rows[kind].code
+  return { code: word !== null && (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded') ? word : 'server_error', ...more }
 }

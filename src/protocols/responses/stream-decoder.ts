@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EmitEvent, StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
 import { type DecoderState, malformed, reportOf } from './decoder-state.ts'
-import { readError, readFailure } from './error.ts'
+import { readEvent, readFailure } from './error.ts'
 import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocolName } from './own.ts'
@@ -145,7 +145,7 @@ function snapshotOf(event: JsonObject): ResponsesResponse {
 }
 
 function takeError(state: DecoderState, event: JsonObject): void {
-  state.error ??= readError(event)
+  state.error ??= readEvent(event)
 }
 
 /** The last event: what the snapshot has more than the stream, then how it ended. */

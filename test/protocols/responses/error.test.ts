@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ErrorKind } from '../../../src/canonical/error.ts'
+import { collectStream } from '../../../src/index.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 
 const read = (status: number, body: unknown, headers = {}) => responses.decodeError({ status, headers, body }).value
@@ -57,6 +58,25 @@ test('status, retry hints and request id are kept', () => {
 test('its own error is written as it came', () => {
   const body = { error: { message: 'm', type: 'odd', param: null, code: 'odd', misalignment: { a: 1 } } }
   expect(responses.encodeError(read(418, body)).wire).toMatchObject({ status: 418, body })
+})
+
+test.each<[string, object, object]>([
+  [
+    'a failed answer',
+    { type: 'response.failed', response: { id: 'resp_1', status: 'failed', error: { code: 'odd', message: 'm', odd: 1 } } },
+    { code: 'odd', odd: 1 },
+  ],
+  ['an event that is flat', { type: 'error', code: 'odd', message: 'm', param: null }, { code: 'odd' }],
+  ['an event that is nested', { type: 'error', error: { code: 'odd', message: 'm', odd: 1 } }, { code: 'odd', odd: 1 }],
+])('%s is an error body when it is collected', async (_, event, said) => {
+  const { body } = await collectStream([`data: ${JSON.stringify(event)}\n\n`], { protocol: 'responses' })
+  expect(body).toMatchObject({ error: { message: 'm', ...said } })
+})
+
+test('a failed answer is written again as it failed', () => {
+  const failed = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'failed', output: [], error: { code: 'odd', message: 'm', odd: 1 } }
+  const { wire, notes } = responses.encodeResponse(responses.decodeResponse(failed).value)
+  expect([wire, notes]).toEqual([expect.objectContaining(failed), []])
 })
 
 describe('errors of other protocols', () => {
