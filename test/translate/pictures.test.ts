@@ -52,13 +52,24 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
 
   test.each([
     [{ output_format: 'jpeg' }, 'image/jpeg'],
+    [{ output_format: 'svg' }, 'image/svg+xml'],
     [{}, 'image/png'],
   ])('by a tool of responses (%j) is content of a client of generate-content', async (format, mimeType) => {
     const drawn = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'iVBORw0KGgo=', ...format }
     const reply = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output: [drawn] }
     const told = JSON.stringify(through(reply, { from: 'responses', to: 'generate-content' }))
     expect(told).toContain('iVBORw0KGgo=')
-    expect(told).toContain(mimeType)
+    expect(told.replaceAll('\\', '')).toContain(`"${mimeType}"`)
+  })
+
+  test.each([
+    ['image/webp', 'webp'],
+    ['image/svg+xml', 'svg'],
+  ])('as %s has the format that clients of responses know: %s', (mimeType, format) => {
+    const content = { role: 'model', parts: [{ inlineData: { mimeType, data: 'iVBORw0KGgo=' } }] }
+    const reply = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content, finishReason: 'STOP' }] }
+    const told = JSON.stringify(through(reply, { from: 'generate-content', to: 'responses' }))
+    expect(told.replaceAll('\\', '')).toContain(`"output_format":"${format}"`)
   })
 })
 

@@ -127,7 +127,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
   const form = ownForm(part.ext)
   const kept = splitBeside(ownKeys(part.ext))
-  const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part)
+  const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part) || undefined
   const functionResponse: JsonObject = { ...kept.inside }
   const call = writing.callOf?.(part)
   // Servers look for the call by its name.

@@ -1,23 +1,26 @@
-/** Events that tell how a tool of the provider is getting on, by the item they are about. */
-const byItem: Record<string, readonly string[]> = {
-  web_search_call: ['in_progress', 'searching', 'completed'],
-  file_search_call: ['in_progress', 'searching', 'completed'],
-  code_interpreter_call: ['in_progress', 'interpreting', 'completed'],
-  image_generation_call: ['in_progress', 'generating', 'partial_image', 'completed'],
-  mcp_call: ['in_progress', 'completed', 'failed'],
-  mcp_list_tools: ['in_progress', 'completed', 'failed'],
-}
+import type { JsonObject } from '../../kit/json.ts'
 
-const items = new Map<string, string>(Object.entries(byItem).flatMap(([item, words]) => words.map(word => [`response.${item}.${word}`, item] as const)))
-for (const word of ['delta', 'done']) {
-  items.set(`response.code_interpreter_call_code.${word}`, 'code_interpreter_call')
-  items.set(`response.mcp_call_arguments.${word}`, 'mcp_call')
-}
+/** Events that tell how an item is getting on: how their types begin, the item they are about, how their types end. */
+const events: readonly [begins: string, item: string, ends: readonly string[]][] = [
+  ['web_search_call', 'web_search_call', ['in_progress', 'searching', 'completed']],
+  ['file_search_call', 'file_search_call', ['in_progress', 'searching', 'completed']],
+  ['code_interpreter_call', 'code_interpreter_call', ['in_progress', 'interpreting', 'completed']],
+  ['code_interpreter_call_code', 'code_interpreter_call', ['delta', 'done']],
+  ['image_generation_call', 'image_generation_call', ['in_progress', 'generating', 'partial_image', 'completed']],
+  ['mcp_call', 'mcp_call', ['in_progress', 'completed', 'failed']],
+  ['mcp_call_arguments', 'mcp_call', ['delta', 'done']],
+  ['mcp_list_tools', 'mcp_list_tools', ['in_progress', 'completed', 'failed']],
+  ['shell_call_command', 'shell_call', ['added', 'delta', 'done']],
+  ['shell_call_output_content', 'shell_call_output', ['delta', 'done']],
+  ['compaction', 'compaction', ['compacting']],
+]
+
+const items = new Map<string, string>(events.flatMap(([begins, item, ends]) => ends.map(end => [`response.${begins}.${end}`, item] as const)))
 
 /** Events that clients of this protocol know, though nothing else is made of them. */
 export const forwardable: ReadonlySet<string> = new Set(items.keys())
 
-/** Is the event about an item of this type? */
-export function belongsTo(event: string, item: unknown): boolean {
-  return items.get(event) === item
+/** Is the event about this item? Those on the commands of a shell name none, for one is open at a time. */
+export function isAbout({ type, item_id: id }: JsonObject, item: JsonObject): boolean {
+  return items.get(String(type)) === item['type'] && (id === undefined || id === item['id'])
 }

@@ -11,7 +11,7 @@ import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, message
 import { ownForm, protocolName } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { carrierItem } from './reasoning.ts'
-import { belongsTo, forwardable } from './status-events.ts'
+import { forwardable, isAbout } from './status-events.ts'
 
 /** Items that only this protocol has: known whole, or growing until their end. */
 export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): void {
@@ -137,10 +137,7 @@ function tellContent(state: EncoderState, part: OpenPart, wire: JsonObject, emit
 export function forward(state: EncoderState, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: EmitWire): void {
   const event = of === protocolName && isObject(raw) ? raw : undefined
   const type = event?.['type']
-  const index =
-    typeof type === 'string' && forwardable.has(type)
-      ? state.items.findIndex(({ wire, done }) => !done && wire['id'] === event?.['item_id'] && belongsTo(type, wire['type']))
-      : -1
+  const index = event && typeof type === 'string' && forwardable.has(type) ? state.items.findIndex(({ wire, done }) => !done && isAbout(event, wire)) : -1
   if (!event || index < 0) {
     reportOf(state).once('event.unknown', undefined)
     return

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
+import { translateRequest } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
@@ -225,6 +226,17 @@ describe('reading', () => {
     })
     expect(value.messages[2]?.parts).toMatchObject([{ type: 'tool-result', callId: 'c2' }])
     expect(notes).toMatchObject([{ code: 'tool-result.call-id', path: '/input/2' }])
+  })
+
+  test.each([{}, { call_id: null }])('a result of no call keeps the name of its tool (%j)', said => {
+    const output = { type: 'function_call_output', ...said, name: 'f', output: 'r' }
+    const { value, notes } = read({ input: [output] })
+    expect(value.messages[0]?.parts).toMatchObject([{ type: 'tool-result', callId: '', name: 'f' }])
+    expect(notes).toEqual([])
+    expect(write(value).wire['input']).toEqual([output])
+    const { body } = translateRequest({ model: 'm', input: [output] }, { from: 'responses', to: 'generate-content' })
+    expect(body).toMatchObject({ contents: [{ parts: [{ functionResponse: { name: 'f', response: { output: 'r' } } }] }] })
+    expect(JSON.stringify(body)).not.toContain('"id"')
   })
 
   test.each([

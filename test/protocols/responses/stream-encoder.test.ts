@@ -7,7 +7,7 @@ import type { Part } from '../../../src/canonical/message.ts'
 import type { FinishReason } from '../../../src/canonical/response.ts'
 import { isObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
-import { encodeStream } from '../../../src/testing/streams.ts'
+import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 import { accumulate, decode, encode, faultsOf, lastResponse, typesOf } from './support.ts'
 
@@ -213,6 +213,19 @@ describe('the recipe of a stream', () => {
     expect(typesOf(out)).not.toContain('response.made_up')
     expect(notes.map(({ code }) => code)).toEqual(['event.unknown'])
   })
+})
+
+test.each([
+  ['web_search_call', { type: 'response.web_search_call.searching', item_id: 'x_1', output_index: 7 }],
+  ['shell_call', { type: 'response.shell_call_command.delta', output_index: 7, command_index: 0, delta: 'ls' }],
+  ['shell_call_output', { type: 'response.shell_call_output_content.delta', item_id: 'x_1', output_index: 7, command_index: 0, delta: { stdout: 'a' } }],
+  ['compaction', { type: 'response.compaction.compacting', item_id: 'x_1', output_index: 7 }],
+])('how an open %s gets on is passed on, at the place that the item has here', (type, event) => {
+  const item = { type, id: 'x_1', status: 'in_progress' }
+  const created = { type: 'response.created', response: { id: 'resp_1', created_at: 1, model: 'm', status: 'in_progress', output: [] } }
+  const wires = [created, { type: 'response.output_item.added', output_index: 7, item }, event, { type: 'response.output_item.done', output_index: 7, item }]
+  const out = encodeStream(responses, decodeStream(responses, wires)).wires
+  expect(out).toContainEqual({ ...event, output_index: 0, sequence_number: expect.any(Number) })
 })
 
 describe('how a stream ends', () => {
