@@ -154,7 +154,7 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
   return messages
 }
 
-/** Results without the id of their call answer the oldest open call of their name; where there is none, a tool spoke unasked. */
+/** Results without the id of their call answer the oldest open call of their name; where none is open, a tool speaks unasked. */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
   if (!messages.some(({ parts }) => parts.some(part => part.type === 'tool-result' && part.callId === ''))) return
   const parts = flatMap(messages, message => message.parts.map(part => ({ part, message })))
@@ -165,13 +165,13 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
     const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
     const [call] = place < 0 ? [] : open.splice(place, 1)
     if (part.callId !== '') continue
-    if (!call) continue
+    if (!call && open.length === 0) continue
     const form = ownForm(message.ext)
     const given = wasUnsaid(form, 'call_id')
     if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' }, part.name !== undefined && { name: part.name })
-    // It has said what it is for: the call.
+    // It has said what it is for: the call, or that it is of none of these.
     delete part.name
-    part.callId = call.id
+    if (call) part.callId = call.id
     report.add('tool-result.call-id', part.at)
   }
 }
