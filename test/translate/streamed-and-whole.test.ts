@@ -133,6 +133,25 @@ describe('the same of other protocols', () => {
     expect(to.encodeResponse(collect(decodeStream(to, wires)).response).wire).toEqual(to.encodeResponse(value, { fieldNames: from.fieldNames }).wire)
   })
 
+  test.each<[string, Protocol, object, object]>([
+    [
+      'of a recording',
+      chat,
+      said({ content: null, refusal: null, audio: { id: 'x', data: 'AAAA', expires_at: 99, transcript: 'b' } }),
+      { id: 'x', expires_at: 99 },
+    ],
+    ['that nobody told', google, reply([{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }]), { expires_at: 0 }],
+  ])('the end of the life %s is the last that a stream says of it', (_, from, body, told) => {
+    const { value } = from.decodeResponse(body)
+    const { wires, notes } = encodeStream(chat, explode(value), { fieldNames: from.fieldNames })
+    const audios = (wires as { choices?: { delta?: { audio?: { expires_at?: number } } }[] }[]).flatMap(({ choices }) => choices?.[0]?.delta?.audio ?? [])
+    expect(audios.map(({ expires_at }) => expires_at)).toEqual([...audios.slice(1).map(() => undefined), expect.any(Number)])
+    expect(chat.encodeResponse(collect(decodeStream(chat, wires)).response).wire).toMatchObject({
+      choices: [{ message: { audio: { data: 'AAAA', ...told } } }],
+    })
+    expect(codes(notes)).toEqual(codes(chat.encodeResponse(value, { fieldNames: from.fieldNames }).notes))
+  })
+
   test('a document of texts is told to readers that know deltas alone', () => {
     const { wires } = encodeStream(responses, explode(messages.decodeResponse(blocks(document)).value))
     const deltas = (wires as { type?: string; delta?: string }[]).flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
