@@ -288,6 +288,8 @@ export type StoredReplies = {
   target(match: StoredMatch): string
   /** Is it worth reading the request for references to earlier replies, conversations and items? Never false where it has one. */
   mayRefer(request: unknown): boolean
+  /** Is the reply to be kept? */
+  wantsToKeep(request: unknown): boolean
   /** The items of a request, each with an id. `id`: of the reply. */
   inputOf(request: unknown, id: string): unknown[]
   /** Body of the answer to a GET. @throws TranslationError `malformed` when the query asks for what there is not */

@@ -23,9 +23,9 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  */
 export async function recall({ memory }: Service, came: Ask, owner: Identity): Promise<Ask> {
   const { protocol, candidates } = came
-  const proofs = memory?.signatures ? await proofsOf(memory, came, owner) : new Map<string, string>()
-  const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && wantsToKeep(came) }
   const { stored } = protocol.address
+  const proofs = memory?.signatures ? await proofsOf(memory, came, owner) : new Map<string, string>()
+  const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && stored?.wantsToKeep(came.body.value) === true }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // Where all is the provider's business, the request is not even read.
   const mayRefer = (memory || able.length < candidates.length) && stored?.mayRefer(came.body.value)
@@ -77,28 +77,24 @@ const nothing: Found = { replies: new Map(), items: new Map() }
 
 async function lookUp(memory: Memory, references: readonly Reference[], { stored, owner }: { stored: StoredReplies; owner: Identity }): Promise<Found> {
   const found: Found = { replies: new Map(), items: new Map() }
+  const asked = new Map<string, Kept | undefined>()
+  const replyOf = async (id: string) => {
+    if (!asked.has(id)) asked.set(id, await memory.reply(owner, id))
+    return asked.get(id)
+  }
   for (const reference of references) {
     const { kind, id } = reference
     if (kind === 'previous') {
-      const kept = await memory.reply(owner, id)
+      const kept = await replyOf(id)
       if (kept) found.replies.set(reference, kept)
     } else if (kind === 'item') {
       const reply = await memory.replyOf(owner, id)
-      const kept = reply === undefined ? undefined : await memory.reply(owner, reply)
+      const kept = reply === undefined ? undefined : await replyOf(reply)
       const item = stored.itemOf(kept?.body, id)
       if (item !== undefined) found.items.set(id, item)
     }
   }
   return found
-}
-
-function wantsToKeep({ protocol, body }: Ask): boolean {
-  if (!protocol.address.stored) return false
-  try {
-    return protocol.decodeRequest(body.value).value.state?.store !== false
-  } catch {
-    return false
-  }
 }
 
 async function proofsOf(memory: Memory, { protocol, body }: Ask, owner: Identity): Promise<Map<string, string>> {

@@ -201,6 +201,31 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
+  test('a reply is asked for once, however many of its items are referred to', async () => {
+    const entries = new Map<string, string>()
+    const asked: string[] = []
+    const store: Store = {
+      get(key) {
+        asked.push(key)
+        return entries.get(key)
+      },
+      set: (key, value) => void entries.set(key, value),
+      delete: key => void entries.delete(key),
+    }
+    const calls = ['a', 'b'].map(id => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } }))
+    const message = { role: 'assistant', content: 'One moment.', tool_calls: calls }
+    const calling = sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message, finish_reason: 'tool_calls' }] })
+    const seen = await upstream(calling, sendJson(200, replies['chat-completions']))
+    const ask = await start(one(seen.url, 'chat-completions'), { store })
+    const { output } = await good(await ask(path, post(requests.responses)))
+    const references = output.map(({ id }) => ({ type: 'item_reference', id }))
+    const results = ['a', 'b'].map(id => ({ type: 'function_call_output', call_id: id, output: 'x' }))
+    await good(await ask(path, post({ model: 'm', input: [...references, ...results] })))
+    expect(references.length).toBe(3)
+    expect(asked.filter(key => key.includes('response')).length).toBe(1)
+    expect(heard(seen)[0]).toBe('assistant: One moment.')
+  })
+
   test('ids that an upstream gives twice are two replies', async () => {
     const says = (content: string) =>
       sendJson(200, { ...replies['chat-completions'], choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })

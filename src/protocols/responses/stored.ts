@@ -24,6 +24,7 @@ export function storedAt(path: string): StoredReplies {
     },
     target: ({ id, part }) => `${path}/${encodeURIComponent(id.toWellFormed())}${paths[part]}`,
     mayRefer,
+    wantsToKeep: request => isObject(request) && request['store'] !== false,
     inputOf,
     show: (reply, part, query) => (part === 'input' ? pageOf(reply.input.filter(isObject), query) : whole(reply, query)),
     finished: {
