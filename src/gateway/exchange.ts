@@ -45,7 +45,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       const opened = await call.opened
       served = opened.candidate
       headers = keptHeaders(opened.answer.headers, opened.candidate.channel.returnHeaders)
-      return sourceOf(opened, protocol)
+      return sourceOf(opened, protocol, trace)
     },
     keeping: keeping && {
       sent: keeping.sent,
@@ -56,7 +56,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       if (!failure) trace.firstByte ??= Date.now()
       if (translator) {
         trace.notes.push(...translator.notes)
-        if (translator.usage) trace.usage = translator.usage
+        if (translator.usage) trace.usage ??= translator.usage
       }
       const status = failure?.error.kind === 'cancelled' ? 499 : 200
       // A failure before anything was sent becomes the answer itself, and is recorded there.
@@ -95,13 +95,14 @@ function keepingOf(service: Service, ask: Ask, trace: Trace) {
 }
 
 /** The upstream's answer as a stream, whatever it came as. */
-async function sourceOf(opened: Opened, protocol: Protocol): Promise<Source> {
+async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<Source> {
   const { candidate, settings, answer, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol && settings.model === undefined && !settings.hideUsage
   const translated = (source: Protocol) => createStreamTranslator(source, protocol, { watched: raw, ...settings })
   if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
+  recordUsage(value, opened, trace)
   const told = from === protocol ? { text: explodeResponse(value, from, settings), from } : asEvents(value, from, settings)
   return { translator: translated(told.from), raw, idleMs: 0, body: only(told.text) }
 }
@@ -137,15 +138,21 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   }
 }
 
-/** Translates a whole reply. Where strict refuses it, its usage is recorded all the same: it was paid for. @throws TranslationError */
-function counted(value: unknown, { candidate, settings }: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
+/** A reply that strict refuses, even before all of it was told, was paid for all the same. */
+function recordUsage(value: unknown, { candidate, settings }: Opened, trace: Trace): void {
+  const { usage } = candidate.protocol.outcome(value, settings)
+  if (usage) trace.usage ??= usage
+}
+
+/** Translates a whole reply. @throws TranslationError */
+function counted(value: unknown, opened: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
+  const { candidate, settings } = opened
   const from = candidate.protocol
   try {
     const translated = translateCounted(value, from, to, settings)
     return from === to ? { ...translated, ...from.outcome(value, settings) } : translated
   } catch (error) {
-    const { usage } = from.outcome(value, settings)
-    if (usage) trace.usage ??= usage
+    recordUsage(value, opened, trace)
     throw error
   }
 }

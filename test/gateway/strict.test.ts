@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import type { UsageRecord } from '../../src/gateway/hooks.ts'
 import { wrapSignature } from '../../src/kit/envelope.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { asking, hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
@@ -54,6 +55,16 @@ describe.each(hosts)('through %s, strict', (_, start) => {
       expect(response.headers.get('wireglot-notes')).toContain('odd_field')
       expect(response.headers.get('x-should-retry')).toBe('false')
       expect(await response.text()).toContain('refused by strict')
+    }
+  })
+
+  test.each([true, false])('records what a refused reply has cost, asked for as a stream: %s', async stream => {
+    for (const client of others('messages')) {
+      const records: UsageRecord[] = []
+      const hooks = { onUsage: (record: UsageRecord) => void records.push(record) }
+      const ask = await start(one((await upstream(sendJson(200, odd))).url, 'messages', strict), hooks)
+      expect(await (await ask(...asking(client, stream ? { stream } : {}))).text()).toContain('refused by strict')
+      await vi.waitFor(() => expect(records).toMatchObject([{ status: 502, usage: { input: 3, output: 2 } }]))
     }
   })
 
