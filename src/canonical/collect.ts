@@ -53,6 +53,7 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
     case 'finish': {
       const candidate = candidateOf(response, event.candidate)
       candidate.finish = event.finish
+      if (event.logprobs) candidate.logprobs = event.logprobs
       if (event.at !== undefined) candidate.at = event.at
       if (event.ext) candidate.ext = mergeExt(candidate.ext, event.ext)
       return

@@ -1,5 +1,5 @@
 import type { CanonicalError } from './error.ts'
-import type { Citation, ExtMap, Node, Part, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
+import type { Citation, ExtMap, Message, Node, Part, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
 import type { Finish, Usage } from './response.ts'
 
 /**
@@ -21,8 +21,9 @@ export type CanonicalEvent =
   | PartStart
   | PartDelta
   | PartEnd
-  | { type: 'message.end'; candidate: number; message: number; status?: 'completed' | 'incomplete'; at?: string }
-  | { type: 'finish'; candidate: number; finish: Finish; at?: string; ext?: ExtMap }
+  | { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: string }
+  /** `logprobs`: of tokens that stand in no part. */
+  | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; at?: string; ext?: ExtMap }
   /** Cumulative; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
@@ -44,6 +45,8 @@ export type MessageStart = {
   origin?: 'message' | 'item' | 'instructions'
   id?: string
   phase?: 'commentary' | 'final_answer' | null
+  /** Participant name. */
+  name?: string
   at?: string
   ext?: ExtMap
 }

@@ -15,9 +15,10 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     events.push({ type: 'usage', usage: present({ input, cacheRead, cacheWrite }) })
   }
   if (promptBlocked) events.push({ type: 'update', promptBlocked })
-  for (const { index: candidate, messages } of candidates) {
+  // Counted by their places: not every server counts from 0, and gives each number once.
+  candidates.forEach(({ messages }, candidate) => {
     let next = 0
-    messages.forEach(({ parts, origin, status, name: _name, ...head }, message) => {
+    messages.forEach(({ parts, origin, status, ...head }, message) => {
       events.push({ type: 'message.start', candidate, message, ...head, ...(origin !== 'message' && { origin }) })
       for (const whole of parts) {
         const part = next++
@@ -26,10 +27,9 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
         for (const delta of deltas) events.push({ type: 'part.delta', candidate, part, delta })
         events.push({ type: 'part.end', candidate, part })
       }
-      const ended = status === 'incomplete' || status === 'completed' ? { status, ...present({ at: head.at }) } : {}
-      events.push({ type: 'message.end', candidate, message, ...ended })
+      events.push({ type: 'message.end', candidate, message, ...(status && { status, ...present({ at: head.at }) }) })
     })
-  }
+  })
   // While it is told, it has not come to its end.
   if (completedAt !== undefined) events.push({ type: 'update', completedAt })
   if (error) {
@@ -37,8 +37,9 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     events.push({ type: 'error', error }, { type: 'end', clean: false })
     return events
   }
-  for (const { index: candidate, finish, at, ext: own } of candidates)
-    if (finish) events.push({ type: 'finish', candidate, finish, ...present({ at, ext: own }) })
+  candidates.forEach(({ finish, logprobs, at, ext: own }, candidate) => {
+    if (finish) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, at, ext: own }) })
+  })
   if (usage) events.push({ type: 'usage', usage })
   const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
   events.push({ type: 'end', clean: finished })

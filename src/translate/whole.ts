@@ -1,5 +1,4 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
-import type { CanonicalEvent } from '../canonical/event.ts'
 import { explode } from '../canonical/explode.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
@@ -51,8 +50,8 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
 }
 
 /**
- * Whole reply → text of a stream of canonical events, and the protocol with a decoder that reads them, for clients of other
- * protocols: its own words would tell some things, such as counts, later than they are known.
+ * Whole reply → a stream of one frame, and the protocol with a decoder that tells the reply's events when that comes, for clients of
+ * other protocols: its own words would tell some things, such as counts, later than they are known.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function asEvents(body: unknown, protocol: Protocol, { strict, ...options }: Settings): { text: string; from: Protocol } {
@@ -60,10 +59,9 @@ export function asEvents(body: unknown, protocol: Protocol, { strict, ...options
   refuseIfStrict(notes, strict, protocol.name)
   const streamDecoder: Protocol['streamDecoder'] = {
     initial: () => ({ notes: [...notes], ...(fieldNames && { places: fieldNames }) }),
-    step: (_, event, emit) => emit(event as CanonicalEvent),
+    step: (_, __, emit) => explode(value).forEach(emit),
     end() {},
   }
   const { shortcut: _, ...rest } = protocol
-  const frames = explode(value).map(event => `data: ${JSON.stringify(event)}\n\n`)
-  return { text: frames.join(''), from: { ...rest, streamDecoder } }
+  return { text: 'data: {}\n\n', from: { ...rest, streamDecoder } }
 }

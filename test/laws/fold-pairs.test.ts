@@ -22,7 +22,8 @@ describe.each(pairs)('$name', ({ from, to }) => {
       fc.property(reply, value => {
         fc.pre(value !== undefined && isUsual(value) && !untoldIn(value, to.name))
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).wire)
-        fc.pre(whole !== undefined)
+        // Arguments may hold `__proto__`, which nobody reads.
+        fc.pre(whole !== undefined && attempt(() => to.decodeResponse(whole)) !== undefined)
         const { response } = collect(decodeStream(to, encodeStream(to, explode(value), { fieldNames }).wires))
         expect(canonicalJson(to.encodeResponse(response).wire)).toBe(canonicalJson(whole))
       }),
@@ -46,17 +47,14 @@ describe.each(pairs)('$name', ({ from, to }) => {
 
 /** Replies as servers give them: each answer in its place and with an end, by the assistant, finished in all its parts, and in no part without anything. */
 function isUsual({ id, model, error, candidates }: CanonicalResponse): boolean {
-  const isAnswer = ({ finish, index, messages, logprobs }: Candidate, place: number) =>
-    finish && index === place && !logprobs && messages.every(message => isSaid(message) && message.parts.every(isSound))
+  const isAnswer = ({ finish, index, messages }: Candidate, place: number) =>
+    finish && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isSound))
   return !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isAnswer)
 }
 
-/** Streams have no names of messages, and probabilities beside their text alone. */
-const isSaid = ({ role, name, status }: Message) => role === 'assistant' && name === undefined && status !== 'in_progress'
-
 function isSound(part: Part): boolean {
   if (part.type === 'text' && part.text === '' && part.citations) return false
-  if (part.cache || part.type === 'tool-result' || part.type === 'search-result') return false
+  if (part.type === 'tool-result' || part.type === 'search-result') return false
   if (part.type === 'reasoning') return part.segments.some(({ text }) => text) || part.signature !== undefined
   return part.type !== 'tool-call' || (part.name !== '' && (part.kind === 'freeform' || parseObject(part.input || '{}') !== undefined))
 }

@@ -8,6 +8,7 @@ import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { valueAt } from '../support/cross.ts'
 
 /** What a streamed reply and a whole one of the same answer have in common, where they once had not. */
 
@@ -109,12 +110,8 @@ describe('a stream gathered is the whole reply', () => {
 describe('the same of other protocols', () => {
   const { messages } = protocols
   const blocks = (...content: object[]) => ({ id: 'm1', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn', usage: {} })
-  const said = (message: object) => ({
-    id: 'c1',
-    created: 1,
-    model: 'm',
-    choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }],
-  })
+  const choice = (told: object) => ({ id: 'c1', created: 1, model: 'm', choices: [{ index: 0, finish_reason: 'stop', ...told }] })
+  const said = (message: object) => choice({ message: { role: 'assistant', ...message } })
   const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' } }
   const document = { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'a' }] }, title: 't' }
   const code = { executableCode: { language: 'PYTHON', code: '1' } }
@@ -157,6 +154,62 @@ describe('the same of other protocols', () => {
     const deltas = (wires as { type?: string; delta?: string }[]).flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
     expect(deltas).toEqual(['t', 'a'])
     expect(strictOf('responses').checkStream(wires)).toEqual([])
+  })
+
+  const odds = { content: [{ token: 'f', logprob: -1, bytes: [102], top_logprobs: [] }], refusal: null }
+  const call = { tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] }
+  const googleOdds = { logprobsResult: { chosenCandidates: [{ token: 'f', logProbability: -1 }] } }
+  const mark = { cache_control: { type: 'ephemeral' } }
+  const marked = { type: 'text', text: 'yes', ...mark }
+  const going = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
+  const answered = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
+
+  test.each<[string, Protocol, object, string, Protocol[]]>([
+    ['the name of who speaks', chat, said({ name: 'ann', content: 'yes' }), 'field.unsupported /choices/0/message/name', [responses, messages, google]],
+    ['the odds of a call', chat, choice({ logprobs: odds, message: call }), 'field.unsupported /choices/0/logprobs', [responses, messages]],
+    ['a cache mark on a text', messages, blocks(marked), 'cache.place /content/0/cache_control', [chat, responses]],
+    ['that an item is not complete', responses, answered(going), 'message.ids /output/0/status', [chat]],
+    ['that an item is not complete', responses, answered(going), 'message.envelope /output/0/status', [messages, google]],
+  ])('%s is noted, whole and streamed', (_, from, body, note, targets) => {
+    const { value } = from.decodeResponse(body)
+    const { fieldNames } = from
+    for (const to of targets) {
+      expect(codes(to.encodeResponse(value, { fieldNames }).notes)).toContain(note)
+      expect(codes(encodeStream(to, explode(value), { fieldNames }).notes)).toContain(note)
+    }
+  })
+
+  test.each<[string, Protocol, Protocol, object, string, string]>([
+    ['the odds of a call', chat, google, choice({ logprobs: odds, message: call }), '/candidates/0/logprobsResult/chosenCandidates/0/token', 'f'],
+    ['the odds of a call', google, chat, reply([{ functionCall: { name: 'f', args: {} } }], googleOdds), '/choices/0/logprobs/content/0/token', 'f'],
+    ['a cache mark on a text', chat, messages, said({ content: [marked] }), '/content/0/cache_control/type', 'ephemeral'],
+    [
+      'a cache mark on a call',
+      messages,
+      messages,
+      blocks({ type: 'tool_use', id: 'a', name: 'f', input: {}, ...mark }),
+      '/content/0/cache_control/type',
+      'ephemeral',
+    ],
+    ['the name of who speaks', chat, chat, said({ name: 'ann', content: 'yes' }), '/choices/0/message/name', 'ann'],
+  ])('%s comes through, whole and streamed', (_, from, to, body, place, expected) => {
+    const { value } = from.decodeResponse(body)
+    expect(valueAt(to.encodeResponse(value).wire, place)).toBe(expected)
+    const { response } = collect(decodeStream(to, encodeStream(to, explode(value)).wires))
+    expect(valueAt(to.encodeResponse(response).wire, place)).toBe(expected)
+  })
+
+  test('a cache mark on a text stays where the text is cut at what it cites', () => {
+    const cited = { annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 2, title: 't', url: 'https://example.org' } }] }
+    const { wire } = messages.encodeResponse(chat.decodeResponse(said({ content: [marked], ...cited })).value)
+    expect(wire).toMatchObject({ content: [{ text: 'ye' }, { text: 's', ...mark }] })
+  })
+
+  test.each([responses, messages, chat, google])('an answer that is not counted from 0 is told to clients of $name', to => {
+    const { value } = chat.decodeResponse(choice({ index: 1, message: { role: 'assistant', content: 'yes' } }))
+    const { response, clean } = collect(decodeStream(to, encodeStream(to, explode(value)).wires))
+    expect(clean).toBe(true)
+    expect(response.candidates).toMatchObject([{ messages: [{ parts: [{ text: 'yes' }] }] }])
   })
 
   test('keys of a refusal that nobody knows are noted', () => {

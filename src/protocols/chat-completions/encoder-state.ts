@@ -65,6 +65,7 @@ export type Choice = {
   lanes: Record<Laned['kind'], Lane>
   /** Those that have not ended: what later messages say waits for them. */
   openMessages: number[]
+  name: string | undefined
   /** By message: whose words its parts are, and where it stood. */
   roles: Record<number, { role?: Role; at?: string }>
   /** Code points of content so far. */
@@ -114,6 +115,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       open: undefined,
       queue: [],
       openMessages: [],
+      name: undefined,
       roles: {},
       lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
@@ -134,16 +136,17 @@ export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): 
   emit(chunk)
 }
 
-/** The first delta of a choice says its role, with an empty text unless a call comes first. */
+/** The first delta of a choice says its role and name, with an empty text unless a call comes first. */
 export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
   if (!choice.begun) {
     choice.begun = true
+    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }) }
     if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
-      write(state, { index: choice.index, delta: { role: 'assistant', content: null, ...delta }, finish_reason: null }, emit)
+      write(state, { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null }, emit)
       return
     }
-    write(state, { index: choice.index, delta: { role: 'assistant', content: '' }, finish_reason: null }, emit)
+    write(state, { index: choice.index, delta: { ...head, content: '' }, finish_reason: null }, emit)
   }
   if (Object.keys(delta).length === 0) return
   choice.reasoned = reasoningField(state.settings) in delta

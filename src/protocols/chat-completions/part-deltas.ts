@@ -72,7 +72,7 @@ function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, 
   put({ [reasoningField(settings)]: gap ? `\n\n${delta.text}` : delta.text })
 }
 
-function writeLogprobs(
+export function writeLogprobs(
   state: EncoderState,
   choice: Choice,
   { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: EmitWire },

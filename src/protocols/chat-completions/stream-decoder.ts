@@ -297,7 +297,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
     if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)
     else emit({ type: 'part.end', candidate, part })
   if (choice.layout && !isAsTold(choice.layout, choice.told)) report.add('parts.layout-stale', `${placeOf(choice)}/reasoning_details`)
-  if (logprobs.text.length + logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
+  if (logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
   let finish: Finish
@@ -311,5 +311,6 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
   const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
-  emit({ type: 'finish', candidate, finish, at: `/choices/${candidate}`, ...keep(gathered, {}, some(formed)) })
+  const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }
+  emit({ type: 'finish', candidate, finish, ...loose, at: `/choices/${candidate}`, ...keep(gathered, {}, some(formed)) })
 }

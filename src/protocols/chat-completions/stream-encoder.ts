@@ -18,7 +18,7 @@ import { encodeImage } from './images.ts'
 import { createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { ownForm, ownOf } from './own.ts'
-import { addToPart, correct } from './part-deltas.ts'
+import { addToPart, correct, writeLogprobs } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from './response.ts'
 import { encodeReasoningDetails, notePhases, storeProofs } from './stream-signatures.ts'
@@ -75,6 +75,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'message.start':
         choiceOf(state, event.candidate).openMessages.push(event.message)
+        choiceOf(state, event.candidate).name ??= event.name
         choiceOf(state, event.candidate).roles[event.message] = defined({ role: event.role, at: event.at })
         if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
         if (event.phase) choiceOf(state, event.candidate).phases.set(event.message, { phase: event.phase, at: event.at })
@@ -179,6 +180,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
   switch (head.type) {
     case 'text':
       if (head.ext) report.ext(head.ext, head.at)
+      if (head.cache) report.add('cache.place', head.at, 'cache')
       return {
         kind: 'text',
         text: '',
@@ -192,6 +194,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
       }
     case 'refusal':
       if (head.ext) report.ext(head.ext, head.at)
+      if (head.cache) report.add('cache.place', head.at, 'cache')
       return { kind: 'refusal', text: '', ...held() }
     case 'reasoning':
       if (state.settings.ccReasoning === 'omit') {
@@ -261,7 +264,7 @@ function endMessage(state: EncoderState, { candidate, message, status, at }: Ext
   settleAll(state, choice, emit)
 }
 
-function finishChoice(state: EncoderState, { candidate, finish, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: EmitWire): void {
+function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
   if (!written) {
@@ -271,6 +274,7 @@ function finishChoice(state: EncoderState, { candidate, finish, at, ext }: Extra
   const report = reportOf(state)
   noteFinish(finish, written, { at, report })
   report.ext(ext, at)
+  if (logprobs) writeLogprobs(state, choice, { key: 'text', logprobs, emit })
   refuse(state, choice, { finish, emit })
   const { message, ...fields } = ownOf(ext)?.fields ?? {}
   // What nobody knew of details stands in these; thinking is not written in blocks.

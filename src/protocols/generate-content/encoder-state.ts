@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ExtMap, Part, TextPart } from '../../canonical/message.ts'
+import type { ExtMap, Part, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -45,6 +45,8 @@ export type Lane = {
   grounded: boolean
   finish: Finish | undefined
   finishAt: string | undefined
+  /** Of tokens that stand in no text. */
+  logprobs: TokenLogprob[] | undefined
   ext: ExtMap | undefined
 }
 
@@ -86,6 +88,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     grounded: false,
     finish: undefined,
     finishAt: undefined,
+    logprobs: undefined,
     ext: undefined,
   }
   state.lanes[candidate] = lane

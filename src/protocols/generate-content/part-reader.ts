@@ -1,7 +1,7 @@
 import { copyOf } from '../../canonical/copy.ts'
 import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
-import type { Part } from '../../canonical/message.ts'
+import type { Part, TokenLogprob } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
@@ -51,6 +51,8 @@ export type Answering = {
   grounding: { wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
   /** All of them, as they came. */
   logprobs: JsonObject | undefined
+  /** Those of tokens that stand in no text. */
+  loose: TokenLogprob[]
 }
 
 export type Around = { notes: Note[]; id: string | undefined; model: string | undefined }
@@ -73,6 +75,7 @@ export function startAnswering(candidate: number, at: string): Answering {
     fields: {},
     grounding: undefined,
     logprobs: undefined,
+    loose: [],
   }
 }
 

@@ -168,10 +168,9 @@ function takeContent(state: DecoderState, answering: Answering, content: unknown
 function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { tokens, left } = decodeLogprobs(wire)
   const { open, candidate } = answering
-  const isHeard = open?.kind === 'text'
-  if (isHeard && tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
-  const unheard = isHeard || tokens.length === 0 ? left : wire
-  if (unheard) answering.fields['logprobsResult'] = unheard
+  if (open?.kind !== 'text') answering.loose.push(...tokens)
+  else if (tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
+  if (left) answering.fields['logprobsResult'] = left
   answering.logprobs = joined(answering.logprobs, wire, ['chosenCandidates', 'topCandidates'])
 }
 
@@ -245,11 +244,12 @@ function close(answering: Answering, emit: EmitEvent): void {
 }
 
 /** An answer that has no end of its own was ended by what blocked the prompt. */
-function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs }: Answering, emit: EmitEvent): void {
+function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs, loose }: Answering, emit: EmitEvent): void {
   const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!told) return
   const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
-  emit({ type: 'finish', candidate, finish: told, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
+  const odds = loose.length > 0 && { logprobs: loose }
+  emit({ type: 'finish', candidate, finish: told, ...odds, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
 }
 
 function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {

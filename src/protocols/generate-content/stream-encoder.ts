@@ -66,6 +66,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         const lane = laneOf(state, event.candidate)
         lane.finish = event.finish
         lane.finishAt = event.at
+        lane.logprobs = event.logprobs
         lane.ext = event.ext
         reportOf(state).ext(event.ext, event.at)
         return
@@ -147,7 +148,10 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
   })
 }
 
-function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, ext }: Lane): JsonObject {
+function lastOf(
+  state: EncoderState,
+  { candidate, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, logprobs: loose, ext }: Lane,
+): JsonObject {
   const report = reportOf(state)
   const { grounding: came, logprobs } = ownForm(ext) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
@@ -157,7 +161,7 @@ function lastOf(state: EncoderState, { candidate, owed, proofs, called, texts, g
     index: candidate,
     content: { role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,
-    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs(odds, logprobs, report) }),
+    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report) }),
     ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, report),
   }
 }

@@ -224,7 +224,10 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   }
   const own = citations?.filter(({ protocol }) => protocol === protocolName) ?? []
   const foreign = citations?.filter(({ protocol }) => protocol !== protocolName) ?? []
-  if (to === 'client' && foreign.length > 0) return encodeCited(text, own, foreign, part, report)
+  if (to === 'client' && foreign.length > 0) {
+    const cited = encodeCited(text, own, foreign, part, report)
+    return cited.map((block, index) => (index === cited.length - 1 ? marked(block, part, writing) : block))
+  }
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')

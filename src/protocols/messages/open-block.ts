@@ -12,6 +12,7 @@ import { ownKeys, protocolName, wireOf } from './own.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { encodeCarrier, lengthOf, seal } from './thinking.ts'
+import { marked } from './writing.ts'
 
 /** The one open block of a stream: its start, its deltas and its end. */
 
@@ -28,22 +29,18 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
     report.rest({ async }, head.at)
     const isForeign = caller !== undefined && !head.ext?.[protocolName] && !isNative(state)
     if (isForeign) report.add('field.unsupported', head.at, 'caller')
-    startBlock(
-      state,
-      block,
-      wireOf(
-        {
-          type: 'tool_use',
-          id: replyCallId(head.id, head.at, report),
-          name: replyToolName(head.name, head.namespace, head.at, report),
-          input: {},
-          caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
-          toolset_name: toolset,
-        },
-        head.ext,
-      ),
-      emit,
+    const call = wireOf(
+      {
+        type: 'tool_use',
+        id: replyCallId(head.id, head.at, report),
+        name: replyToolName(head.name, head.namespace, head.at, report),
+        input: {},
+        caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
+        toolset_name: toolset,
+      },
+      head.ext,
     )
+    startBlock(state, block, marked(call, head, replyWriting(report, isNative(state))), emit)
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
   } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
   else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
@@ -93,7 +90,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
   switch (delta.kind) {
     case 'text':
       if (kind === 'text' && (delta.text || delta.ext)) {
-        if (block.index === undefined) startBlock(state, block, textStart(block), emit)
+        if (block.index === undefined) startBlock(state, block, textStart(state, block), emit)
         block.text += delta.text
         writeDelta(block, { type: 'text_delta', text: delta.text }, emit, delta)
       }
@@ -125,8 +122,9 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
   }
 }
 
-function textStart({ head }: Block): JsonObject {
-  return wireOf({ type: 'text', text: '' }, head.type === 'text' ? head.ext : undefined)
+function textStart(state: EncoderState, { head }: Block): JsonObject {
+  const text = { type: 'text', text: '' }
+  return head.type === 'text' ? marked(wireOf(text, head.ext), head, replyWriting(reportOf(state), isNative(state))) : text
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
@@ -142,7 +140,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
     if (citation.start !== undefined || citation.end !== undefined) report.once('citation.span', block.head.at, 'citations')
     report.once('citation.no-proof', '/content')
   }
-  startBlock(state, block, textStart(block), emit)
+  startBlock(state, block, textStart(state, block), emit)
   writeDelta(block, { type: 'citations_delta', citation: wire }, emit, delta)
 }
 
@@ -236,6 +234,7 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
         state.seen.refusal ??= { text: block.text, ...defined({ at: head.at }) }
         if (block.text) reportOf(state).add('refusal.as-text', head.at)
       }
+      if (head.cache && head.type === 'text' && block.index === undefined) reportOf(state).add('text.blank', head.at)
       stop(block, emit)
       if (signature)
         writeWhole(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit, head.at)

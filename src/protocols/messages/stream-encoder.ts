@@ -87,6 +87,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         state.finish = event.finish
         state.finishAt = event.at
         reportOf(state).ext(event.ext, event.at)
+        reportOf(state).rest({ logprobs: event.logprobs }, event.at)
         settle(state, event.finish, emit)
         return
       case 'usage':

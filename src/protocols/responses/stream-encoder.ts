@@ -1,7 +1,7 @@
 import { addDelta } from '../../canonical/collect.ts'
 import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent, Delta, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
-import type { Part } from '../../canonical/message.ts'
+import type { Message, Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { isObject } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
@@ -108,6 +108,7 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
       state.finishExt = event.ext
       state.finishAt = event.at
       reportOf(state).ext(event.ext, event.at)
+      reportOf(state).rest({ logprobs: event.logprobs }, event.at)
       flushHeld(state, emit)
       return
     case 'usage':
@@ -154,6 +155,7 @@ function startMessage(state: EncoderState, { type: _t, candidate: _c, message, .
   open(state, emit)
   const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head }, item: undefined }
   state.messages[message] = opened
+  reportOf(state).rest({ name: head.name }, head.at)
   const form = ownForm(opened.head.ext)
   if (form?.['item'] !== 'message') return
   if (head.role !== 'assistant' || form['content'] === 'string') opened.kept = []
@@ -277,7 +279,7 @@ function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined
   }
 }
 
-function endMessage(state: EncoderState, message: number, status: 'completed' | 'incomplete' | undefined, emit: EmitWire): void {
+function endMessage(state: EncoderState, message: number, status: Message['status'], emit: EmitWire): void {
   const opened = state.messages[message]
   delete state.messages[message]
   if (!opened) return

@@ -207,7 +207,7 @@ export const examples: Record<string, Example> = {
   ),
   'logprobs.unattached': elsewhere.stream('chat-completions')(
     [
-      chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{}') }] }, { logprobs: { content: [{ token: '{}', logprob: -1 }] } }),
+      chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{}') }] }, { logprobs: { refusal: [{ token: '{}', logprob: -1 }] } }),
       chat.chunk({}, { finish_reason: 'tool_calls' }),
     ],
     {},
