@@ -7,6 +7,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
+import { isNamedAlike } from '../../kit/tool-names.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { decodeContent } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
@@ -18,7 +19,8 @@ import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
-import { createNames, decodeToolChoice, decodeTools, encodeToolChoice, encodeTools, isLost, unknownOfToolChoice } from './tools.ts'
+import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
+import { createNames, decodeTools, encodeTools, isLost } from './tools.ts'
 import type { Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` when the body is not a chat request */
@@ -267,11 +269,6 @@ function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Mess
       late = true
     }
   return late ? gathered : tools
-}
-
-function isNamedAlike(one: Tool, other: Tool): boolean {
-  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
-  return one.name === other.name && one.namespace === other.namespace
 }
 
 /** Four breakpoints are taken: those of the instructions first, then the last ones. */

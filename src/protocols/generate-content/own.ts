@@ -15,3 +15,10 @@ export function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject)
   const unknown = told(fields)
   return own.keep(unknown.told, { ...nothing, ...unknown.nothing }, form)
 }
+
+/** The texts that are empty: they say as little as a null, and are kept as one is. */
+export function emptyTexts(texts: JsonObject): JsonObject {
+  const empty: JsonObject = {}
+  for (const key in texts) if (texts[key] === '') empty[key] = ''
+  return empty
+}

@@ -1,15 +1,17 @@
+import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { isNamedAlike } from '../../kit/tool-names.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { decodeReasoningSpec, encodeReasoningSpec, nativeReasoningSpec } from './effort.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
+import { emptyTexts, keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
@@ -77,7 +79,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
       },
       {
         ...asInside(nulls(request)),
-        ...emptied({ cachedContent, serviceTier, continuationToken, model }),
+        ...emptyTexts({ cachedContent, serviceTier, continuationToken, model }),
         ...(safetySettings?.length === 0 && { safetySettings }),
         ...(config && { generationConfig: config.nothing }),
         ...(chosen && { toolConfig: chosen.nothing }),
@@ -95,12 +97,6 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   }
   const spelled = inSpelling(names, spelling)
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
-}
-
-function emptied(texts: JsonObject): JsonObject {
-  const kept: JsonObject = {}
-  for (const key in texts) if (texts[key] === '') kept[key] = ''
-  return kept
 }
 
 type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject; schemaAt: string | undefined }
@@ -216,7 +212,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)
 
-  const all = withLateTools(tools, request, report)
+  const all = gatherTools(tools, request.messages, report)
   const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
   const toolConfig = encodeToolChoice(request, all, writing)
   const conversation = encodeConversation(messages, writing)
@@ -262,8 +258,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 const spelledModel = (came: string, model: string | undefined) =>
   model === undefined || came.replace(/^models\//, '') === model ? came : came.startsWith('models/') ? `models/${model}` : model
 
-/** A tool that is there already needs no second entry, and a server takes none. */
-function withLateTools(tools: readonly Tool[] | undefined, { messages }: CanonicalRequest, report: GeminiReport): Tool[] {
+/** The tools of the request, with those that its conversation adds. A server refuses two tools of one name. */
+function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], report: GeminiReport): Tool[] {
   const all = [...(tools ?? [])]
   for (const { parts } of messages)
     for (const part of parts) {
@@ -273,9 +269,4 @@ function withLateTools(tools: readonly Tool[] | undefined, { messages }: Canonic
       if (part.type === 'control' || all.length > before) report.add('tool.added-late', part.at)
     }
   return all
-}
-
-function isNamedAlike(one: Tool, other: Tool): boolean {
-  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
-  return one.name === other.name && one.namespace === other.namespace
 }

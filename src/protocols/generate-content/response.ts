@@ -16,7 +16,7 @@ import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './fini
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
+import { emptyTexts, keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
@@ -50,7 +50,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
         ...(promptFeedback && !blocked && { promptFeedback }),
         ...(createTime && createdAt === undefined && { createTime }),
       },
-      { ...asInside(nulls(body)), ...emptied({ modelVersion, responseId, createTime }) },
+      { ...asInside(nulls(body)), ...emptyTexts({ modelVersion, responseId, createTime }) },
       {
         native: true,
         ...(root && { wrapper: root }),
@@ -79,8 +79,6 @@ export function outcome(wire: unknown, options: Options = {}): Outcome {
 export function signedBy(model: string | undefined, part: Part): void {
   if (model !== undefined && part.signature?.issuer === protocolName && part.signature.model === undefined) part.signature = { ...part.signature, model }
 }
-
-const emptied = (texts: JsonObject): JsonObject => Object.fromEntries(Object.entries(texts).filter(([, text]) => text === ''))
 
 /** Unix seconds of a time as this wire has it; fractions are left to `form`. */
 export function readTime(text: unknown): number | undefined {
@@ -142,7 +140,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, place: number, re
         ...(odds.left && { logprobsResult: odds.left }),
         ...(Object.keys(left).length > 0 && { groundingMetadata: left }),
       },
-      { ...nulls(wire), ...emptied({ finishReason, ...(finish && { finishMessage }) }) },
+      { ...nulls(wire), ...emptyTexts({ finishReason, ...(finish && { finishMessage }) }) },
       {
         native: true,
         ...(typeof finishReason === 'number' && { finish: finishReason }),

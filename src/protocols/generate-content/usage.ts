@@ -1,14 +1,10 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { countOf, sameCounts } from '../../kit/usage.ts'
 import type { GeminiReport } from './notes.ts'
 import { keep, ownForm, ownKeys } from './own.ts'
 import { tierWords } from './vocabulary.ts'
-
-/** A number of tokens; whatever else stands where one is expected is kept as it came, and never counted. */
-function countOf(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
-}
 
 const counters = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'toolUsePromptTokenCount', 'cachedContentTokenCount'] as const
 type Counts = Partial<Record<(typeof counters)[number], number>>
@@ -130,11 +126,4 @@ function detailsOf(audio: number | undefined, count: number | undefined): JsonOb
 export function decodeTier(usage: unknown): string | undefined {
   const word = isObject(usage) ? usage['serviceTier'] : undefined
   return typeof word === 'string' ? (tierWords.toOurs(word) ?? word) : undefined
-}
-
-const counted = ({ ext: _, ...counts }: Usage) => JSON.stringify(Object.entries(counts).sort())
-
-/** Nobody has changed a number since it was read. */
-function sameCounts(one: Usage, other: Usage): boolean {
-  return counted(one) === counted(other)
 }

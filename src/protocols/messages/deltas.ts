@@ -6,8 +6,8 @@ import type { MachineState } from '../../protocol.ts'
 import { decodeCitation } from './citations.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
+import { decodeReasoning, signedBy } from './reasoning.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { decodeReasoning, signedBy } from './thinking.ts'
 
 /** What the events of a stream hold, beside the blocks: their keys, and the deltas. */
 

@@ -7,7 +7,7 @@ import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
-import type { SegmentLength } from './thinking.ts'
+import type { SegmentLength } from './reasoning.ts'
 
 /** What the files of the stream encoder share: its state, and what can be asked of it. */
 

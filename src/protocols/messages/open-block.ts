@@ -9,9 +9,9 @@ import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
 import { type Block, type EncoderState, fail, isNative, reportOf } from './encoder-state.ts'
 import { ownKeys, protocolName, wireOf } from './own.ts'
+import { encodeCarrier, lengthOf, seal } from './reasoning.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { encodeCarrier, lengthOf, seal } from './thinking.ts'
 import { marked } from './writing.ts'
 
 /** The one open block of a stream: its start, its deltas and its end. */

@@ -8,9 +8,9 @@ import { type Block, type BlockKind, type EncoderState, isCall, isComplete, isDo
 import { createMessagesReport } from './notes.ts'
 import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
 import { protocolName } from './own.ts'
+import { encodeCarrier } from './reasoning.ts'
 import { replyCallId } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { encodeCarrier } from './thinking.ts'
 
 /** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
 

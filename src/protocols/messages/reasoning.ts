@@ -1,166 +1,159 @@
-import type { Message, Signature } from '../../canonical/message.ts'
-import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
+import type { Proof } from '../../canonical/event.ts'
+import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
-import { noteOff } from '../../kit/effort.ts'
-import { flatMap } from '../../kit/flat-map.ts'
-import type { JsonObject } from '../../kit/json.ts'
-import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
+import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import type { MessagesOptions } from './options.ts'
-import { protocolName } from './own.ts'
-import type { RequestWriting } from './writing.ts'
+import { keep, protocolName, told, wireOf } from './own.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
+import type { Writing } from './writing.ts'
 
-/** Absolute, because the same effort must not change when the caller lowers the output limit. */
-const budgets = new Map([
-  ['minimal', 1024],
-  ['low', 2048],
-  ['medium', 8192],
-  ['high', 16_384],
-  ['xhigh', 24_576],
-  ['max', 32_768],
-])
+/** Blocks of thinking, and blocks that only carry the signature of another part. */
 
-const leastBudget = 1024
+// ---- wire → canonical
 
-function effortOf(budget: number): string {
-  if (budget <= 4096) return 'low'
-  if (budget <= 12_288) return 'medium'
-  return budget <= 24_576 ? 'high' : 'xhigh'
+export function decodeThinking(wire: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
+  const { told: block, nothing } = told(wire)
+  const { type: _, thinking, signature, ...fields } = block
+  return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, { ...nothing, ...(signature === '' && { signature }) }) }
 }
 
-export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
+export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
+  const { told: block, nothing } = told(wire)
+  const { type: _, data, ...fields } = block
+  const envelope = unwrapSignature(data)
+  const signature: Signature = envelope?.signature ?? { value: data, issuer: protocolName, form: 'redacted' }
+  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, nothing) }
+}
+
+/** Text and signature of a thinking block; an envelope tells where joined segments are to be cut again. */
+export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
+  const envelope = signature ? unwrapSignature(signature) : undefined
+  const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
+  const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
+  return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
+}
+
+/** Who made it, which a later request has to know. */
+export function signedBy(model: string | undefined, signature: Signature): Signature {
+  return model === undefined || signature.issuer !== protocolName || signature.model !== undefined ? signature : { ...signature, model }
+}
 
 /**
- * How to ask here for reasoning that another protocol asked for. `forced`: the request forces a tool. `unsignedLoop`: it goes on with a
- * tool loop whose earlier thinking did not survive.
+ * What the provider did to the thinking in the request, as notes; what is no such list is given back.
+ * `thinking_dropped`: left out; any other type: let through although it did not fit.
  */
-export function encodeReasoningSpec(
-  { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
-  { maxTokens, forced, unsignedLoop }: { maxTokens: number; forced: boolean; unsignedLoop: boolean },
-  { report, options, model }: RequestWriting,
-): Thought {
-  report.rest(rest, undefined, 'reasoning.')
-  const manual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
-  const shown = display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized')
-  const show = (thinking: JsonObject): JsonObject => {
-    if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
-    return { ...thinking, ...defined({ display: shown }) }
-  }
-  const hide = () => {
-    if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
-    if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
-  }
-  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
-  const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
-  if (off) {
-    hide()
-    // An effort is about all of the answer; models that take budgets have none.
-    noteOff({ budgetTokens, effort: manual ? effort : undefined }, undefined, report)
-    const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
-    if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
-    report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
-    return beside
-  }
-  const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
-  if (!wanted) {
-    hide()
-    return { maxTokens }
-  }
-  const { amForcedToolWithThinking: both = !manual && thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
-  const yields = forced && both !== 'keep'
-  if (manual) {
-    if (yields || unsignedLoop) {
-      hide()
-      report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
-      return { maxTokens }
+export function takeTransformations(value: unknown, at: string, report: MessagesReport): unknown {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return value
+  for (const [index, { type }] of (value as JsonObject[]).entries())
+    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', `${at}/${index}`)
+  return undefined
+}
+
+const between = '\n\n'
+
+function cut(text: string, lengths: readonly number[] | undefined): string[] {
+  if (!text) return []
+  if (!lengths || lengths.reduce((sum, length) => sum + length, 0) + between.length * (lengths.length - 1) !== text.length) return [text]
+  let start = 0
+  return lengths.map(length => {
+    const piece = text.slice(start, start + length)
+    start += length + between.length
+    return piece
+  })
+}
+
+/** A block that stands in for the signature of a part that has no place for one. */
+export function carrierOf(block: MessagesRawBlock): Carried | undefined {
+  if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
+  const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
+  return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
+}
+
+/** A proof that came in a block of its own, and what it proves. */
+export type Carried = Proof & { attach: string }
+
+/** Which of the reasoning parts it proves, counted from 0. */
+export function ordinalOf(attach: string): number | undefined {
+  const nth = /^r(\d+)$/.exec(attach)?.[1]
+  return nth === undefined ? undefined : Number(nth)
+}
+
+/** `prev`: the part before; `r2`: the third reasoning part; `c:<id>`: a call by its id. */
+export function ownerOf(attach: string, parts: readonly Part[]): Part | undefined {
+  if (attach === 'prev') return parts.at(-1)
+  if (attach.startsWith('c:')) return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
+  const nth = ordinalOf(attach)
+  return nth === undefined ? undefined : parts.filter(part => part.type === 'reasoning')[nth]
+}
+
+// ---- canonical → wire
+
+export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
+  const { report, to } = writing
+  const { type: _, segments, redacted, id, signature, cache, at, ext, ...rest } = part
+  report.rest({ ...rest, ...(cache && { cache }) }, at)
+  report.ext(ext, at)
+  const text = segments.map(segment => segment.text).join(between)
+  const own = signature?.issuer === protocolName
+  if (to === 'provider') {
+    if (own) report.onceEach('message.envelope', at, { itemId: id })
+    if (own && signature) {
+      if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
+      if (segments.length > 1) report.add('reasoning.joined', at)
+      return redacted && !text
+        ? [wireOf({ type: 'redacted_thinking', data: signature.value }, ext)]
+        : [wireOf({ type: 'thinking', thinking: text, signature: signature.value }, ext)]
     }
-    return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
+    if (!signature && writing.native && !writing.mixed) return [wireOf({ type: 'thinking', thinking: text }, ext)]
+    if (!signature && !text && id !== undefined) {
+      report.onceEach('message.envelope', at, { itemId: id })
+      return []
+    }
+    if (writing.unsigned === 'text' && text) {
+      report.add('reasoning.as-text', at)
+      if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+      return [{ type: 'text', text: `<thinking>${text}</thinking>` }]
+    }
+    report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
+    return []
   }
-  const named = knownEffort(effort, report) ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined)
-  if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-  if (yields) {
-    hide()
-    report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
-    return { ...defined({ effort: named }), maxTokens }
+  if (!signature && !text && !writing.native) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    return []
   }
-  const thinking = mode === 'between_tools' ? { type: mode } : bound(show({ type: 'adaptive' }), options)
-  if (mode === 'between_tools') hide()
-  return { thinking, ...defined({ effort: named }), maxTokens }
+  const value = signature && seal(signature, id, segments.map(lengthOf))
+  if (redacted && !text && value !== undefined) return [wireOf({ type: 'redacted_thinking', data: value }, ext)]
+  if (value === undefined && !writing.native) report.onceEach('message.envelope', at, { itemId: id })
+  if (segments.length > 1 && value === undefined) report.add('reasoning.joined', at)
+  if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
+  return [wireOf({ type: 'thinking', thinking: text, signature: value ?? (writing.native ? undefined : '') }, ext)]
 }
 
-/** Less than the least is not known here. */
-function knownEffort(effort: string | undefined, report: MessagesReport): string | undefined {
-  if (effort !== 'minimal') return effort
-  report.add('reasoning.effort', undefined, 'reasoning.effort')
-  return 'low'
+/** How long a segment is, in UTF-16 units. */
+export type SegmentLength = { kind: ReasoningSegment['kind']; length: number }
+
+export const lengthOf = ({ kind, text }: ReasoningSegment): SegmentLength => ({ kind, length: text.length })
+
+/** A signature as a client gets it: wrapped with all that its block cannot say, bare when there is nothing of that. */
+export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {
+  const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
+  const own = signature.issuer === protocolName
+  if (own && !lengths && id === undefined) return signature.value
+  // Thinking of this protocol shows a summary; where it shows nothing, there is no kind to tell.
+  const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
+  return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
-/** What becomes of thinking that does not fit its prefix; only thinking that there is can be bound. */
-function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): JsonObject {
-  const binds = amPrefixMismatch !== undefined && (thinking['type'] === 'adaptive' || thinking['type'] === 'enabled')
-  return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
+/** A signature on a part without a place for it travels in a block of its own, toward clients. */
+export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
+  if (!signature) return undefined
+  if (to === 'client') return attach => encodeCarrier({ signature }, attach)
+  report.add('reasoning.foreign-signature', at, 'signature')
+  return undefined
 }
 
-/** The field that asked for thinking, for notes. */
-const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budgetTokens?: number | undefined }) =>
-  effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
-
-function withBudget(
-  { effort, budgetTokens }: Pick<ReasoningSpec, 'effort' | 'budgetTokens'>,
-  maxTokens: number,
-  { report, show }: { report: MessagesReport; show(thinking: JsonObject): JsonObject },
-): Thought {
-  if (budgetTokens !== undefined && budgetTokens > 0) {
-    const budget = Math.max(leastBudget, budgetTokens)
-    if (budget !== budgetTokens) report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
-    if (effort !== undefined) report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
-    if (budget >= maxTokens) report.add('reasoning.budget-room', undefined, 'maxOutputTokens')
-    return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens: budget >= maxTokens ? budget + leastBudget : maxTokens }
-  }
-  const budget = Math.min(budgets.get(effort ?? 'medium') ?? 8192, maxTokens - 1)
-  if (budget < leastBudget) {
-    report.add('reasoning.no-room', undefined, fieldOf({ effort, budgetTokens }))
-    return { maxTokens }
-  }
-  report.add('reasoning.effort-as-budget', undefined, fieldOf({ effort, budgetTokens }))
-  return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens }
-}
-
-/** Reasoning as this protocol's own client asked for it. */
-export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { forced: boolean }, { options, report }: RequestWriting): Partial<Thought> {
-  const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
-  report.rest(rest, undefined, 'reasoning.')
-  if (forced && mode !== undefined && mode !== 'disabled' && options.amForcedToolWithThinking === 'disable-thinking') {
-    report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
-    return defined({ effort })
-  }
-  // The conversation changed providers in the middle of a tool loop: this one would refuse the other's thinking there.
-  if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)) {
-    report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
-    return defined({ effort })
-  }
-  const thinking = mode === undefined ? undefined : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
-  return defined({ thinking: thinking && bound(thinking, options), effort })
-}
-
-/**
- * The last turn has called tools, and the thinking before them did not survive: manual thinking would be refused. `lost`:
- * what counts as not surviving, of what the first block is signed with.
- */
-export function isUnsignedLoop(messages: readonly Message[], lost: (signature: Signature | undefined) => boolean = isForeign): boolean {
-  const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))
-  const lastCall = messages.findLastIndex(({ role, parts }) => role === 'assistant' && parts.some(({ type }) => type === 'tool-call'))
-  if (lastCall < 0 || lastResult < lastCall) return false
-  if (messages.slice(lastCall + 1).some(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'))) return false
-  let start = lastCall
-  while (start > 0 && messages[start - 1]?.role === 'assistant') start--
-  const first = flatMap(messages.slice(start, lastCall + 1), ({ parts }) => parts)[0]
-  return lost(first?.type === 'reasoning' ? first.signature : undefined)
-}
-
-const isForeign = (signature: Signature | undefined) => signature?.issuer !== protocolName
-
-/** Is thinking asked for? */
-export function isThinking({ thinking }: Partial<Thought>): boolean {
-  return thinking !== undefined && thinking['type'] !== 'disabled'
+export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
 }

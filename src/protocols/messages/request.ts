@@ -8,11 +8,11 @@ import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
 import { decodeCache } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
+import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
 import { areCovered } from './mcp.ts'
 import { createMessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, nulls, ownForm, protocolName, told, wireOf } from './own.ts'
-import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './reasoning.ts'
 import { MessagesRequest } from './schema.ts'
 import {
   decodeFormat,
@@ -26,8 +26,8 @@ import {
   limitMarks,
   maxTokensFor,
 } from './settings.ts'
-import { decodeToolChoice, encodeToolChoice, encodeTools, unknownOfToolChoice } from './tool-choice.ts'
-import { decodeTool } from './tools.ts'
+import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
+import { decodeTool, encodeTools } from './tools.ts'
 import { requestTier } from './vocabulary.ts'
 import { malformed, startWriting } from './writing.ts'
 

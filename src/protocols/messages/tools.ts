@@ -1,16 +1,19 @@
-import type { FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
+import type { Message } from '../../canonical/message.ts'
+import type { FunctionTool, PlainToolChoice, ServerTool, Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
-import type { JsonObject } from '../../kit/json.ts'
-import { isObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { PlainRequest } from '../../kit/strict-tools.ts'
+import { isNamedAlike } from '../../kit/tool-names.ts'
 import { decodeCache, encodeCache, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, ownForm, ownUnder, protocolName, told, wireOf } from './own.ts'
-import { MessagesTool } from './schema.ts'
+import { type MessagesRawBlock, MessagesTool } from './schema.ts'
 import { nearestServerTool, toolFamily } from './vocabulary.ts'
+import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
 export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
@@ -190,4 +193,96 @@ function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, plac
   if (own || parameters['type'] === 'object') return parameters
   if (parameters['type'] === undefined) return { type: 'object', ...parameters }
   throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
+}
+
+/** Run by the provider itself. */
+export const isHosted = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
+
+/** `limited`: the limit of calls is told, as the uses of the only tool that the provider runs. */
+export function encodeTools(
+  { tools, messages, toolChoice, state }: PlainRequest,
+  writing: RequestWriting,
+): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
+  const { report, options, native } = writing
+  const mcpServers: JsonObject[] = []
+  const merges = options.amToolAddition !== 'block'
+  const all = gatherTools(tools, messages, merges, report)
+  const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
+  const searches = all.filter(isSearch)
+  const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
+  const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers, loads: searches.length > 0 && !hasSearch }
+  if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
+  const hosted: number[] = []
+  const wires: JsonObject[] = []
+  for (const tool of all) {
+    if (allowed && !allowed.has(tool)) continue
+    const wire = encodeTool(tool, tooling)
+    if (!wire || (isForeign(tool) && wire['name'] !== undefined && wires.some(({ name: other }) => other === wire['name']))) continue
+    if (isHosted(tool) && wire['type'] !== 'mcp_toolset') hosted.push(wires.length)
+    wires.push(wire)
+  }
+  if (wires.length === 0 && all.length > 0 && all.every(({ type }) => type === 'server') && !native) {
+    if (options.onUnresolvable !== 'note') throw onlyElsewhere(all[0]?.at ?? '/tools', writing)
+  }
+  const [only] = hosted
+  const limited = !native && state?.maxToolCalls !== undefined && hosted.length === 1 && only !== undefined
+  if (limited) {
+    wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
+    report.add('tool.max-uses', undefined, 'state.maxToolCalls')
+  }
+  return { limited, ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
+}
+
+/** The tools of the request, with those that its conversation adds. `merges`: tools that a control adds are written here, not where it stands. */
+function gatherTools(tools: readonly Tool[] = [], messages: readonly Message[], merges: boolean, report: MessagesReport): Tool[] {
+  const all = [...tools]
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === protocolName || !part.tools) continue
+      // A server refuses two tools of one name.
+      const added = part.tools.filter(tool => !all.some(other => isNamedAlike(other, tool)))
+      // No block can say what a search has found, so that is always written here.
+      if (part.type === 'server-tool' ? added.length === 0 : !merges) continue
+      report.add('tool.added-late', part.at)
+      all.push(...added)
+    }
+  return all
+}
+
+/** Without such a tool the model would answer something else. */
+export function onlyElsewhere(path: string, { report }: RequestWriting): TranslationError {
+  return new TranslationError(
+    { code: 'inexpressible', protocol: protocolName, path, notes: report.notes },
+    'only another provider knows the tools of the request',
+  )
+}
+
+const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'
+
+/** Several tools of another provider may be mapped to one. */
+export const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== protocolName
+
+function additionOf(definition: JsonObject | undefined): MessagesRawBlock[] {
+  return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
+}
+
+/** The tools that may be called; undefined: all are sent. */
+function callable(
+  choice: Extract<PlainToolChoice, { mode: 'allowed' }>,
+  tools: readonly Tool[],
+  messages: readonly Message[],
+  { report, options: { amAllowedTools } }: RequestWriting,
+): Set<Tool> | undefined {
+  const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
+  const names = new Set(choice.tools.map(({ name }) => name))
+  const listed = tools.filter(tool => 'name' in tool && tool.name !== undefined && names.has(tool.name))
+  if (listed.length === tools.length) return undefined
+  if (choice.require && listed.length === 1) return undefined
+  if (amAllowedTools === 'keep' || (amAllowedTools === undefined && signed)) {
+    report.add('tool_choice.subset-not-enforced', undefined, 'toolChoice')
+    return undefined
+  }
+  report.add('tool_choice.subset-filtered', undefined, 'toolChoice')
+  for (const tool of tools) if (!listed.includes(tool)) report.add('tool_choice.subset-filtered', tool.at)
+  return new Set(listed)
 }

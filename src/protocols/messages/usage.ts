@@ -1,14 +1,10 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { countOf } from '../../kit/usage.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
 import { replyTier } from './vocabulary.ts'
-
-/** A number of tokens or calls; whatever else stands where one is expected is kept as it came, and never counted. */
-function countOf(value: unknown): number | undefined {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
-}
 
 /** Takes the counts with these names; `unknown`: the same keys without what was taken, as undefined. To delete a key is dear. */
 function takeCounts<Key extends string>(

@@ -1,5 +1,4 @@
-import type { AllowedTool, FreeformTool, FunctionTool, PlainToolChoice, ServerTool, Tool, ToolChoice } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
+import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -259,7 +258,7 @@ function encodeServerTool(tool: ServerTool, writing: Writing): JsonObject | unde
     report.add('tool.expanded', at)
     return encodeFunction(expanded, writing)
   }
-  const mapped = options.serverTools === 'map' ? nearest(tool, common) : undefined
+  const mapped = options.serverTools === 'map' ? nearestOf(tool) : undefined
   report.add(mapped ? 'tool.server-mapped' : 'tool.server', at)
   if (!mapped && tool.mcp?.at !== undefined) report.add('tool.server', tool.mcp.at)
   if (mapped && tool.tool === 'mcp') report.rest(tool.mcp?.others ?? {}, at)
@@ -270,8 +269,9 @@ function encodeServerTool(tool: ServerTool, writing: Writing): JsonObject | unde
   return mapped
 }
 
-function nearest({ tool, mcp }: ServerTool, common: ServerTool['common'] = {}): JsonObject | undefined {
-  const { allowedDomains, contextSize, userLocation } = common
+/** The tool of this provider that does most nearly the same. */
+export function nearestOf({ tool, mcp, common }: ServerTool): JsonObject | undefined {
+  const { allowedDomains, contextSize, userLocation } = common ?? {}
   switch (tool) {
     case 'web_search':
       return defined({
@@ -289,105 +289,4 @@ function nearest({ tool, mcp }: ServerTool, common: ServerTool['common'] = {}): 
     default:
       return undefined
   }
-}
-
-/** `fields`: takes what nobody modelled. */
-export function decodeToolChoice(wire: string | (JsonObject & { type: string }), fields: JsonObject): ToolChoice {
-  if (typeof wire === 'string')
-    return wire === 'auto' || wire === 'none' || wire === 'required' ? { mode: wire } : { mode: 'opaque', protocol: protocolName, raw: wire }
-  const { type, name, namespace, ...rest } = wire
-  const leave = (left: JsonObject) => {
-    if (Object.keys(left).length > 0) fields['tool_choice'] = left
-  }
-  switch (type) {
-    case 'function':
-    case 'custom': {
-      if (typeof name !== 'string') return { mode: 'opaque', protocol: protocolName, raw: wire }
-      const kind = type === 'function' ? ('function' as const) : ('freeform' as const)
-      leave(namespace === undefined || typeof namespace === 'string' ? rest : { namespace, ...rest })
-      return { mode: 'tool', kind, name, ...(typeof namespace === 'string' && { namespace }) }
-    }
-    case 'allowed_tools': {
-      const { mode, tools, ...others } = rest
-      if (!Array.isArray(tools) || (mode !== 'auto' && mode !== 'required')) return { mode: 'opaque', protocol: protocolName, raw: wire }
-      const unread = tools.map(unknownOfAllowed)
-      const odd = unread.some(left => Object.keys(left).length > 0)
-      leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others, ...(odd && { tools: unread }) })
-      return { mode: 'allowed', require: mode === 'required', tools: tools.map((tool: unknown, index) => decodeAllowed(tool, `/tool_choice/tools/${index}`)) }
-    }
-    default: {
-      const named = typeof name === 'string' ? name : typeof rest['server_label'] === 'string' ? rest['server_label'] : (serverToolKind(type) ?? type)
-      return serverToolKind(type)
-        ? { mode: 'tool', kind: 'server', name: named, protocol: protocolName, raw: wire }
-        : { mode: 'opaque', protocol: protocolName, raw: wire }
-    }
-  }
-}
-
-function decodeAllowed(raw: unknown, at = ''): AllowedTool {
-  const wire = isObject(raw) ? raw : {}
-  const { type, name, server_label: label, ...rest } = wire
-  const extra = Object.keys(rest).length > 0 ? { protocol: protocolName, raw } : {}
-  if (type === 'function' && typeof name === 'string') return { kind: 'function', name, at, ...extra }
-  if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, at, ...extra }
-  const named = typeof name === 'string' ? name : typeof label === 'string' ? label : String(type)
-  return { kind: 'server', name: named, at, protocol: protocolName, raw }
-}
-
-/** What of an entry others would lose without a word; a tool of the provider is kept whole, and noted whole. */
-function unknownOfAllowed(raw: unknown): JsonObject {
-  if (!isObject(raw) || decodeAllowed(raw).kind === 'server') return {}
-  const { type: _, name: _name, namespace, ...rest } = raw
-  return namespace === undefined || typeof namespace === 'string' ? rest : { namespace, ...rest }
-}
-
-/**
- * `tools`: those of the request, among which the choice is. Undefined: it cannot be said here, which is noted.
- * @throws TranslationError `inexpressible` for a forced tool that is not here, unless a note is wished
- */
-export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): unknown {
-  const { report } = writing
-  switch (choice.mode) {
-    case 'auto':
-    case 'none':
-    case 'required':
-      return choice.mode
-    case 'tool': {
-      const { kind, name, namespace, protocol: of, raw } = choice
-      if (of === protocolName && raw !== undefined) return raw
-      const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName)
-      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing), namespace })
-      if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, writing) }
-      const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearest(server, server.common)?.['type'] : undefined
-      // The choice knows the tool by its older name alone.
-      if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
-      if (writing.target === 'output') return undefined
-      if (writing.options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
-      report.add('tool_choice.unsupported', '', 'toolChoice')
-      return undefined
-    }
-    case 'allowed': {
-      const tools = flatMap(choice.tools, tool => encodeAllowed(tool, writing) ?? [])
-      return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
-    }
-    case 'opaque':
-      if (choice.protocol === protocolName) return choice.raw
-      report.add('tool_choice.unsupported', '', 'toolChoice.raw')
-      return undefined
-    default:
-      return choice satisfies never
-  }
-}
-
-function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): unknown {
-  if (of === protocolName && raw !== undefined) return raw
-  if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing) }
-  writing.report.add('tool_choice.unsupported', at ?? writing.report.placeOf('toolChoice'))
-  return undefined
-}
-
-/** As `encodeName`, for a name whose definition was noted. */
-function wireName(name: string, { native }: Writing): string {
-  return native ? name : mapName(name, 128)
 }

@@ -1,6 +1,7 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { sameCounts } from '../../kit/usage.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { keep, ownForm, ownOf } from './own.ts'
@@ -70,13 +71,6 @@ export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOpti
     output_tokens_details: { ...(isObject(outDetails) && outDetails), reasoning_tokens: reasoning ?? 0 },
     total_tokens: (input ?? 0) + (output ?? 0),
   }
-}
-
-const counted = ({ ext: _, ...counts }: Usage) => JSON.stringify(Object.entries(counts).sort())
-
-/** Nobody has changed a number since it was read. */
-function sameCounts(one: Usage, other: Usage): boolean {
-  return counted(one) === counted(other)
 }
 
 function encodeTtl(byTtl: Usage['cacheWriteByTtl'], report: ResponsesReport): JsonObject {

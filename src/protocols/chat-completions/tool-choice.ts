@@ -1,0 +1,98 @@
+import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../canonical/tool.ts'
+import { TranslationError } from '../../errors.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { protocolName } from './own.ts'
+import type { Writing } from './writing.ts'
+
+const words = new Map<unknown, ToolChoice>([
+  ['auto', { mode: 'auto' }],
+  ['none', { mode: 'none' }],
+  ['required', { mode: 'required' }],
+  ['any', { mode: 'required' }],
+])
+
+/** `tool_choice`, or the older `function_call`. */
+export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
+  if (wire === undefined || wire === null) return undefined
+  const word = words.get(wire)
+  if (word) return word
+  if (isObject(wire)) {
+    const { type, function: fn, custom, allowed_tools: allowed, name } = wire
+    if (type === 'function' && isObject(fn) && typeof fn['name'] === 'string') return { mode: 'tool', kind: 'function', name: fn['name'] }
+    if (type === 'custom' && isObject(custom) && typeof custom['name'] === 'string') return { mode: 'tool', kind: 'freeform', name: custom['name'] }
+    if (type === undefined && typeof name === 'string') return { mode: 'tool', kind: 'function', name }
+    if (type === 'allowed_tools' && isObject(allowed) && Array.isArray(allowed['tools']) && isAllowedMode(allowed['mode'])) {
+      const tools = allowed['tools'].map((tool: unknown, index) => decodeAllowed(tool, `/tool_choice/allowed_tools/tools/${index}`))
+      if (tools.every(tool => tool !== undefined)) return { mode: 'allowed', require: allowed['mode'] === 'required', tools }
+    }
+  }
+  return { mode: 'opaque', protocol: protocolName, raw: wire }
+}
+
+/** What of a choice has no canonical place. Choices of a kind nobody knows are kept whole. */
+export function unknownOfToolChoice(wire: unknown): JsonObject {
+  const choice = decodeToolChoice(wire)
+  if (!isObject(wire) || !choice || choice.mode === 'opaque') return {}
+  // The type is also the key of what was chosen; the older field has no type.
+  const known = wire['type'] === undefined ? 'name' : String(wire['type'])
+  const { type: _, [known]: named, ...outer } = wire
+  if (!isObject(named)) return outer
+  const { name: _name, mode: _mode, tools, ...rest } = named
+  const unknown = Array.isArray(tools) ? tools.map(unknownOfToolChoice) : []
+  const inner = unknown.some(entry => Object.keys(entry).length > 0) ? { ...rest, tools: unknown } : rest
+  return Object.keys(inner).length > 0 ? { ...outer, [known]: inner } : outer
+}
+
+const isAllowedMode = (mode: unknown) => mode === undefined || mode === null || mode === 'auto' || mode === 'required'
+
+function decodeAllowed(wire: unknown, at: string): AllowedTool | undefined {
+  if (!isObject(wire)) return undefined
+  const { type, function: fn, custom, name } = wire
+  const inner = type === 'function' ? fn : type === 'custom' ? custom : undefined
+  const called = isObject(inner) ? inner['name'] : name
+  if (typeof called !== 'string' || (type !== 'function' && type !== 'custom')) return undefined
+  return { kind: type === 'custom' ? 'freeform' : 'function', name: called, at }
+}
+
+/**
+ * `came`: the wire value that was read, written again while it means the same.
+ * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
+ */
+export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unknown, writing: Writing): unknown {
+  if (!choice) return undefined
+  if (came !== undefined && same(decodeToolChoice(came), choice)) return came
+  const { report } = writing
+  switch (choice.mode) {
+    case 'auto':
+    case 'none':
+    case 'required':
+      return choice.mode
+    case 'tool': {
+      if (choice.kind === 'server' || writing.isLost?.(choice.name)) {
+        if (writing.options.onUnresolvable !== 'note')
+          throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
+        report.add('tool_choice.unsupported', '', 'toolChoice')
+        return undefined
+      }
+      return encodeNamed(choice.kind, writing, writing.nameOf(choice.name, choice.namespace ?? writing.spaceOf?.(choice.name)))
+    }
+    case 'allowed': {
+      const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
+      const told = choice.tools.filter(tool => !lost.includes(tool))
+      const tools = told.map(({ kind, name }) => encodeNamed(kind === 'freeform' ? kind : 'function', writing, writing.nameOf(name, writing.spaceOf?.(name))))
+      if (tools.length === 0 && lost.length > 0) report.add('tool_choice.unsupported', '', 'toolChoice')
+      else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
+      return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
+    }
+    case 'opaque':
+      if (choice.protocol === protocolName) return choice.raw
+      report.add('tool_choice.unsupported', '', 'toolChoice.raw')
+      return undefined
+    default:
+      return choice satisfies never
+  }
+}
+
+function encodeNamed(kind: 'function' | 'freeform', { wraps }: Writing, name: string): JsonObject {
+  return kind === 'function' || wraps ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
+}

@@ -1,0 +1,45 @@
+import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { encodeEffort } from '../../kit/effort.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import type { ResponsesReport } from './notes.ts'
+import { nulls, ownForm, ownUnder } from './own.ts'
+import type { ResponsesRequest } from './schema.ts'
+import type { Writing } from './writing.ts'
+
+export function decodeReasoningSpec(
+  wire: ResponsesRequest['reasoning'],
+  { fields, nothing, form, report }: { fields: JsonObject; nothing: JsonObject; form: JsonObject; report: ResponsesReport },
+): ReasoningSpec | undefined {
+  if (!wire) return undefined
+  const { effort, summary, generate_summary: older, context, mode, ...rest } = wire
+  const renamed = older != null && summary == null
+  if (renamed) report.add('reasoning.older-summary', '/reasoning/generate_summary')
+  const left = older != null && !renamed ? { ...rest, generate_summary: older } : rest
+  if (Object.keys(left).length > 0) fields['reasoning'] = left
+  nothing['reasoning'] = nulls(wire)
+  if (renamed) form['olderSummary'] = older
+  const spec = defined({ effort: effort ?? undefined, summary: summary ?? older ?? undefined, context: context ?? undefined, execution: mode ?? undefined })
+  return Object.keys(spec).length > 0 ? spec : undefined
+}
+
+export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
+  if (!spec) return undefined
+  const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec
+  report.rest(rest, '', 'reasoning.')
+  const shown = summary === 'none' && !ownUnder(request.ext, 'reasoning') ? undefined : (summary ?? encodeDisplay(display, report))
+  const older = ownForm(request.ext)?.['olderSummary']
+  return some({
+    effort: encodeEffort({ effort, budgetTokens, mode }, report),
+    [older !== undefined && shown === older ? 'generate_summary' : 'summary']: shown,
+    context,
+    mode: execution,
+  })
+}
+
+function encodeDisplay(display: string | undefined, report: Writing['report']): string | undefined {
+  if (display !== undefined && display !== 'summarized' && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
+  if (display !== 'summarized') return undefined
+  report.add('reasoning.display-as-summary', '', 'reasoning.display')
+  return 'auto'
+}
