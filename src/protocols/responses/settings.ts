@@ -80,45 +80,76 @@ type Settings = { [K in Told]: CanonicalRequest[K] | undefined }
 
 /** Sampling, limits, caching, tier, user and the flags of the stream. */
 export function encodeSettings(settings: Settings, request: CanonicalRequest, writing: Writing): JsonObject {
-  const { report, native, options } = writing
-  const { sampling, maxOutputTokens: limit, cache, serviceTier, user, safety, stream, logprobs } = settings
-  const { temperature, topP, presencePenalty, frequencyPenalty, ...unsaid } = sampling ?? {}
-  report.rest(unsaid, '', 'sampling.')
-  const penalties = native || options.openResponses
-  if (!penalties && presencePenalty) report.rest({ presencePenalty }, '', 'sampling.')
-  if (!penalties && frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
-  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
-  const raised = !native && maxOutputTokens !== undefined && maxOutputTokens < 16
-  if (raised) report.add('limit.raised', '', 'maxOutputTokens')
-  const { key, mode, ttl, auto, retention, contentRef, diagnostics, ...cacheRest } = cache ?? {}
-  // The id of a message or reply means something to its own provider alone.
-  report.rest(cacheRest, '', 'cache.')
-  if (!native) report.rest({ diagnostics }, '', 'cache.')
-  if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
-  if (contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
-  const cacheTtl = !native && (ttl === '5m' || ttl === '1h') ? undefined : ttl
-  if (cacheTtl !== ttl) report.add('cache.ttl', '', 'cache.ttl')
+  const { report } = writing
+  const { serviceTier, user, safety, logprobs } = settings
+  const sampling = encodeSampling(settings.sampling, writing)
+  const max_output_tokens = encodeLimit(settings.maxOutputTokens, writing)
+  const cache = encodeCache(settings.cache, writing)
   const { moderation, ...safetyRest } = safety ?? {}
   report.rest(safetyRest, '', 'safety.')
-  const { enabled, obfuscation, includeUsage: _always, ...streamRest } = stream ?? {}
-  report.rest(streamRest, '', 'stream.')
-  const form = ownForm(request.ext)
+  const stream = encodeStream(settings.stream, request, writing)
   return defined({
-    max_output_tokens: raised ? 16 : maxOutputTokens,
-    temperature,
-    top_p: topP,
-    ...(penalties && { presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }),
+    max_output_tokens,
+    ...sampling,
     top_logprobs: logprobs?.top,
-    prompt_cache_key: key,
-    prompt_cache_options: some({ mode, ttl: cacheTtl, comparison_response_id: native ? diagnostics : undefined }),
-    prompt_cache_retention: retention,
+    ...cache,
     service_tier: encodeTier(serviceTier, writing),
     safety_identifier: encodeSafetyId(user?.safetyId, writing),
     user: user?.user,
     moderation,
-    stream: form?.['streamUnsaid'] && !enabled ? undefined : enabled,
-    stream_options: some({ include_obfuscation: obfuscation }),
+    ...stream,
   })
+}
+
+function encodeSampling(sampling: CanonicalRequest['sampling'], { native, options, report }: Writing): JsonObject {
+  if (!sampling) return {}
+  const { temperature, topP, presencePenalty, frequencyPenalty, ...rest } = sampling
+  report.rest(rest, '', 'sampling.')
+  const plain = { temperature, top_p: topP }
+  if (native || options.openResponses) return { ...plain, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }
+  // A penalty of 0 is none.
+  if (presencePenalty) report.rest({ presencePenalty }, '', 'sampling.')
+  if (frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
+  return plain
+}
+
+/** Fewer tokens than this are refused. */
+const leastLimit = 16
+
+function encodeLimit(limit: number | undefined, { native, report }: Writing): number | undefined {
+  if (limit === undefined || limit >= leastLimit || native) return limit
+  if (isNeutral('maxOutputTokens', limit)) return undefined
+  report.add('limit.raised', '', 'maxOutputTokens')
+  return leastLimit
+}
+
+function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonObject {
+  if (!cache) return {}
+  const { native, report } = writing
+  const { key, mode, ttl: lifetime, auto, retention, contentRef, diagnostics, ...rest } = cache
+  report.rest(rest, '', 'cache.')
+  // The id of a message or reply means something to its own provider alone.
+  if (!native) report.rest({ diagnostics }, '', 'cache.')
+  if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
+  if (contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
+  const ttl = !native && (lifetime === '5m' || lifetime === '1h') ? undefined : lifetime
+  if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
+  return {
+    prompt_cache_key: key,
+    prompt_cache_options: some({ mode, ttl, comparison_response_id: native ? diagnostics : undefined }),
+    prompt_cache_retention: retention,
+  }
+}
+
+function encodeStream(stream: CanonicalRequest['stream'], request: CanonicalRequest, { report }: Writing): JsonObject {
+  if (!stream) return {}
+  // Usage is told in every stream here.
+  const { enabled, obfuscation, includeUsage: _, ...rest } = stream
+  report.rest(rest, '', 'stream.')
+  return {
+    stream: ownForm(request.ext)?.['streamUnsaid'] && !enabled ? undefined : enabled,
+    stream_options: some({ include_obfuscation: obfuscation }),
+  }
 }
 
 function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, options, report }: Writing): string | undefined {
