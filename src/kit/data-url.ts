@@ -12,7 +12,7 @@ export function parseDataUrl(url: string): Inline | undefined {
   const isBase64 = head.at(-1)?.trim().toLowerCase() === 'base64'
   const [type = '', ...parameters] = isBase64 ? head.slice(0, -1) : head
   const rest = url.slice(comma + 1)
-  const data = isBase64 ? rest : toBase64(rest)
+  const data = isBase64 ? rest : percentDecodedToBase64(rest)
   const mime = mimeOf(type.trim().toLowerCase(), parameters) ?? sniff(data)
   return mime ? { mime, data } : { data }
 }
@@ -48,7 +48,7 @@ export function sniff(data: string): string | undefined {
 }
 
 /** Percent-encoded bytes; a stray percent sign stands for itself. */
-function toBase64(text: string): string {
+function percentDecodedToBase64(text: string): string {
   let binary = ''
   for (const [whole, hex] of text.matchAll(/%([\da-f]{2})|%|[^%]+/gi))
     if (hex) binary += String.fromCharCode(Number.parseInt(hex, 16))

@@ -114,7 +114,7 @@ export class Report<Table extends NoteTable> {
       const value: unknown = left[key as never]
       if (value === undefined || isNeutral(prefix + key, value)) continue
       const path = this.#pathOf(at, prefix + key)
-      // Keys that nobody modelled of what the node stands in.
+      // `value` holds unknown keys of an object that the node stands inside of.
       if (isObject(value) && at?.startsWith(`${path}/`)) this.#unknown(value, path, true)
       else this.#push('field.unsupported', at, prefix + key)
     }

@@ -32,8 +32,8 @@ function staleResults(messages: readonly Message[]): Set<Part> {
       } else if (part.type === 'tool-result') {
         const asked = open.get(part.callId)
         asked?.results.push(part)
-        const late = asked && asked.results.length > asked.calls ? asked.results.shift() : undefined
-        if (late) stale.add(late)
+        const superseded = asked && asked.results.length > asked.calls ? asked.results.shift() : undefined
+        if (superseded) stale.add(superseded)
       }
     }
   return stale

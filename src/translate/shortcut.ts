@@ -56,7 +56,7 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
       leaveOut('text', begin, end)
     } else if (depth === 1 && padding.has(key)) leaveOut('padding', begin, end)
   }
-  // A second one, were it empty, may begin something every time it comes.
+  // Two text fields of one name: the decoder may act on the other one, too, even where it is empty.
   if (found === undefined || texts.filter(key => key === found).length > 1) return undefined
   form.pieces.push(frame.slice(from))
   return form

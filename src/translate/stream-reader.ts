@@ -25,8 +25,8 @@ export type Seen = {
   ended: boolean
   /** It ended by saying so, and not in an error. */
   clean: boolean
-  /** It ended well, and its last frame has not come. */
-  unsaid: boolean
+  /** The reply said how it ended, but the frame that closes a stream of its protocol (`[DONE]`, say) never came. */
+  lacksEnding: boolean
   /** What came behind its end in the same piece of text, as far as it stands in frames of its own. */
   after: string
 }
@@ -166,7 +166,7 @@ export class StreamReader {
 
 /** Frames → events: what a decoder makes of them, and what becomes of a stream that it cannot read. */
 class FrameReader {
-  readonly seen: Seen = { unheard: false, ended: false, clean: false, unsaid: false, after: '' }
+  readonly seen: Seen = { unheard: false, ended: false, clean: false, lacksEnding: false, after: '' }
   readonly state: MachineState
   readonly report = createReport('translate', translateNotes)
   /** How many frames were taken before one broke the stream off. */
@@ -216,7 +216,7 @@ class FrameReader {
     } catch (error) {
       this.#failBy(error)
     }
-    this.seen.unsaid = this.seen.clean && !wasEnded
+    this.seen.lacksEnding = this.seen.clean && !wasEnded
     if (!this.seen.ended) this.#take({ type: 'end', clean: false })
   }
 

@@ -36,7 +36,7 @@ export type StreamTranslator = {
   readonly failedEnd: CanonicalError | undefined
 }
 
-/** `watched`: whoever asks passes the chunks on himself, between equal protocols, and is given only what is owed at the end. */
+/** `watched`: between equal protocols the caller passes the bytes on himself; `push` only reads along and gives no text, `end` gives what is still missing. */
 type Watching = Settings & { watched?: boolean }
 
 /** Two machines as one. Between two equal protocols bytes pass as they are; only an unclean end adds something. */
@@ -163,8 +163,8 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     end(why) {
       reader.end(why)
       const rest = shown(renamer ? rename(() => renamer.end()) : bytes.end()) + (filter?.end() ?? '')
-      const { clean, unsaid, error } = reader.seen
-      if (unsaid && frames.ending) return `${rest}\n\n${frames.ending}`
+      const { clean, lacksEnding, error } = reader.seen
+      if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
       return `${rest}\n\n${frames.failure(failure, reader.frames())}`

@@ -139,7 +139,7 @@ function isDirect(caller: unknown): boolean {
   return caller === undefined || (isObject(caller) && caller['type'] === 'direct')
 }
 
-/** The arguments as they are to be written: as they came while they mean the same; never nothing for a function. */
+/** The arguments to write: as they came while they mean the same; for a function never empty, see `isMadeUp`. */
 function spelledInput(part: ToolCallPart): unknown {
   const { input, ext } = part
   const form = ownForm(ext) ?? {}

@@ -60,7 +60,7 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 
-/** The written message without unknown keys of carried entries that were not written themselves. */
+/** Takes off unknown keys that were put back for entries of a carrier (`reasoning_details`, say) that is not written at all. */
 export function withoutRemains(message: JsonObject, carriers: unknown, written: JsonObject): JsonObject {
   if (!isObject(carriers)) return message
   const left = { ...message }
@@ -73,7 +73,7 @@ export function withoutRemains(message: JsonObject, carriers: unknown, written: 
 
 const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])
 
-/** What is known is so by its type as well as by its name. An entry of a new type is read as the text or proof that it holds. */
+/** The unknown keys of an entry; a known name with a value of another type counts as unknown, too. */
 function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
   const isKnown = (name: string, value: unknown) =>
     value === null || (known.has(name) && (name === 'type' ? types.has(value) : typeof value === (name === 'index' ? 'number' : 'string')))

@@ -30,7 +30,7 @@ export function decodeAnnotation(raw: unknown): Citation {
   return { kind: 'url', ...told, protocol: protocolName, raw }
 }
 
-/** A citation of the whole answer as one of a part that begins there; of what stands before it no place is told. */
+/** A citation with offsets in the whole answer → offsets in the part that begins at `before`; none, where it begins before the part. */
 export function placedIn(citation: Citation, before: number): Citation {
   const { start, end, ...rest } = citation
   if (before === 0 || start === undefined || end === undefined) return citation

@@ -20,7 +20,7 @@ export function decodeContent(content: Content, at: string): Part[] {
   return content.map((part, i) => decodePart(part, `${at}/content/${i}`))
 }
 
-// The schema has told the shapes apart before; the type of a kind nobody knew hides that from the compiler.
+// The casts: the schema has checked each kind, but `ChatPart` also allows unknown kinds with any `type`, so the compiler cannot narrow.
 function decodePart(part: ChatPart, at: string): Part {
   switch (part.type) {
     case 'text':
@@ -146,7 +146,7 @@ export function cacheIn({ prompt_cache_breakpoint: breakpoint, cache_control: co
   return ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
 }
 
-/** What a mark says beyond its usual words. */
+/** The keys of a cache mark that have no canonical place. */
 function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject {
   const { ttl: told, mode, type, ...rest } = mark
   return defined({
@@ -174,7 +174,7 @@ export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, o
   }
 }
 
-/** Lifetimes below the provider's own are left to it. */
+/** `30m` and `12h` are the lifetimes of this provider. Others get its default, or with `cacheTtlRound` the next longer one. */
 function encodeTtl(ttl: string | undefined, approximated: () => void, { cacheTtlRound }: Options): string | undefined {
   if (ttl === undefined || ttl === '30m' || ttl === '12h') return ttl
   approximated()

@@ -143,7 +143,7 @@ export function encodeError(value: CanonicalError, options: Options = {}): Encod
 }
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {
-  // Says «overloaded» in one protocol only; clients of others may not know that it can be tried again.
+  // 529 means «overloaded» in the messages protocol only; clients of this one may not know that it can be tried again.
   if (status === 529) return 503
   // Some call a wrong key a wrong request; clients of this protocol know it by its status.
   if (status === 400 && kind === 'authentication' && protocol !== protocolName) return errorWords.authentication.status

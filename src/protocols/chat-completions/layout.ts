@@ -18,7 +18,7 @@ export type TextSignature = { signature: Signature; attach: string }
 /** `layout`: `r0` reasoning, `x12` text of that many UTF-16 units, `x12+commentary` with its phase, `c…` call. */
 export type Recorded = { layout?: string[] | undefined; textSignatures: TextSignature[] }
 
-/** Does an answer tell more of its parts than their slots do? */
+/** Do the options allow an answer to carry a layout and proofs? */
 export function recordsLayout({ ccReasoning, ccSignature }: ChatCompletionsOptions): boolean {
   return ccReasoning !== 'omit' && ccSignature !== 'none'
 }
@@ -57,10 +57,10 @@ function tokensOf(pieces: readonly Piece[]): string[] {
 const ranks = { reasoning: 0, text: 1, call: 2 }
 const ranksOf = (layout: readonly string[]) => layout.map(token => 'rxc'.indexOf(token.charAt(0)))
 
-/** Does it differ from the order that every reader assumes: reasoning, text, calls? */
+/** Are its tokens in another order than the one that every reader assumes: reasoning, text, calls? */
 const isDisordered = (layout: readonly string[]) => ranksOf(layout).some((rank, i, ranks) => rank < (ranks[i - 1] ?? 0))
 
-/** Are the parts in an order that readers of the bare fields do not assume? */
+/** The same of parts. */
 export function isOutOfOrder(pieces: readonly Piece[]): boolean {
   let last = 0
   for (const piece of pieces) {
@@ -71,7 +71,7 @@ export function isOutOfOrder(pieces: readonly Piece[]): boolean {
   return false
 }
 
-/** Would a client have to be told the order, whatever the texts prove? */
+/** Would a client need the layout for the order alone, proofs of texts aside? */
 export const needsOrder = (pieces: readonly Piece[]) =>
   record(pieces.map(piece => (piece.kind === 'text' ? { kind: piece.kind, text: piece.text } : piece))).layout !== undefined
 
@@ -101,7 +101,7 @@ export function arrange(slots: Slots, { layout, textSignatures }: Recorded, { re
 /** A part of a stream, and of a text how long it is. */
 export type Told = { part: number; kind: 'r' | 'x' | 'c'; length: number }
 
-/** Has a stream told all that the layout does? Nobody puts parts that were told elsewhere, or gives them a phase. */
+/** Does the layout say nothing that a stream has not already told? Parts that were told can neither be moved nor be given a phase. */
 export function isAsTold(layout: readonly string[], told: readonly Told[]): boolean {
   const tokens = told.map(({ kind, length }) => (kind === 'x' ? `x${length}` : kind))
   return layout.length === tokens.length && layout.every((token, i) => (token.startsWith('x') ? token : token.charAt(0)) === tokens[i])

@@ -291,7 +291,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
  * @throws TranslationError `inexpressible` when the conversation cannot be understood without it
  */
 function noteControl({ control, at, tools }: ControlPart, { report, options }: Writing): void {
-  // Its tools stand in the list of all tools.
+  // The tools it adds are written with all others, see `gatherTools`.
   if (control === 'tool-addition' && tools) return
   if (control === 'item-reference' || control === 'compaction') report.unresolvable(at, undefined, options)
   else report.add('part.unsupported', at)

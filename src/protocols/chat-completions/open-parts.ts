@@ -26,7 +26,7 @@ const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 're
 export function closePart(choice: Choice, emit: EmitEvent): void {
   if (!choice.open) return
   const { part, thought } = choice.open
-  // The id of reasoning comes last, when its part has long begun.
+  // The id of reasoning is known only at its end.
   emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: thought }) })
   choice.open = undefined
 }

@@ -94,7 +94,7 @@ export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: Jso
   return { blocks, left }
 }
 
-/** How a signature says which text it is of; one that says something else was not made for this place. */
+/** `attach` of an envelope that belongs to a text (see `layout.ts`); any other was not made for `reasoning_details`. */
 const onSomeText = /^(text|x\d+)$/
 
 /** Entries of one `index` are one reasoning part; texts that are not ours are fragments of one segment. */

@@ -97,8 +97,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
     legacyId: () => 'call_fn_0',
   }
-  const told_ = message ?? {}
-  const { parts, ext, name } = decodeAssistant(told_, `${at}/message`, reading)
+  const { parts, ext, name } = decodeAssistant(message ?? {}, `${at}/message`, reading)
   const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: `${at}/logprobs`, report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
   let finish: Finish
@@ -244,7 +243,7 @@ function encodeCandidate(
   return wire
 }
 
-/** A phase is told of each text, for all of them stand in one message here. */
+/** The phase of a message on each of its texts: on this wire the texts of all messages stand in one. */
 function withPhase({ parts, phase }: Message): Part[] {
   return phase ? parts.map(part => (part.type === 'text' ? { ...part, phase } : part)) : parts
 }
@@ -259,7 +258,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
     report.add('finish.truncated-as-length', place, 'finish.reason')
     return 'length'
   }
-  // It came without a word.
+  // The server left the finish reason out, or empty.
   if (finish.protocol === protocolName && finish.raw === undefined && form && !form['chunks']) return form['finish'] === '' ? '' : undefined
   const written = encodeFinish(finish, { hasCalls, single: takesOneCall(options.context) })
   noteFinish(finish, written, { at: place, report })
@@ -269,7 +268,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
 export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: string | undefined; report: ChatReport }): void {
   if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
-  // A refusal without a word has this one.
+  // The message of a refusal is written as its text, see `refuse`.
   if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal') report.add('finish.details', at, 'finish.message')
   if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')

@@ -52,12 +52,12 @@ export function encodeStop(stop: readonly string[] | undefined, { report, native
 
 export function encodeCache(cache: CanonicalRequest['cache'], { report, options, native }: Writing): JsonObject {
   if (!cache) return {}
-  // This provider marks the last cacheable part by itself anyway.
+  // `auto` (mark the last part that can be cached) needs no field: this provider does it by itself.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   report.rest(rest, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')
-  // Single marks know a longer one.
+  // Here `30m` is the only lifetime; a mark on a part also takes `12h`.
   const ttl = native || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
   return { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }

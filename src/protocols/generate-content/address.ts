@@ -28,7 +28,7 @@ const ownerOf = (model: string) => (/^(?:models|tunedModels|publishers|projects)
 /** Where a model stands whose name is more than a word. */
 function placeOf(model: string): string {
   const steps = model.toWellFormed().split('/')
-  // A step that leads elsewhere is a letter like any other.
+  // `.` and `..` must not lead to another path: such a name is escaped as one step.
   const isPlain = steps.every(step => !/^\.{1,2}$/.test(step))
   return `${isPlain ? ownerOf(model) : 'models/'}${steps.map(encodeURIComponent).join(isPlain ? '/' : '%2F')}`
 }

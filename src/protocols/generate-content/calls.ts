@@ -66,7 +66,7 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string,
 }
 
 function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
-  // These stand inside a list that nobody has checked.
+  // The schema does not check the parts inside of a result.
   const isChecked = GeminiPart.accepts(part)
   if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
   return { type: 'opaque', protocol: protocolName, raw: part, at }

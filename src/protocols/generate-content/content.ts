@@ -21,7 +21,7 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
     const wire = withoutCarried(given, before, `${at}/${index}`)
     if (signsBefore(wire, before) || provesThought(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
-    // Someone wrote something where there was nothing to see.
+    // The part carried hidden reasoning on an empty text, and a client has written into that text: it is read as both.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
       before.push(part, { type: 'text', text: String(wire['text']), at: `${at}/${index}` })
     else before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)

@@ -25,7 +25,7 @@ export function decodeSignature(value: string | null | undefined): { signature?:
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: protocolName, form: 'thought' } }
 }
 
-/** What of a part says nothing: a signature that is none, and that it is no thought. */
+/** Keys of a part that say nothing, kept for their spelling: `thought: false`, and a signature that proves nothing. */
 export function silenceOf({ thought, thoughtSignature: value }: Pick<GeminiPart, 'thought' | 'thoughtSignature'>): JsonObject {
   return {
     ...(thought === false && { thought }),
@@ -55,7 +55,7 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: string)
 
 const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
 
-/** An empty text that another protocol's reasoning stands on, of which there is nothing to see. Undefined: it is no such part. */
+/** Reasoning of another protocol that shows no text: its signature came in an envelope on an empty text. Undefined: not such a part. */
 export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
@@ -103,13 +103,13 @@ function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[
   })
 }
 
-/** Of a proof that came when its thought was over: which thought that is, counted from 0. */
+/** Which thought a late proof belongs to, counted from 0 (`r2`: the third). Undefined: the envelope is not of a late proof. */
 export function ordinalOf({ attach }: Envelope): number | undefined {
   const nth = /^r(\d+)$/.exec(attach ?? '')?.[1]
   return nth === undefined ? undefined : Number(nth)
 }
 
-/** Such a proof goes to the thought that is as long, which may have come in pieces. Changes the list of parts. False: there is none. */
+/** Gives a late proof to the thought of the length that it tells; pieces of one thought are joined. Changes the list of parts. False: no such thought. */
 export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false

@@ -92,7 +92,7 @@ export function writeTime(createdAt: number | undefined): string | undefined {
   return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
 }
 
-/** Servers leave 0 out, and some leave out all of them: then places count. */
+/** The index of a candidate. Servers leave out a 0, and some leave out every index: then it is the place in the list. */
 function indexOf(told: unknown, place: number, taken: Set<number>): number {
   const isCount = Number.isSafeInteger(told) && (told as number) >= 0
   const wanted = isCount && !taken.has(told as number) ? (told as number) : place
@@ -254,15 +254,15 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   }
 }
 
-/** A text that is written for something else counts among those of the answer, too. */
+/** The written text of a part that is no text (a refusal, say): offsets of citations count it, too. */
 export function standIn({ text, thought }: JsonObject): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
 
-/** A call of nobody is read as none. */
+/** Is it a call that a client can answer? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
-/** What was left of grounding and odds is for notes: they are written whole. */
+/** Without the unknown keys of grounding and odds, which are kept for notes only: both objects are written back whole elsewhere. */
 export function withoutLeft(keys: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(keys).filter(([key, value]) => value === null || (key !== 'groundingMetadata' && key !== 'logprobsResult')))
 }

@@ -121,7 +121,7 @@ function encodeVoice(audio: unknown, request: CanonicalRequest, { native, report
 
 const largestSeed = 2 ** 31
 
-/** They end before 2, where others end at it. */
+/** The range of penalties ends before 2 here, and at 2 elsewhere. */
 const largestPenalty = 1.99
 
 export function encodeSampling(sampling: Sampling | undefined, { native, report }: RequestWriting): JsonObject {
@@ -181,7 +181,7 @@ export function encodeCaching(cache: CacheSpec | undefined, { native, options, r
   if (!cache) return undefined
   const { contentRef, mode, ...rest } = cache
   report.rest(rest, undefined, 'cache.')
-  // Prefixes are cached without being asked for.
+  // This provider caches prefixes without being asked, which is what `implicit` means.
   if (mode !== 'implicit') report.rest({ mode }, undefined, 'cache.')
   if (contentRef !== undefined && !native) report.unresolvable(undefined, 'cache.contentRef', options)
   return native ? contentRef : undefined

@@ -107,7 +107,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
-  // Some wires tell what a request cost before the answer begins.
+  // Counts go first: some protocols tell the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
     if (!Array.isArray(candidates)) throw fault(`${at}/candidates`, 'expected the candidates')
@@ -148,7 +148,7 @@ function takeCandidate(state: DecoderState, { wire, place, path }: Came, emit: E
 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
 
-/** The last word counts, but why an answer was cut off is not unsaid by a usual end behind it. */
+/** The last finish reason counts, but a usual end does not take back an earlier reason why the answer was cut off. */
 function lastWord(earlier: string | undefined, later: string | undefined): string | undefined {
   if (later === undefined) return earlier
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
@@ -174,7 +174,7 @@ function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): 
   answering.logprobs = joined(answering.logprobs, wire, ['chosenCandidates', 'topCandidates'])
 }
 
-/** Sources come bit by bit and are counted through; a citation of a text that is over has come too late. */
+/** Sources come in pieces and are numbered through all of them. A citation of a text that has ended comes too late. */
 function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { open, answers, grounding, candidate, at } = answering
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
@@ -193,7 +193,7 @@ function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObje
 
 const groundingLists = ['groundingChunks', 'groundingSupports']
 
-/** What came in pieces; these lists go on. */
+/** An object that came in pieces: later values replace earlier ones, but `lists` are continued. */
 function joined(earlier: JsonObject | undefined, later: JsonObject, lists: readonly string[]): JsonObject {
   if (!earlier) return later
   const both: JsonObject = { ...earlier, ...later }

@@ -43,7 +43,7 @@ function valueAt(holder: unknown, key: string | number): unknown {
   return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key) ? (holder as JsonObject)[key] : undefined
 }
 
-/** No list grows by more than one at a time, and own keys stay own keys. */
+/** A list may only grow by its next member, so that no path makes a huge one; `__proto__` becomes a key like any other. */
 function set(holder: unknown, key: string | number, value: unknown): void {
   if (Array.isArray(holder)) {
     if (typeof key === 'number' && key <= holder.length) holder[key] = value

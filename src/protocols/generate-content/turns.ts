@@ -71,7 +71,7 @@ function orphan(part: ToolResultPart, repair: Repair, report: GeminiReport): Par
   return repair === 'drop' ? [] : part.content.filter(inner => !isInner(inner, report))
 }
 
-/** Results without a call are results all the same. */
+/** Results that answer no call stand in a content of their own, too: the wire mixes results with nothing else. */
 function splitOrphans(turn: Turn): Turn[] {
   if (turn.role !== 'user') return [turn]
   const results = turn.parts.filter(({ type }) => type === 'tool-result')

@@ -84,7 +84,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   const raw = ownForm(ext)?.['wire']
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
-  // A count of nothing is no loss.
+  // Losing a count of 0 loses nothing.
   for (const count of Object.values(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, 'usage')
   report.rest(defined({ serverTools }), undefined, 'usage.')
   if (output !== undefined && (reasoning ?? 0) > output) report.once('usage.overlap', undefined, 'usage.output')
@@ -99,7 +99,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
       thoughtsTokenCount: reasoning,
       toolUsePromptTokenCount: toolPrompt,
       cachedContentTokenCount: cacheRead,
-      // Of what is told beside it: with overlapping counts that is another sum.
+      // The sum of the counts that are written, which for overlapping counts is not `input + output`.
       totalTokenCount: prompt === undefined || candidates === undefined ? undefined : prompt + candidates + (reasoning ?? 0) + (toolPrompt ?? 0),
       promptTokensDetails: detailsOf(inputAudio, prompt),
       candidatesTokensDetails: detailsOf(outputAudio, candidates),

@@ -42,14 +42,14 @@ function held(given: unknown, keys: readonly string[]): Held {
   return { body, at: step(key), beside }
 }
 
-/** The keys of a body and those that stand beside it, which begin with `../` where they are kept. */
+/** Keys that stand beside the body, as they are kept among those of the body: with `../` in front. */
 export function asBeside(fields: JsonObject): JsonObject {
   const beside: JsonObject = {}
   for (const key in fields) beside[`../${key}`] = fields[key]
   return beside
 }
 
-/** A key of the body itself that happens to look like that begins with `./` where it is kept. */
+/** Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets a `./` in front. */
 export function asInside(fields: JsonObject): JsonObject {
   const inside: JsonObject = {}
   for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]

@@ -53,7 +53,7 @@ export type Writing = {
   beside?: ((part: TextPart, written: GeminiPart) => void) | undefined
 }
 
-/** Calls and results inside of others are nobody's to answer, and thoughts nobody's to think. */
+/** Notes a part that makes no sense inside of another one: nobody would answer a call there, and a thought would be nobody's. */
 export function isInner({ type, at }: Part, report: GeminiReport): boolean {
   const isOdd = type === 'tool-call' || type === 'tool-result' || type === 'reasoning'
   if (isOdd) report.add('part.unsupported', at)

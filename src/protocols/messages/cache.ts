@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
 
-/** What most nodes have; nobody changes it. */
+/** Most nodes have no mark. Shared, and never changed. */
 const unmarked: ReturnType<typeof decodeCache> = { known: {}, nothing: {}, fields: {} }
 
 /** A cache mark; what is unknown of it stands under its name. */

@@ -18,7 +18,7 @@ export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeCache(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
-  // Code that the provider runs; that it is of this provider, the form tells.
+  // Not the model itself but code that the provider runs. Its dated name is kept for this protocol alone.
   const other = direct ? undefined : caller
   const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {

@@ -41,7 +41,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     } else {
       const part = decodeBlock(block, here, report)
       parts.push(part)
-      // What stands in front is never written before a text: a client that puts all thinking first has parted them.
+      // A carrier is never written in front of a text: some client put all thinking first, so the call that it signs is still to come.
       if (waiting && part.type === 'text' && index < (lastCall ?? 0)) return
       if (waiting && part.signature) report.add('reasoning.carrier-lost', waiting.at)
       else if (waiting) part.signature = waiting.signature
@@ -92,7 +92,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
 }
 
 function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
-  // The usual one has nothing beside its text.
+  // The usual text block has no other key: the short way.
   if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
   const { told: block, nothing } = told(wire)
   const { type: _, text, citations, cache_control, ...fields } = block
@@ -214,10 +214,10 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   const { type: _, text, citations, cache, signature, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
-  // Its signature stands for it.
+  // An empty text that was made from a carrier: the block that carries its signature is all there is to write.
   if (!text && signature && ownForm(part.ext)?.['carrier']) return []
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
-    // What is empty says nothing, but for instructions and what bears a mark.
+    // To leave out an empty text is no loss, unless it is an instruction or marks the cache.
     if (text || role === 'system' || cache) report.add('text.blank', at)
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []

@@ -31,7 +31,7 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
   return text ? [{ ...first, text }, ...others] : others
 }
 
-/** Instructions are text: what else stands there nobody but the server can follow. */
+/** Instructions are text; other blocks among them are kept, but only a server of this protocol can follow them. */
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
   const at = `/system/${index}`
   const part = decodeBlock(block, at, report)

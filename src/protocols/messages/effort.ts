@@ -54,7 +54,7 @@ export function encodeReasoningSpec(
   const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
   if (off) {
     hide()
-    // An effort is about all of the answer; models that take budgets have none.
+    // An effort holds for the whole answer, so it is written without thinking, too; models that take budgets know no effort.
     noteOff({ budgetTokens, effort: manual ? effort : undefined }, undefined, report)
     const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
     if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
@@ -88,14 +88,14 @@ export function encodeReasoningSpec(
   return { thinking, ...defined({ effort: named }), maxTokens }
 }
 
-/** Less than the least is not known here. */
+/** The least effort of this wire is `low`. */
 function knownEffort(effort: string | undefined, report: MessagesReport): string | undefined {
   if (effort !== 'minimal') return effort
   report.add('reasoning.effort', undefined, 'reasoning.effort')
   return 'low'
 }
 
-/** What becomes of thinking that does not fit its prefix; only thinking that there is can be bound. */
+/** Adds what the server is to do with thinking that does not fit the conversation before it; thinking that is off takes no such word. */
 function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): JsonObject {
   const binds = amPrefixMismatch !== undefined && (thinking['type'] === 'adaptive' || thinking['type'] === 'enabled')
   return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking

@@ -53,7 +53,7 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
   }
 }
 
-/** What is unknown of a source, and what it says nothing with, stand under its name. */
+/** `unknown`: keys that nobody modelled; `nothing`: keys that are null. */
 type Source = { known: MediaPart['source']; unknown: JsonObject; nothing: JsonObject }
 
 /** Undefined: a kind of source that nobody modelled. */
@@ -66,7 +66,7 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   return { known, unknown: under('source', unread), nothing: under('source', nulls(wire)) }
 }
 
-/** Words under another name (a picture's, say) would be read as bytes of that by whoever gets them. JSON holds them in UTF-8. */
+/** The type of a text source. Under any other type (of a picture, say) readers would take the text for encoded bytes. A charset has to be UTF-8, as JSON is. */
 function textTypeOf(mime: unknown): string | undefined {
   return typeof mime === 'string' ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i.exec(mime.trim())?.[1]?.toLowerCase() : undefined
 }
@@ -123,7 +123,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   }
   const block = encodeSource(part, writing, write)
   if (!block) return []
-  // A picture in a model's own answer: other models would not take it for their own words.
+  // An assistant message takes no picture on this wire.
   if (block.type === 'image' && role === 'assistant' && !native && !ownOf(ext)) {
     report.add('media.unsupported', at)
     return []

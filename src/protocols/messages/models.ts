@@ -48,7 +48,7 @@ export function takesOneSampling(model: string | undefined): boolean {
   return version !== undefined && !before(version, 4, 1)
 }
 
-/** After Opus 4.6 only what holds without any. */
+/** After Opus 4.6 servers refuse all sampling but the default. */
 export function takesNoSampling(model: string | undefined): boolean {
   const version = model === undefined ? undefined : versionOf(model)
   return version !== undefined && !before(version, 4, 7)

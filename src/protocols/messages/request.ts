@@ -212,7 +212,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     stream: stream?.enabled,
   }
   const wire = wireOf(known, ext)
-  // What is kept of these is nothing without what is known.
+  // Unknown keys were put back, but the object that they belong to is not written: alone they would be refused.
   for (const key of ['thinking', 'tool_choice']) if (known[key] === undefined && isObject(wire[key])) delete wire[key]
   const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {

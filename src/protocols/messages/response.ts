@@ -139,7 +139,7 @@ function spelled(form: unknown, constant: string): unknown {
   return form === 'absent' ? undefined : form
 }
 
-/** A reply that calls nothing ends in its text, not in what carries a signature. */
+/** With `amLastProof: 'drop'` a reply without calls must end in its text: blocks behind it that only carry a signature go. */
 function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesReport): void {
   if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
   for (let last = content.at(-1); last?.['type'] === 'redacted_thinking'; last = content.at(-1)) {

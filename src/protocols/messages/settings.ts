@@ -169,7 +169,7 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], spelled
 export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, { report, options, native, marks }: RequestWriting): JsonObject {
   const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
   report.rest(rest, undefined, 'cache.')
-  // Marks are all there is here, and without any nothing is cached.
+  // This wire has cache marks and no mode: both known modes come down to whether there are marks.
   if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
   if (!native) report.rest({ diagnostics }, undefined, 'cache.')
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)

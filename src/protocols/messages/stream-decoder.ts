@@ -97,7 +97,7 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else if (type === 'message_start') startMessage(state, wire, emit)
   else if (type === 'message_delta') endingOf(state, wire, emit)
   else if (type === 'message_stop') stopMessage(state, wire, emit)
-  // What comes before the start, which has all that is known of the reply, must not stand for it.
+  // A ping before `message_start` is left out: told, it would begin the reply before its id and model are known.
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
@@ -231,7 +231,7 @@ function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: str
   else reportOf(state).add('reasoning.carrier-lost', at)
 }
 
-/** What was to belong to a block that never came, or that has a signature of its own. */
+/** Notes a carried signature whose block never came, or has a signature of its own. */
 function loseWaiting(state: DecoderState): void {
   if (state.waiting) reportOf(state).add('reasoning.carrier-lost', state.waiting.at)
 }
@@ -249,7 +249,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   const known = deltaKeys.get(delta['type'])
   const made = readDelta(open, delta, state.model)
   const kept = made && unknownKeys(delta, known)
-  // What says nothing else has no delta to stand beside.
+  // Unknown keys travel with the delta that they came in; where it says nothing, they are noted.
   if (!kept) noteUnknown(state, delta, { path: '/delta', known })
   if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: `/content/${index}`, ...keep(kept, {}) } : made })
   else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')

@@ -180,7 +180,7 @@ function close(state: EncoderState, emit: EmitWire): void {
   begin(state, emit)
   if (state.finish) settle(state, state.finish, emit)
   if (isDone(state)) return
-  // A source that left a block open did not come to its own end.
+  // A part is still open, so the source was cut off, whatever it says.
   if (state.open && !isCall(state.open)) {
     fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
     return

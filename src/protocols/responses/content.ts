@@ -40,7 +40,7 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
   const { type, text, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   if (role === 'assistant') report?.once('content.input-by-assistant', at)
   const usual = role === 'assistant' ? 'output_text' : 'input_text'
-  // The usual one has nothing beside its text.
+  // The usual text part has no other key: the short way.
   if (type === usual && Object.keys(wire).length === 2) return { type: 'text', text, at }
   const { cache, form, unread } = decodeBreakpoint(breakpoint)
   return { type: 'text', text, ...cache, at, ...keep({ ...rest, ...unread }, nulls(wire), some({ ...form, ...(type !== usual && { type }) })) }

@@ -158,7 +158,7 @@ function explain(state: EncoderState, text: string, emit: EmitWire): void {
   endText(state, part, refusal, emit)
   closeMessageItem(state, message, undefined, emit)
   delete state.messages[message]
-  // It is whole, whatever was cut off before it.
+  // The explanation is whole, so its item is completed, even if the answer was cut off before it.
   if (state.held !== undefined) finishItem(state, state.held, emit)
   state.held = undefined
 }

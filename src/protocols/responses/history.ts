@@ -23,7 +23,7 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Jso
   return led
 }
 
-/** Reasoning is refused without what it led to: a turn that ended while it thought, or in an empty text, has nothing of the kind. */
+/** Leaves out reasoning with no item of its turn behind it, which the server refuses: the turn was cut off while it thought, or its text is empty. */
 function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
   const led: JsonObject[] = []
   let loose = true
@@ -115,7 +115,7 @@ function answeredCalls(messages: readonly Message[]): Set<string> {
   return new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-result' ? [part.callId] : []))))
 }
 
-/** A result without its call cannot be answered for by an invented call: it is left out. */
+/** A result without its call is left out: the server refuses it, and a call must not be invented. */
 function withoutOrphans(message: Message, messages: readonly Message[], { report }: Writing): Message {
   if (!message.parts.some(({ type }) => type === 'tool-result')) return message
   const calls = callIds(messages)

@@ -2,7 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { ownForm } from './own.ts'
 
-/** What an item is; messages and references need not say it. */
+/** The type of an item. Messages and references may leave it out. */
 export function typeOf({ type, role }: JsonObject): string {
   if (typeof type === 'string') return type
   return typeof role === 'string' ? 'message' : 'item_reference'

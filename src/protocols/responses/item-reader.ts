@@ -62,7 +62,7 @@ const namesOf = ({ id, call_id: call }: JsonObject): Pick<OpenItem, 'id' | 'call
   call: typeof call === 'string' ? call : undefined,
 })
 
-/** Tells of an item that was announced without a word. */
+/** Opens an item that was held back because its announcement was empty. */
 function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenItem | undefined {
   const item = state.items[index]
   return item?.waiting ? openItem(state, index, item.waiting, emit) : item

@@ -103,7 +103,7 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
       texts.push(part)
       continue
     }
-    // What leaves nothing behind comes between no two texts.
+    // A part that writes no item does not part two texts.
     if (leavesItem(part, writing)) flush()
     items.push(...encodeItem(part, message, writing))
   }
