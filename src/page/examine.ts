@@ -1,5 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
+import { placeOfFault } from '../kit/json-fault.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { translateRequest } from '../translate/request.ts'
@@ -7,7 +8,6 @@ import { translateResponse } from '../translate/response.ts'
 import { createStreamTranslator } from '../translate/stream.ts'
 import { collectStream } from '../translate/whole.ts'
 import { type Difference, differences } from './differences.ts'
-import { jsonFault } from './json-fault.ts'
 import { hasEvents, isEvent, type Kind, looksLikeStream, type Reading, type Recognized, recognizeBody, recognizeStream } from './recognize.ts'
 
 /** Why something cannot be read or written. `path`: where, as a JSON pointer; `at`: at which character of the text. */
@@ -158,9 +158,8 @@ function faultIn(error: unknown): Fault {
 }
 
 function faultOfText(text: string): Fault {
-  const at = jsonFault(text) ?? text.length
-  const before = text.slice(0, at).split('\n')
-  return { message: `this is not JSON: line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`, at }
+  const { at, place } = placeOfFault(text)
+  return { message: `this is not JSON: ${place}`, at }
 }
 
 function failed(fault: Fault, more: Partial<Examined> = {}): Examined {

@@ -78,6 +78,16 @@ test('a configuration is read from its file, and its faults are named', async ()
   await expect(started({ config: file })).rejects.toThrow('is not JSON')
 })
 
+test.each([
+  ['without its quotes', '{"channels": [{\n  "apiKey": planted-key }]}', 'line 2, column 13'],
+  ['before a comma too many', '{"keys": [{ "name": "a", "key": "planted-key" },]}', 'line 1, column 49'],
+  ['alone', 'planted-key', 'line 1, column 1'],
+])('a key that stands %s in a configuration is not said: the error tells the place', async (_what, text, place) => {
+  const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
+  await writeFile(file, text)
+  await expect(started({ config: file })).rejects.toThrow(new Error(`${file} is not JSON: ${place}`))
+})
+
 test('a port that is taken is an error', async () => {
   const { port } = await started()
   await expect(started({ port })).rejects.toThrow(/EADDRINUSE.*--port/)

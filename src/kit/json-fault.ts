@@ -43,3 +43,10 @@ export function jsonFault(text: string): number | undefined {
   take(space)
   return at === text.length ? undefined : at
 }
+
+/** The same place for people who look for it in an editor: line and column, both from 1. */
+export function placeOfFault(text: string): { at: number; place: string } {
+  const at = jsonFault(text) ?? text.length
+  const lines = text.slice(0, at).split('\n')
+  return { at, place: `line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}` }
+}
