@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { idsIn } from '../src/address/listed.ts'
 import { type AddressUsage, addressFor, checkAddress, listingAddress } from '../src/index.ts'
+import { protocolNames, protocols } from '../src/protocols/index.ts'
 
 const chat: AddressUsage = { protocol: 'chat-completions', appends: 'endpoint' }
 const messages: AddressUsage = { protocol: 'messages', appends: 'version-and-endpoint' }
@@ -105,4 +107,10 @@ describe('an address that', () => {
     expect(usages).toContainEqual({ ...chat, address: 'https://gw.example/v1', fits: true, request: 'https://gw.example/v1/chat/completions' })
     expect(usages).toContainEqual({ ...messages, address: 'https://gw.example', fits: false, request: 'https://gw.example/v1/v1/messages' })
   })
+})
+
+test.each(protocolNames)('ids with control characters are left out of a listing, for a terminal does what they say: %s', name => {
+  const ids = ['gpt-9', 'x\u001b[2J', 'a\nb', '\u009b2J', '\u007f', 'ü/ok:free']
+  const body = { data: ids.map(id => ({ id })), models: ids.map(id => ({ name: `models/${id}` })) }
+  expect(idsIn(protocols[name], body)).toEqual(['gpt-9', 'ü/ok:free'])
 })
