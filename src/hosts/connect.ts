@@ -174,7 +174,7 @@ function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Reco
  * a web page may have its own name lead here (DNS rebinding).
  */
 function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
-  if (headers['forwarded'] !== undefined || headers['x-forwarded-for'] !== undefined) return false
+  for (const name in headers) if (/^(forwarded|x-forwarded-.+|x-real-ip|via)$/.test(name)) return false
   if (!/^(127(\.\d+){3}|\[::1\]|([\w-]+\.)*localhost)(:\d+)?$/i.test(headers['host'] ?? 'localhost')) return false
   return /^(127\.|::1$|::ffff:127\.)/.test(socket.remoteAddress ?? '')
 }

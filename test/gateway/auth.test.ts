@@ -104,9 +104,11 @@ test('without keys, only clients of this machine are served', async () => {
   const { keys: _, ...open } = config
   const ask = await connect(open)
   expect((await ask('/v1/chat/completions', chat('demo', {}))).status).toBe(200)
-  const forwarded = await ask('/v1/chat/completions', chat('demo', { 'x-forwarded-for': '203.0.113.9' }))
-  expect(forwarded.status).toBe(401)
-  expect(await forwarded.text()).toContain('keys')
+  for (const sign of ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'forwarded', 'x-real-ip', 'via']) {
+    const forwarded = await ask('/v1/chat/completions', chat('demo', { [sign]: '203.0.113.9' }))
+    expect([sign, forwarded.status]).toEqual([sign, 401])
+    expect(await forwarded.text()).toContain('keys')
+  }
 })
 
 test.each([
