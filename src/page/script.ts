@@ -322,7 +322,7 @@ function showExamples(examples) {
     if (target.value === '' || !example) return
     setReading(example)
     source.value = example.text
-    byId('told').textContent = 'An example is filled in.'
+    translate()
   }
 }
 source.addEventListener('input', () => { byId('example').value = '' })

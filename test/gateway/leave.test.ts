@@ -111,10 +111,10 @@ test.each(['messages', 'chat-completions'] as const)('a client that does not rea
   const seen = await upstream(async response => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write(streams[served].slice(0, 2).join(''))
+    const closed = new Promise(resolve => response.once('close', resolve))
     while (!response.destroyed && sent < 400) {
       sent++
-      if (!response.write(filler))
-        await Promise.race([new Promise(resolve => response.once('drain', resolve)), new Promise(resolve => response.once('close', resolve))])
+      if (!response.write(filler)) await Promise.race([closed, new Promise(resolve => response.once('drain', resolve))])
     }
     response.end()
   })

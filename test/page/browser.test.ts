@@ -201,8 +201,10 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await page.getByLabel('Model', { exact: true }).selectOption('other')
     await page.locator('#snippets').getByText('model = "other"').first().waitFor()
     expect(await page.locator('#snippets').textContent()).toContain(`${url}/ai/v1`)
-    await page.getByLabel('Example').selectOption({ index: 3 })
+    await page.getByRole('textbox', { name: 'Request, response or stream' }).fill(JSON.stringify(request))
     await page.keyboard.press('Control+Enter')
+    await page.getByText('chat-completions request: it has logit_bias').waitFor()
+    await page.getByLabel('Example').selectOption({ index: 3 })
     await page.getByText('stream: ').waitFor()
   })
 
