@@ -15,6 +15,7 @@ import { type ClientName, clientConfig, explodeResponse } from '../src/index.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
+const { files: shipped } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] }
 const pages = ['README.md', ...['docs', 'docs/guides'].flatMap(room => readdirSync(join(root, room)).map(name => `${room}/${name}`))].filter(name =>
   name.endsWith('.md'),
 )
@@ -128,11 +129,15 @@ describe('code in the README and the docs', () => {
 })
 
 describe('words in the README and the docs', () => {
-  test.each(pages)('links of %s lead somewhere', page => {
+  test.each(pages)('links of %s lead somewhere, in the package too', page => {
     for (const [, target = ''] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
       const [file = '', anchor] = target.split('#')
       const path = file === '' ? page : join(dirname(page), file)
       expect(existsSync(join(root, path)), `${page}: ${target}`).toBe(true)
+      expect(
+        shipped.some(entry => `${path}/`.startsWith(`${entry}/`)),
+        `${page}: ${target}`,
+      ).toBe(true)
       if (anchor) expect(anchorsOf(read(path)), `${page}: ${target}`).toContain(anchor)
     }
   })
