@@ -3,6 +3,7 @@ import type { Signatures } from '../protocol.ts'
 import { type History, historyOf } from '../translate/history.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
+import { Refusal } from './error.ts'
 import type { Identity } from './hooks.ts'
 import { keepsItself } from './recall.ts'
 import type { Kept, Memory } from './store.ts'
@@ -20,7 +21,9 @@ export async function keep(service: Service, ask: Ask, trace: Trace, { candidate
     await Promise.all(Object.entries(signatures).map(([callId, text]) => memory.keepSignature(owner, callId, text)))
     if (ask.recalled?.keeps) await keepReply(memory, ask, { candidate, body, owner })
   } catch (error) {
-    service.log('warn', { requestId: trace.requestId, error }, 'a reply could not be kept')
+    // The store has told that it is away.
+    const level = error instanceof Refusal ? 'info' : 'warn'
+    service.log(level, { requestId: trace.requestId, error }, 'a reply could not be kept')
   }
 }
 

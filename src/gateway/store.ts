@@ -26,7 +26,7 @@ export type Memory = {
   /** The id of the reply that the item is of. @throws Refusal 503 */
   replyOf(owner: Identity, item: string): Promise<string | undefined>
   signature(owner: Identity, callId: string): Promise<string | undefined>
-  /** `items`: their ids. Rejects when the store does. */
+  /** `items`: their ids. @throws Refusal 503 */
   keep(owner: Identity, id: string, kept: Kept, items: readonly string[]): Promise<void>
   keepSignature(owner: Identity, callId: string, text: string): Promise<void>
   forget(owner: Identity, id: string, items: readonly string[]): Promise<void>
@@ -39,27 +39,37 @@ const patienceMs = 5_000
 type Kind = 'response' | 'item' | 'signature'
 
 /**
- * Undefined: nothing is kept. `warn` is told when Redis cannot be reached.
+ * Undefined: nothing is kept. `warn` is told when the store cannot be reached, once until it has been reached again.
  * @throws ConfigError when nobody says where
  */
 export function createMemory(config: Settled['store'], hook: Store | undefined, warn: (error: unknown) => void): Memory | undefined {
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
-  const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, warn)
+  let isAway = false
+  const warnOnce = (cause: unknown) => {
+    if (!isAway) warn(cause)
+    isAway = true
+  }
+  const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, warnOnce)
 
-  const get = async (owner: Identity, kind: Kind, id: string): Promise<string | undefined> => {
-    if (id.length > longestId) return undefined
+  const ask = async (what: (store: Store) => unknown): Promise<unknown> => {
     try {
-      const found = await inTime(opened.open().then(store => store.get(keyOf(owner, kind, id))))
-      return typeof found === 'string' ? found : undefined
+      const answer = await inTime(opened.open().then(what))
+      isAway = false
+      return answer
     } catch (cause) {
-      warn(cause)
+      warnOnce(cause)
       throw refuse(503, 'unavailable', 'the store of replies cannot be reached')
     }
   }
+  const get = async (owner: Identity, kind: Kind, id: string): Promise<string | undefined> => {
+    if (id.length > longestId) return undefined
+    const found = await ask(store => store.get(keyOf(owner, kind, id)))
+    return typeof found === 'string' ? found : undefined
+  }
   const set = async (owner: Identity, kind: Kind, id: string, value: string): Promise<void> => {
-    if (id.length <= longestId) await inTime(opened.open().then(store => store.set(keyOf(owner, kind, id), value, ttlMs)))
+    if (id.length <= longestId) await ask(store => store.set(keyOf(owner, kind, id), value, ttlMs))
   }
 
   return {
@@ -75,9 +85,8 @@ export function createMemory(config: Settled['store'], hook: Store | undefined, 
     },
     keepSignature: (owner, callId, text) => set(owner, 'signature', callId, text),
     async forget(owner, id, items) {
-      const store = await opened.open()
       const keys = [keyOf(owner, 'response', id), ...items.map(item => keyOf(owner, 'item', item))]
-      await inTime(Promise.all(keys.map(key => store.delete(key))))
+      await ask(store => Promise.all(keys.map(key => store.delete(key))))
     },
     close: opened.close,
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { GatewayConfig, Identity, Store } from '../../src/gateway/gateway.ts'
+import type { GatewayConfig, Hooks, Identity, Store } from '../../src/gateway/gateway.ts'
 import { collectStream } from '../../src/index.ts'
 import { type Ask, dataOf, hosts, one, type Protocol, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
 
@@ -393,8 +393,8 @@ describe.each(hosts)('through %s', (_, start) => {
     const rejects = async () => {
       throw new Error('away')
     }
-    const startWith = async (store: Store, more: Partial<GatewayConfig> = {}): Promise<Ask> =>
-      start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', more), { store })
+    const startWith = async (store: Store, more: Partial<GatewayConfig> = {}, hooks: Hooks = {}): Promise<Ask> =>
+      start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', more), { ...hooks, store })
 
     test('gets texts under keys, and how long they live', async () => {
       const set: unknown[][] = []
@@ -406,6 +406,29 @@ describe.each(hosts)('through %s', (_, start) => {
     test('that fails to take a reply does not fail the answer', async () => {
       const ask = await startWith(failing({ set: rejects }))
       await good(await ask(path, post(requests.responses)))
+    })
+
+    test('that is away is told of once, until it has been there again', async () => {
+      const warnings: string[] = []
+      const quiet = () => {}
+      const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
+      let isAway = true
+      const answer = async () => {
+        if (isAway) await rejects()
+      }
+      const ask = await startWith({ get: answer, set: answer, delete: answer }, {}, { logger })
+      for (const away of [true, true, false, true, true]) {
+        isAway = away
+        await good(await ask(path, post(requests.responses)))
+        expect((await ask(`${path}/resp_1`)).status).toBe(away ? 503 : 404)
+      }
+      expect(warnings).toEqual(Array(2).fill('the store of replies cannot be reached'))
+    })
+
+    test('that cannot delete says so', async () => {
+      const kept = JSON.stringify({ body: replies.responses })
+      const ask = await startWith(failing({ get: () => kept, delete: rejects }))
+      expect((await ask(`${path}/resp_1`, { method: 'DELETE' })).status).toBe(503)
     })
 
     test('that cannot be read is no reason to say that a reply is unknown', async () => {
