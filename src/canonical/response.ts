@@ -83,6 +83,7 @@ export type Usage = {
   /** Parts of `input` and of `output`. */
   inputAudio?: number
   outputAudio?: number
+  inputImage?: number
   /** Of a predicted output: tokens that were used, and those that were not. */
   acceptedPrediction?: number
   rejectedPrediction?: number

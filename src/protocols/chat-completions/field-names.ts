@@ -68,6 +68,7 @@ export const fieldNames: FieldNames = {
   'usage.cacheWrite': 'usage/prompt_tokens_details/cache_write_tokens',
   'usage.reasoning': 'usage/completion_tokens_details/reasoning_tokens',
   'usage.inputAudio': 'usage/prompt_tokens_details/audio_tokens',
+  'usage.inputImage': 'usage/prompt_tokens_details/image_tokens',
   'usage.outputAudio': 'usage/completion_tokens_details/audio_tokens',
   'usage.acceptedPrediction': 'usage/completion_tokens_details/accepted_prediction_tokens',
   'usage.rejectedPrediction': 'usage/completion_tokens_details/rejected_prediction_tokens',

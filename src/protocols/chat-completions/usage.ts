@@ -37,10 +37,18 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     service_tier,
     ...unknown
   } = raw
-  const { cached_tokens: cached, cache_write_tokens, audio_tokens: inputAudio, ...inputRest } = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
+  const {
+    cached_tokens: cached,
+    cache_write_tokens,
+    audio_tokens: inputAudio,
+    image_tokens: inputImage,
+    text_tokens: inputText,
+    ...inputRest
+  } = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
   const {
     reasoning_tokens: reasoned,
     audio_tokens: outputAudio,
+    text_tokens: outputText,
     accepted_prediction_tokens,
     rejected_prediction_tokens,
     ...outputRest
@@ -65,10 +73,17 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     reasoning,
     inputAudio: count(inputAudio),
     outputAudio: count(outputAudio),
+    inputImage: count(inputImage),
     acceptedPrediction: count(accepted_prediction_tokens),
     rejectedPrediction: count(rejected_prediction_tokens),
     serviceTier: typeof service_tier === 'string' ? service_tier : undefined,
   })
+  // Text is what is left of the whole, with reasoning or without: where it is, its count tells nothing more either.
+  const isRest = (text: unknown, whole: number | undefined, ...parts: (number | undefined)[]) =>
+    text === undefined || count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
+  const { inputAudio: heard, inputImage: seen, outputAudio: spoken } = usage
+  if (!isRest(inputText, input, heard, seen)) inputRest['text_tokens'] = inputText
+  if (!isRest(outputText, output, spoken) && !isRest(outputText, output, spoken, reasoning)) outputRest['text_tokens'] = outputText
   const fields: JsonObject = {
     ...telling(defined({ ...unknown, ...other })),
     ...group('prompt_tokens_details', inputRest),
@@ -112,6 +127,7 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
     toolPrompt,
     inputAudio,
     outputAudio,
+    inputImage,
     acceptedPrediction,
     rejectedPrediction,
     ext: _,
@@ -126,7 +142,7 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
     prompt_tokens: input ?? 0,
     completion_tokens: output ?? 0,
     total_tokens: (input ?? 0) + (output ?? 0),
-    prompt_tokens_details: defined({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite, audio_tokens: inputAudio }),
+    prompt_tokens_details: defined({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite, audio_tokens: inputAudio, image_tokens: inputImage }),
     completion_tokens_details: defined({
       reasoning_tokens: reasoning ?? 0,
       audio_tokens: outputAudio,

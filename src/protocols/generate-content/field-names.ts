@@ -64,6 +64,7 @@ export const fieldNames: FieldNames = {
   'usage.reasoning': 'usageMetadata/thoughtsTokenCount',
   'usage.toolPrompt': 'usageMetadata/toolUsePromptTokenCount',
   'usage.inputAudio': 'usageMetadata/promptTokensDetails',
+  'usage.inputImage': 'usageMetadata/promptTokensDetails',
   'usage.outputAudio': 'usageMetadata/candidatesTokensDetails',
   // Objects of which what nobody modelled is kept under their own name.
   'generationConfig/*': '',

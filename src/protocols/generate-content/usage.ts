@@ -16,7 +16,9 @@ const modalities = {
   cacheTokensDetails: 'cachedContentTokenCount',
   toolUsePromptTokensDetails: 'toolUsePromptTokenCount',
 } as const
-const hasAudio = new Set<string>(['promptTokensDetails', 'candidatesTokensDetails'])
+/** What of a list is counted elsewhere, too, in the order in which it is written. Beside it stands the rest, which is text. */
+const counted = { promptTokensDetails: ['AUDIO', 'IMAGE'], candidatesTokensDetails: ['AUDIO'], cacheTokensDetails: [], toolUsePromptTokensDetails: [] } as const
+type Told = Partial<Record<string, number>>
 
 /**
  * `prompt` excludes what tools brought in, `candidates` excludes thoughts: the model includes both. Servers leave out a
@@ -35,12 +37,12 @@ export function decodeUsage(wire: JsonObject): Usage {
   }
   const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts, toolUsePromptTokenCount: toolPrompt } = counts
   const isTold = prompt !== undefined || candidates !== undefined || thoughts !== undefined || toolPrompt !== undefined
-  const audio: Partial<Record<keyof typeof modalities, number>> = {}
+  const told: Partial<Record<keyof typeof modalities, Told>> = {}
   for (const key of Object.keys(modalities) as (keyof typeof modalities)[]) {
-    const told = audioIn(wire[key], counts[modalities[key]])
-    if (told === undefined || (told > 0 && !hasAudio.has(key))) continue
+    const found = toldIn(wire[key], counts[modalities[key]], counted[key])
+    if (!found) continue
     unknown[key] = undefined
-    if (told > 0) audio[key] = told
+    told[key] = found
   }
   const input = isTold ? (prompt ?? 0) + (toolPrompt ?? 0) : undefined
   const output = isTold ? (candidates ?? 0) + (thoughts ?? 0) : undefined
@@ -53,33 +55,48 @@ export function decodeUsage(wire: JsonObject): Usage {
     cacheRead: counts.cachedContentTokenCount,
     reasoning: thoughts,
     toolPrompt,
-    inputAudio: audio.promptTokensDetails,
-    outputAudio: audio.candidatesTokensDetails,
+    inputAudio: told.promptTokensDetails?.['AUDIO'],
+    outputAudio: told.candidatesTokensDetails?.['AUDIO'],
+    inputImage: told.promptTokensDetails?.['IMAGE'],
     ...keep(defined(unknown), {}, { wire }),
   })
 }
 
-/** Tokens of sound in a list by modality. Undefined: the list tells more than sound and the rest of the count, which is text. */
-function audioIn(list: unknown, count: number | undefined): number | undefined {
+/** The tokens of a list by modality, without text. Undefined: the list tells more than these and the rest of the count. */
+function toldIn(list: unknown, count: number | undefined, known: readonly string[]): Told | undefined {
   if (!Array.isArray(list)) return undefined
-  let audio = 0
+  const told: Told = {}
   let sum = 0
   const seen = new Set<unknown>()
   for (const entry of list as unknown[]) {
     if (!isObject(entry)) return undefined
     const { modality, tokenCount = 0, ...more } = entry
     const tokens = countOf(tokenCount)
-    if (tokens === undefined || seen.has(modality) || Object.keys(more).length > 0 || (modality !== 'TEXT' && modality !== 'AUDIO')) return undefined
+    if (tokens === undefined || typeof modality !== 'string' || seen.has(modality) || Object.keys(more).length > 0) return undefined
+    if (modality !== 'TEXT' && !known.includes(modality) && (modality !== 'AUDIO' || tokens > 0)) return undefined
     seen.add(modality)
     sum += tokens
-    if (modality === 'AUDIO') audio = tokens
+    if (modality !== 'TEXT' && tokens > 0) told[modality] = tokens
   }
-  return sum === (count ?? 0) ? audio : undefined
+  return sum === (count ?? 0) ? told : undefined
 }
 
 /** `usage` absent: nothing is known but, maybe, the tier. Undefined: there is nothing to say. */
 export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): JsonObject | undefined {
-  const { input, output, cacheRead, reasoning, toolPrompt, inputAudio, outputAudio, serviceTier: counting, serverTools, ext, ...merged } = usage ?? {}
+  const {
+    input,
+    output,
+    cacheRead,
+    reasoning,
+    toolPrompt,
+    inputAudio,
+    outputAudio,
+    inputImage,
+    serviceTier: counting,
+    serverTools,
+    ext,
+    ...merged
+  } = usage ?? {}
   const tier = serviceTier ?? counting
   const raw = ownForm(ext)?.['wire']
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
@@ -101,8 +118,8 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
       cachedContentTokenCount: cacheRead,
       // The sum of the counts that are written, which for overlapping counts is not `input + output`.
       totalTokenCount: prompt === undefined || candidates === undefined ? undefined : prompt + candidates + (reasoning ?? 0) + (toolPrompt ?? 0),
-      promptTokensDetails: detailsOf(inputAudio, prompt),
-      candidatesTokensDetails: detailsOf(outputAudio, candidates),
+      promptTokensDetails: detailsOf({ AUDIO: inputAudio, IMAGE: inputImage }, prompt),
+      candidatesTokensDetails: detailsOf({ AUDIO: outputAudio }, candidates),
     }),
     ...encodeTier(tier, report),
   }
@@ -116,10 +133,11 @@ function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTi
   return { serviceTier: word ?? 'standard' }
 }
 
-function detailsOf(audio: number | undefined, count: number | undefined): JsonObject[] | undefined {
-  if (!audio) return undefined
-  const text = (count ?? 0) - audio
-  return [...(text > 0 ? [{ modality: 'TEXT', tokenCount: text }] : []), { modality: 'AUDIO', tokenCount: audio }]
+function detailsOf(told: Record<string, number | undefined>, count: number | undefined): JsonObject[] | undefined {
+  const list = Object.entries(told).flatMap(([modality, tokenCount]) => (tokenCount ? [{ modality, tokenCount }] : []))
+  if (list.length === 0) return undefined
+  const text = list.reduce((left, { tokenCount }) => left - tokenCount, count ?? 0)
+  return text > 0 ? [{ modality: 'TEXT', tokenCount: text }, ...list] : list
 }
 
 /** The tier of a reply. */

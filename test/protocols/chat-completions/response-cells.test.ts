@@ -248,7 +248,11 @@ describe('usage (2.18)', () => {
   test.each<[string, object, string[]]>([
     ['predicted tokens', { completion_tokens_details: { accepted_prediction_tokens: 3 } }, ['/usage/completion_tokens_details/accepted_prediction_tokens']],
     ['tokens of sound', { prompt_tokens_details: { audio_tokens: 3 } }, ['/usage/prompt_tokens_details/audio_tokens']],
+    ['tokens of pictures', { prompt_tokens_details: { image_tokens: 3 } }, ['/usage/prompt_tokens_details/image_tokens']],
+    ['tokens of text that are no rest', { prompt_tokens_details: { text_tokens: 3 } }, ['/usage/prompt_tokens_details/text_tokens']],
     ['what it cost', { cost: 0.1 }, ['/usage/cost']],
+    ['tokens of text that are all', { prompt_tokens_details: { text_tokens: 20 }, completion_tokens_details: { text_tokens: 9 } }, []],
+    ['tokens of text that are all but the reasoning', { completion_tokens_details: { text_tokens: 5, reasoning_tokens: 4 } }, []],
     ['counts of nothing', { prompt_tokens_details: { audio_tokens: 0 }, completion_tokens_details: { accepted_prediction_tokens: 0 } }, []],
   ])('%s have no place elsewhere', (_, more, paths) => {
     const usage = { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29, ...more }
@@ -257,6 +261,27 @@ describe('usage (2.18)', () => {
       expect(notes.map(({ path }) => path).filter(path => path.startsWith('/usage'))).toEqual(paths)
     }
   })
+})
+
+test('tokens of pictures have a place in generate-content, both ways', () => {
+  const usage = {
+    prompt_tokens: 20,
+    completion_tokens: 9,
+    total_tokens: 29,
+    prompt_tokens_details: { cached_tokens: 0, image_tokens: 12, audio_tokens: 3, text_tokens: 5 },
+    completion_tokens_details: { reasoning_tokens: 0, text_tokens: 9 },
+  }
+  const there = translateResponse(chat({}, { usage }), { from: 'chat-completions', to: 'generate-content' })
+  const promptTokensDetails = [
+    { modality: 'TEXT', tokenCount: 5 },
+    { modality: 'AUDIO', tokenCount: 3 },
+    { modality: 'IMAGE', tokenCount: 12 },
+  ]
+  expect(there.body).toMatchObject({ usageMetadata: { promptTokenCount: 20, promptTokensDetails } })
+  expect(there.notes.filter(({ path }) => path.startsWith('/usage'))).toEqual([])
+  const back = translateResponse(there.body, { from: 'generate-content', to: 'chat-completions' })
+  expect(back.body).toMatchObject({ usage: { prompt_tokens_details: { image_tokens: 12, audio_tokens: 3 } } })
+  expect(back.notes.filter(({ path }) => path.startsWith('/usage'))).toEqual([])
 })
 
 test('counts of messages that have no place here are noted, none of nothing is (2.18)', () => {

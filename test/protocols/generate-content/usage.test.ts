@@ -39,6 +39,19 @@ test.each<[what: string, wire: object, ours: object]>([
     },
     { input: 9, output: 1, inputAudio: 5 },
   ],
+  [
+    'pictures are told by modality',
+    {
+      promptTokenCount: 9,
+      candidatesTokenCount: 1,
+      promptTokensDetails: [
+        { modality: 'TEXT', tokenCount: 2 },
+        { modality: 'IMAGE', tokenCount: 4 },
+        { modality: 'AUDIO', tokenCount: 3 },
+      ],
+    },
+    { input: 9, output: 1, inputAudio: 3, inputImage: 4 },
+  ],
   ['what is no count is not counted', { promptTokenCount: 0.5, candidatesTokenCount: 2 }, { input: 0, output: 2 }],
 ])('%s', (_, wire, ours) => {
   const { ext: __, ...usage } = read(wire).usage ?? {}
@@ -50,7 +63,13 @@ test.each<[what: string, wire: object, left: string[]]>([
   ['a total that is no sum', { promptTokenCount: 1, candidatesTokenCount: 2, totalTokenCount: 4 }, ['totalTokenCount']],
   ['a list of text that adds up', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 1 }] }, []],
   ['a list that does not', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'TEXT', tokenCount: 2 }] }, ['promptTokensDetails']],
-  ['a list with pictures', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] }, ['promptTokensDetails']],
+  ['a list with pictures', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] }, []],
+  ['a list with films', { promptTokenCount: 1, promptTokensDetails: [{ modality: 'VIDEO', tokenCount: 1 }] }, ['promptTokensDetails']],
+  [
+    'a list with pictures that were made',
+    { candidatesTokenCount: 1, candidatesTokensDetails: [{ modality: 'IMAGE', tokenCount: 1 }] },
+    ['candidatesTokensDetails'],
+  ],
   ['where the traffic is paid from', { promptTokenCount: 1, trafficType: 'ON_DEMAND' }, ['trafficType']],
 ])('%s says something more only if it does', (_, wire, left) => {
   expect(Object.keys(read(wire).usage?.ext?.['generate-content']?.fields ?? {})).toEqual(left)
