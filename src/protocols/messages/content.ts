@@ -24,15 +24,18 @@ import { marked, type Writing } from './writing.ts'
 export function decodeContent(content: string | readonly MessagesRawBlock[], at: string, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
-  let waiting: { signature: Signature; at: string } | undefined
-  let lastCall: number | undefined
+  const waiting: { signature: Signature; at: string }[] = []
+  let calls: number[] | undefined
+  const lose = () => report.add('reasoning.carrier-lost', waiting.shift()?.at)
+  let called = 0
   content.forEach((block, index) => {
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
-      if (waiting) report.add('reasoning.carrier-lost', waiting.at)
-      waiting = { signature: carrier.signature, at: here }
-      lastCall ??= content.findLastIndex(({ type }) => type === 'tool_use')
+      calls ??= flatMap(content, ({ type }, place) => (type === 'tool_use' ? [place] : []))
+      waiting.push({ signature: carrier.signature, at: here })
+      // A client that puts all thinking first has those of several calls in a row.
+      while (waiting.length > Math.max(1, calls.length - called)) lose()
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
@@ -41,14 +44,14 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     } else {
       const part = decodeBlock(block, here, report)
       parts.push(part)
-      // A carrier is never written in front of a text: some client put all thinking first, so the call that it signs is still to come.
-      if (waiting && part.type === 'text' && index < (lastCall ?? 0)) return
-      if (waiting && part.signature) report.add('reasoning.carrier-lost', waiting.at)
-      else if (waiting) part.signature = waiting.signature
-      waiting = undefined
+      // What stands in front is never written before a text: a client that puts all thinking first has parted them.
+      if (block.type === 'tool_use') called++
+      if (waiting.length === 0 || (part.type === 'text' && index < (calls?.at(-1) ?? 0))) return
+      if (part.signature) lose()
+      else Object.assign(part, defined({ signature: waiting.shift()?.signature }))
     }
   })
-  if (waiting) report.add('reasoning.carrier-lost', waiting.at)
+  while (waiting.length > 0) lose()
   return { parts, form: 'blocks' }
 }
 

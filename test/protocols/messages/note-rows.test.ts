@@ -141,6 +141,14 @@ describe('reasoning', () => {
     expect(notes).toEqual([])
   })
 
+  test('nor are the signatures of two calls one, where they stand in front together', () => {
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }
+    const content = [carrier('next'), carrier('next', 'two'), yes, call, { ...call, id: 'toolu_2' }]
+    const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
+    expect(value.messages[1]?.parts.map(({ signature }) => signature?.value)).toEqual([undefined, 'one', 'two'])
+    expect(notes).toEqual([])
+  })
+
   test.each(rows)('reasoning.carrier-lost: in a stream, a signature %s', (_, content, lost) => {
     const blocks = content.flatMap((content_block, index) => [
       { type: 'content_block_start', index, content_block },
