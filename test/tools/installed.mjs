@@ -20,7 +20,13 @@ const doors = {
 
 try {
   const files = run(folder, 'tar', '-tzf', tarball).trim().split('\n')
-  const strangers = files.filter(file => !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.+\.md|dist\/.+\.(js|cjs|d\.ts|d\.cts))$/.test(file))
+  // The pages show the examples and two pictures.
+  const strangers = files.filter(
+    file =>
+      !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.+\.md|test\/examples\/[\w-]+\.ts|bench\/\w+\.svg|dist\/.+\.(js|cjs|d\.ts|d\.cts))$/.test(
+        file,
+      ),
+  )
   assert.deepEqual(strangers, [], 'only what users need is in the package')
   for (const file of ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']) assert.ok(files.includes(`package/${file}`), `${file} is in the package`)
 
