@@ -15,8 +15,9 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     events.push({ type: 'usage', usage: present({ input, cacheRead, cacheWrite }) })
   }
   if (promptBlocked) events.push({ type: 'update', promptBlocked })
-  // Counted by their places: not every server counts from 0, and gives each number once.
-  candidates.forEach(({ messages }, candidate) => {
+  const numbers = numbersOf(candidates)
+  candidates.forEach(({ messages }, place) => {
+    const candidate = numbers[place] ?? place
     let next = 0
     messages.forEach(({ parts, origin, status, ...head }, message) => {
       events.push({ type: 'message.start', candidate, message, ...head, ...(origin !== 'message' && { origin }) })
@@ -37,13 +38,21 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
     events.push({ type: 'error', error }, { type: 'end', clean: false })
     return events
   }
-  candidates.forEach(({ finish, logprobs, at, ext: own }, candidate) => {
+  candidates.forEach(({ finish, logprobs, at, ext: own }, place) => {
+    const candidate = numbers[place] ?? place
     if (finish) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, at, ext: own }) })
   })
   if (usage) events.push({ type: 'usage', usage })
   const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
   events.push({ type: 'end', clean: finished })
   return events
+}
+
+/** Each answer's own number, in whatever order they come. Their places where a server does not count from 0 or gives a number twice. */
+function numbersOf(candidates: CanonicalResponse['candidates']): number[] {
+  const numbers = candidates.map(({ index }) => index)
+  const places = [...numbers.keys()]
+  return places.every(place => numbers.includes(place)) ? numbers : places
 }
 
 /** A part → its head and the deltas that make it whole again. */

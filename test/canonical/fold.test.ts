@@ -45,6 +45,12 @@ const reply: CanonicalResponse = {
 }
 
 describe('explode and collect', () => {
+  test('answers keep their numbers in whatever order they come', () => {
+    const first = { index: 0, messages: [], finish: { reason: 'stop' as const } }
+    const second = { index: 1, messages: [], finish: { reason: 'length' as const } }
+    expect(collect(explode({ candidates: [second, first] })).response.candidates).toEqual([first, second])
+  })
+
   test('are each other’s inverse, and the stream between them is legal', () => {
     const events = explode(reply)
     expect(checkGrammar(events)).toEqual([])
