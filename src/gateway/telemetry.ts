@@ -73,7 +73,9 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
 }
 
 function count({ duration, firstByte, usage }: Instruments, record: UsageRecord): void {
-  const attributes = attributesOf(record)
+  const { 'gen_ai.request.model': model, ...others } = attributesOf(record)
+  // A client may ask for any name: one that no channel was asked for would be a series for ever.
+  const attributes = record.channel === undefined ? others : { ...others, 'gen_ai.request.model': model }
   duration.record(record.totalMs / 1000, attributes)
   if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
   const { input, output } = record.usage ?? {}

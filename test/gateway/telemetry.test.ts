@@ -81,6 +81,18 @@ describe.each(hosts)('through %s', (_, start) => {
     ])
   })
 
+  test('models that nobody serves make no series of their own', async () => {
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages'))
+    for (const model of ['made-up-1', 'made-up-2']) await (await ask(paths.messages, post({ ...requests.messages, model }))).text()
+    await until(() => spans.getFinishedSpans().length === 2)
+    expect(spans.getFinishedSpans().map(({ attributes }) => attributes['gen_ai.request.model'])).toEqual(['made-up-1', 'made-up-2'])
+    await reader.forceFlush()
+    const counted = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(scope => scope.metrics))
+    const models = counted.flatMap(({ dataPoints }) => dataPoints.map(({ attributes }) => attributes['gen_ai.request.model']))
+    expect(models).toEqual([undefined])
+  })
+
   const keyed = (text: string) => text.replace('Overheated', 'No for upstream-secret')
   const endings: [ending: string, script: Parameters<typeof upstream>[0], stream: boolean, leaves?: boolean][] = [
     ['a reply', sendJson(200, replies.messages), false],
