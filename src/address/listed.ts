@@ -1,16 +1,14 @@
 import { isObject } from '../kit/json.ts'
+import { printable } from '../kit/text.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
-
-/** Nobody can ask for a model by them, and a terminal that shows them does what they say. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const control = /[\u0000-\u001f\u007f-\u009f]/
 
 /** The ids of the models in a listing as this protocol writes it; none where the body is no such listing. */
 export function idsIn({ address }: Protocol, listing: unknown): string[] {
   const data = isObject(listing) && Array.isArray(listing['data']) ? (listing['data'] as unknown[]) : []
   const ids = address.listed ? address.listed(listing) : data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
-  return ids.filter(id => !control.test(id))
+  // Nobody can ask for a model by an id that holds control characters, and a terminal that shows it does what they say.
+  return ids.filter(id => printable(id) === id)
 }
 
 /** The ids in a listing of whatever protocol. */

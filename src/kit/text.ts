@@ -27,3 +27,7 @@ export function cutIn(text: string, units: number): number {
   const isInside = /[\udc00-\udfff]/.test(text.charAt(units)) && /[\ud800-\udbff]/.test(text.charAt(units - 1))
   return isInside ? units - 1 : units
 }
+
+/** A text without the characters that a terminal obeys instead of showing them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+export const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')

@@ -3,6 +3,7 @@
  * @module wireglot/verify
  */
 import { checkAddress } from '../address/check.ts'
+import { printable } from '../kit/text.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { createAsker } from './ask.ts'
 import { checkProtocol } from './generate.ts'
@@ -75,8 +76,8 @@ export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch 
 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }
 
-/** One point as lines for people. */
+/** One point as lines for people, in which a service's own words are nothing but words: a terminal does what control characters say. */
 export function pointText({ of, name, result, told, mend, ms }: Point): string {
-  const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${told}${ms === undefined ? '' : ` (${ms} ms)`}`
-  return mend === undefined || mend === told ? line : `${line}\n      → ${mend}`
+  const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${printable(told)}${ms === undefined ? '' : ` (${ms} ms)`}`
+  return mend === undefined || mend === told ? line : `${line}\n      → ${printable(mend)}`
 }

@@ -232,6 +232,11 @@ describe('a server that', () => {
     for (const point of result.points) if (point.result === 'failed') expect(point.mend).toMatch(/\w/)
   })
 
+  test('words of a service move nothing in a terminal', () => {
+    const text = pointText({ of: 'messages', name: 'an error', result: 'failed', told: 'it said \u001b[2Jgone\r\n', mend: 'ask \u009b31m' })
+    expect(text.split('\n')).toEqual([expect.stringContaining('it said  [2Jgone'), '      → ask  31m'])
+  })
+
   test('does not listen is told as that', async () => {
     const result = await run('http://127.0.0.1:9')
     expect(found(result, 'the service answers')).toMatchObject({ result: 'failed' })
