@@ -167,6 +167,13 @@ describe('the same of other protocols', () => {
   test.each<[string, Protocol, object, string, Protocol[]]>([
     ['the name of who speaks', chat, said({ name: 'ann', content: 'yes' }), 'field.unsupported /choices/0/message/name', [responses, messages, google]],
     ['the odds of a call', chat, choice({ logprobs: odds, message: call }), 'field.unsupported /choices/0/logprobs', [responses, messages]],
+    [
+      'the odds of a refusal',
+      chat,
+      choice({ logprobs: { content: null, refusal: odds.content }, message: { content: null, refusal: 'f' } }),
+      'field.unsupported /choices/0/logprobs/refusal',
+      [responses, messages],
+    ],
     ['a cache mark on a text', messages, blocks(marked), 'cache.place /content/0/cache_control', [chat, responses]],
     ['that an item is not complete', responses, answered(going), 'message.ids /output/0/status', [chat]],
     ['that an item is not complete', responses, answered(going), 'message.envelope /output/0/status', [messages, google]],

@@ -48,8 +48,12 @@ export function giveText(state: EncoderState, part: OpenPart, value: TextPart | 
   emit({ type: 'response.output_text.delta', sequence_number, item_id, output_index, content_index, delta: text, logprobs })
 }
 
-/** Keeps log probabilities until the text comes that they are written beside. */
+/** Keeps log probabilities until the text comes that they are written beside. A refusal has no place for them. */
 export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: TokenLogprob[]): void {
+  if (part.value.type === 'refusal') {
+    reportOf(state).once('field.unsupported', part.value.at, 'logprobs')
+    return
+  }
   noteTokens(logprobs, protocolName, reportOf(state))
   addDelta(part.value, { kind: 'logprobs', logprobs })
   part.waiting.logprobs.push(...logprobs)
