@@ -24,18 +24,21 @@ import { marked, type Writing } from './writing.ts'
 export function decodeContent(content: string | readonly MessagesRawBlock[], at: string, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
-  const waiting: { signature: Signature; at: string }[] = []
+  const carried: { signature: Signature; at: string }[] = []
+  /** How many of these have found their part or are lost: there may be 100,000, and each `shift` would move all the others. */
+  let taken = 0
+  const waiting = () => carried.length - taken
+  const lose = () => report.add('reasoning.carrier-lost', carried[taken++]?.at)
   let calls: number[] | undefined
-  const lose = () => report.add('reasoning.carrier-lost', waiting.shift()?.at)
   let called = 0
   content.forEach((block, index) => {
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
       calls ??= flatMap(content, ({ type }, place) => (type === 'tool_use' ? [place] : []))
-      waiting.push({ signature: carrier.signature, at: here })
+      carried.push({ signature: carrier.signature, at: here })
       // A client that puts all thinking first has those of several calls in a row.
-      while (waiting.length > Math.max(1, calls.length - called)) lose()
+      while (waiting() > Math.max(1, calls.length - called)) lose()
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
@@ -46,12 +49,12 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
       parts.push(part)
       // What stands in front is never written before a text: a client that puts all thinking first has parted them.
       if (block.type === 'tool_use') called++
-      if (waiting.length === 0 || (part.type === 'text' && index < (calls?.at(-1) ?? 0))) return
+      if (waiting() === 0 || (part.type === 'text' && index < (calls?.at(-1) ?? 0))) return
       if (part.signature) lose()
-      else Object.assign(part, defined({ signature: waiting.shift()?.signature }))
+      else Object.assign(part, defined({ signature: carried[taken++]?.signature }))
     }
   })
-  while (waiting.length > 0) lose()
+  while (waiting() > 0) lose()
   return { parts, form: 'blocks' }
 }
 

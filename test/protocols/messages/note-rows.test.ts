@@ -149,6 +149,17 @@ describe('reasoning', () => {
     expect(notes).toEqual([])
   })
 
+  test('however many signatures wait, each is looked at once', () => {
+    const count = 100_000
+    const content = [...Array(count).fill(carrier('next')), ...Array(count).fill({ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} })]
+    const before = process.cpuUsage()
+    const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
+    const { user: inside, system } = process.cpuUsage(before)
+    expect(value.messages[1]?.parts.at(-1)?.signature?.value).toBe('one')
+    expect(notes).toEqual([])
+    expect((inside + system) / 1000).toBeLessThan(3_000)
+  })
+
   test.each(rows)('reasoning.carrier-lost: in a stream, a signature %s', (_, content, lost) => {
     const blocks = content.flatMap((content_block, index) => [
       { type: 'content_block_start', index, content_block },
