@@ -8,7 +8,7 @@ import { arrange, cutOut, record, type Slots } from './layout.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { decodeReasoning, encodeDetails, needsDetails, reasoningText } from './reasoning.ts'
-import { carriedIssuer, encodeLoaded, type Load, readCarried } from './signatures.ts'
+import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './signatures.ts'
 
 /**
  * Clients that keep of reasoning nothing but plain text still keep the proofs of calls. For them the proof of a call carries the
@@ -40,8 +40,9 @@ export function carriersIn(
   if (!calls || (Array.isArray(kept) && kept.length > 0)) return undefined
   const carriers = new Map<number, Carrier>()
   calls.forEach((call, i) => {
-    const { load } = isObject(call) ? readCarried(call, carriedIssuer.client) : {}
-    if (load) carriers.set(i, { load, at: `${at}/tool_calls/${i}` })
+    if (!isObject(call)) return
+    const { load, came } = readCarried(call, carriedIssuer.client)
+    if (load) carriers.set(i, { load, at: `${at}/tool_calls/${i}/${pathIn(came)}` })
   })
   return carriers.size > 0 ? carriers : undefined
 }
@@ -58,7 +59,7 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
       const { parts: reasoning, ...recorded } = decodeReasoning({ reasoning_details: load.details }, at, 'client')
       const [said, rest] = divide(left, load.units)
       left = rest
-      parts.push(...arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at }))
+      parts.push(...arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at, told: at }))
       last = parts.length + 1
     }
     parts.push(call)

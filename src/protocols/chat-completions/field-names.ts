@@ -76,6 +76,9 @@ export const fieldNames: FieldNames = {
   'finish.reason': 'finish_reason',
   'finish.sequence': 'finish_reason',
   'finish.details': 'finish_reason',
+  // What the signature of a call carries has its proof there, too.
+  'thought_signature:signature': '',
+  'thought_signature:id': '',
   // Objects of which what nobody modelled is kept under their own name.
   'metadata/*': '',
   'reasoning/*': '',

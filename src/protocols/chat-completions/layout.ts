@@ -84,10 +84,14 @@ function unusual(layout: string[], texts: readonly { phase?: Phase | undefined }
 
 export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
 
-/** The parts of a message in the recorded order, if it fits them, else in the usual one; proofs of texts go back to these. */
-export function arrange(slots: Slots, { layout, textSignatures }: Recorded, { report, at }: { report: ChatReport; at: string }): Part[] {
+/** The parts of a message in the order recorded at `told`, if it fits them, else in the usual one; proofs of texts go back to these. */
+export function arrange(
+  slots: Slots,
+  { layout, textSignatures }: Recorded,
+  { report, at, told = `${at}/reasoning_details` }: { report: ChatReport; at: string; told?: string },
+): Part[] {
   const ordered = layout && inOrder(slots, layout, { textSignatures, at })
-  if (layout && !ordered) report.add('parts.layout-stale', `${at}/reasoning_details`)
+  if (layout && !ordered) report.add('parts.layout-stale', told)
   const { reasoning, body, others, calls } = slots
   const parts = ordered ? [...ordered, ...others] : [...reasoning, ...body, ...others, ...calls]
   for (const { signature, attach } of textSignatures) {

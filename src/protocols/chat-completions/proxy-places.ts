@@ -1,8 +1,9 @@
 import type { Message, Part } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
 import { ownForm } from './own.ts'
+import { pathIn } from './signatures.ts'
 
 /** Where proxies and their clients have put what the table of field names has elsewhere: cache marks, and signatures on calls and texts. */
 export function placesOf(messages: readonly Message[], tools: readonly Tool[] = []): FieldNames {
@@ -30,10 +31,4 @@ function placeSignature({ at, type, ext }: Part, carriers: unknown, places: Fiel
   if (type === 'tool-call') places[`${at}:signature`] = isObject(extra) ? pathIn(extra) : 'id'
   else if (type === 'text' && isObject(carriers) && isObject(carriers['extra_content']))
     places[`${at}:signature`] = `../${pathIn({ extra_content: carriers['extra_content'] })}`
-}
-
-/** The way to the first leaf. */
-function pathIn(object: JsonObject): string {
-  const [[key, value] = ['', undefined]] = Object.entries(object)
-  return isObject(value) ? `${key}/${pathIn(value)}` : key
 }

@@ -55,6 +55,12 @@ function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'
   return defined({ signature: typeof own === 'string' ? open(own, issuer).signature : undefined, load })
 }
 
+/** The way to the first leaf of what `came`. */
+export function pathIn(came: JsonObject): string {
+  const [[key, value] = ['', undefined]] = Object.entries(came)
+  return isObject(value) ? `${key}/${pathIn(value)}` : key
+}
+
 /** Takes the text at the end of a path out; `left` is undefined when that was all. */
 function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; left: JsonObject | undefined } {
   const found = from[key]

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
-import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { valueAt } from '../../support/cross.ts'
 
 type Block = Record<string, unknown>
 
@@ -151,6 +152,26 @@ describe('what comes back of it', () => {
   test('leaves plain reasoning that no call carries', () => {
     const mixed = thoughtless(answer([unsigned('plain'), call('c1'), thought('signed'), call('c2'), unsigned('last')]))
     expect(thoughts(mixed)).toEqual(['plain\n\n\n\nlast', 'signed'])
+  })
+
+  test.each(['extra_content', 'provider_specific_fields'])('is noted in %s where it is lost or fits no longer', key => {
+    const { content: _, tool_calls, ...rest } = thoughtless(answer([text('First. '), thought('one'), text('Then.'), call('c1')]))
+    const [{ extra_content, ...first } = {}] = tool_calls
+    const carried = { ...first, [key]: key === 'extra_content' ? extra_content : extra_content?.google }
+    const body = {
+      model: 'm',
+      messages: [
+        { role: 'user', content: 'hi' },
+        { ...rest, role: 'assistant', content: 'Other.', tool_calls: [carried] },
+        { role: 'tool', tool_call_id: 'c1', content: 'x' },
+      ],
+    }
+    for (const to of ['responses', 'generate-content', 'chat-completions'] as const) {
+      const { notes } = translateRequest(body, { from: 'chat-completions', to })
+      const lost = notes.filter(({ code }) => code === 'reasoning.foreign-signature' || code === 'parts.layout-stale')
+      expect(lost.map(({ code }) => code).sort()).toEqual(['parts.layout-stale', 'reasoning.foreign-signature'])
+      for (const { path } of lost) expect(valueAt(body, path)).toContain('xs1.')
+    }
   })
 
   test('cuts no character of a text that the client has edited', () => {
