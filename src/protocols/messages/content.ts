@@ -24,21 +24,13 @@ import { marked, type Writing } from './writing.ts'
 export function decodeContent(content: string | readonly MessagesRawBlock[], at: string, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
-  const carried: { signature: Signature; at: string }[] = []
-  /** How many of these have found their part or are lost: there may be 100,000, and each `shift` would move all the others. */
-  let taken = 0
-  const waiting = () => carried.length - taken
-  const lose = () => report.add('reasoning.carrier-lost', carried[taken++]?.at)
-  let calls: number[] | undefined
-  let called = 0
+  let inFront: ProofsInFront | undefined
   content.forEach((block, index) => {
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
-      calls ??= flatMap(content, ({ type }, place) => (type === 'tool_use' ? [place] : []))
-      carried.push({ signature: carrier.signature, at: here })
-      // A client that puts all thinking first has those of several calls in a row.
-      while (waiting() > Math.max(1, calls.length - called)) lose()
+      inFront ??= new ProofsInFront(content, report)
+      inFront.add({ signature: carrier.signature, at: here, index })
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
@@ -47,15 +39,58 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     } else {
       const part = decodeBlock(block, here, report)
       parts.push(part)
-      // What stands in front is never written before a text: a client that puts all thinking first has parted them.
-      if (block.type === 'tool_use') called++
-      if (waiting() === 0 || (part.type === 'text' && index < (calls?.at(-1) ?? 0))) return
-      if (part.signature) lose()
-      else Object.assign(part, defined({ signature: carried[taken++]?.signature }))
+      inFront?.give(part, index)
     }
   })
-  while (waiting() > 0) lose()
+  inFront?.end()
   return { parts, form: 'blocks' }
+}
+
+type ProofInFront = { signature: Signature; at: string; index: number }
+
+/** Proofs that wait for the part behind them. A client that puts all thinking first has those of several calls in a row, and parts them from the calls by a text. */
+class ProofsInFront {
+  readonly #report: MessagesReport
+  readonly #proofs: ProofInFront[] = []
+  /** Those before it are given or lost. A place, not a `shift`, which would move all the others: there may be 100,000. */
+  #next = 0
+  /** Where the calls stand, the last one first. */
+  readonly #calls: number[]
+
+  constructor(content: readonly MessagesRawBlock[], report: MessagesReport) {
+    this.#report = report
+    this.#calls = flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : [])).reverse()
+  }
+
+  add(proof: ProofInFront): void {
+    this.#proofs.push(proof)
+    this.#forgetCallsBefore(proof.index)
+    // No more can wait than there are calls to come, or one for whatever else comes next.
+    while (this.#proofs.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
+  }
+
+  give(part: Part, index: number): void {
+    const proof = this.#proofs[this.#next]
+    // What stands in front of a text was meant for a call behind it, while there is one.
+    if (!proof || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
+    if (part.signature) this.#lose()
+    else {
+      part.signature = proof.signature
+      this.#next++
+    }
+  }
+
+  end(): void {
+    while (this.#next < this.#proofs.length) this.#lose()
+  }
+
+  #forgetCallsBefore(index: number): void {
+    while ((this.#calls.at(-1) ?? index) < index) this.#calls.pop()
+  }
+
+  #lose(): void {
+    this.#report.add('reasoning.carrier-lost', this.#proofs[this.#next++]?.at)
+  }
 }
 
 /** A block that `MessagesBlock` has checked. */
