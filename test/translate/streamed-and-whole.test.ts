@@ -149,6 +149,12 @@ describe('the same of other protocols', () => {
     expect(codes(notes)).toEqual(codes(chat.encodeResponse(value, { fieldNames: from.fieldNames }).notes))
   })
 
+  test('audio of nothing has no life that ends', () => {
+    const { value } = chat.decodeResponse(said({ content: 'a', audio: { id: '', data: '', expires_at: 0, transcript: '' } }))
+    const { wires } = encodeStream(chat, explode(value))
+    expect(wires.flatMap(wire => (wire as { choices?: { delta?: { audio?: object } }[] }).choices?.[0]?.delta?.audio ?? [])).toEqual([])
+  })
+
   test('a document of texts is told to readers that know deltas alone', () => {
     const { wires } = encodeStream(responses, explode(messages.decodeResponse(blocks(document)).value))
     const deltas = (wires as { type?: string; delta?: string }[]).flatMap(({ type, delta }) => (type === 'response.output_text.delta' ? [delta] : []))
@@ -161,6 +167,7 @@ describe('the same of other protocols', () => {
   const googleOdds = { logprobsResult: { chosenCandidates: [{ token: 'f', logProbability: -1 }] } }
   const mark = { cache_control: { type: 'ephemeral' } }
   const marked = { type: 'text', text: 'yes', ...mark }
+  const breakpoint = { type: 'text', text: 'yes', prompt_cache_breakpoint: { mode: 'explicit' } }
   const going = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
   const answered = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
 
@@ -175,6 +182,7 @@ describe('the same of other protocols', () => {
       [responses, messages],
     ],
     ['a cache mark on a text', messages, blocks(marked), 'cache.place /content/0/cache_control', [chat, responses]],
+    ['a cache mark on a text', chat, said({ content: [breakpoint] }), 'cache.place /choices/0/message/content/0/prompt_cache_breakpoint', [messages]],
     ['that an item is not complete', responses, answered(going), 'message.ids /output/0/status', [chat]],
     ['that an item is not complete', responses, answered(going), 'message.envelope /output/0/status', [messages, google]],
   ])('%s is noted, whole and streamed', (_, from, body, note, targets) => {
@@ -189,15 +197,6 @@ describe('the same of other protocols', () => {
   test.each<[string, Protocol, Protocol, object, string, string]>([
     ['the odds of a call', chat, google, choice({ logprobs: odds, message: call }), '/candidates/0/logprobsResult/chosenCandidates/0/token', 'f'],
     ['the odds of a call', google, chat, reply([{ functionCall: { name: 'f', args: {} } }], googleOdds), '/choices/0/logprobs/content/0/token', 'f'],
-    ['a cache mark on a text', chat, messages, said({ content: [marked] }), '/content/0/cache_control/type', 'ephemeral'],
-    [
-      'a cache mark on a call',
-      messages,
-      messages,
-      blocks({ type: 'tool_use', id: 'a', name: 'f', input: {}, ...mark }),
-      '/content/0/cache_control/type',
-      'ephemeral',
-    ],
     ['the name of who speaks', chat, chat, said({ name: 'ann', content: 'yes' }), '/choices/0/message/name', 'ann'],
   ])('%s comes through, whole and streamed', (_, from, to, body, place, expected) => {
     const { value } = from.decodeResponse(body)
@@ -206,10 +205,11 @@ describe('the same of other protocols', () => {
     expect(valueAt(to.encodeResponse(response).wire, place)).toBe(expected)
   })
 
-  test('a cache mark on a text stays where the text is cut at what it cites', () => {
+  test('a cache mark on a text that is cut at what it cites is noted once', () => {
     const cited = { annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 2, title: 't', url: 'https://example.org' } }] }
-    const { wire } = messages.encodeResponse(chat.decodeResponse(said({ content: [marked], ...cited })).value)
-    expect(wire).toMatchObject({ content: [{ text: 'ye' }, { text: 's', ...mark }] })
+    const { wire, notes } = messages.encodeResponse(chat.decodeResponse(said({ content: [marked], ...cited })).value)
+    expect(wire).toMatchObject({ content: [{ text: 'ye' }, { text: 's' }] })
+    expect(notes.filter(({ code }) => code === 'cache.place')).toHaveLength(1)
   })
 
   test.each([responses, messages, chat, google])('an answer that is not counted from 0 is told to clients of $name', to => {

@@ -43,7 +43,7 @@ type TextOut = {
 
 export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
 
-export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; expires: unknown } | { kind: 'none' }
+export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; expires: unknown; heard: boolean } | { kind: 'none' }
 
 /** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
 type Lane = { open: number | undefined; queue: Waiting[] }

@@ -33,7 +33,10 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
         out.text += delta.text
         choice.shown = true
         put({ refusal: delta.text })
-      } else if (out.kind === 'audio') put({ audio: { id: out.id, transcript: delta.text } })
+      } else if (out.kind === 'audio') {
+        out.heard = true
+        put({ audio: { id: out.id, transcript: delta.text } })
+      }
       return
     case 'reasoning':
       if (out.kind === 'reasoning') addReasoning(state, choice, { out, delta, put })
@@ -53,7 +56,9 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
       if (out.kind === 'text' || out.kind === 'refusal') writeLogprobs(state, choice, { key: out.kind, logprobs: delta.logprobs, emit })
       return
     case 'media':
-      if (out.kind === 'audio') put({ audio: { id: out.id, data: delta.base64 } })
+      if (out.kind !== 'audio') return
+      out.heard = true
+      put({ audio: { id: out.id, data: delta.base64 } })
       return
     default:
       delta satisfies never

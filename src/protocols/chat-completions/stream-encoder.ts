@@ -213,7 +213,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
     case 'media':
       // There is one place for it.
       if (!isAudible(head) || has(choice, 'audio')) break
-      return { kind: 'audio', id: audioId(head), expires: encodeAudioAnswer(head, { report })['expires_at'] }
+      return { kind: 'audio', id: audioId(head), expires: encodeAudioAnswer(head, { report })['expires_at'], heard: false }
     case 'opaque':
       report.add('part.unknown', head.at)
       return { kind: 'none' }
@@ -248,7 +248,7 @@ function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit:
     return
   }
   if (final) correct(state, { candidate, part, out, final }, emit)
-  if (out.kind === 'audio' && out.expires !== undefined) writeDelta(state, choice, { delta: { audio: { expires_at: out.expires } }, emit })
+  if (out.kind === 'audio' && out.heard && out.expires !== undefined) writeDelta(state, choice, { delta: { audio: { expires_at: out.expires } }, emit })
   if (out.kind !== 'call') return
   out.ended = true
   if (choice.open !== part) return

@@ -101,6 +101,7 @@ export const notes = {
   'cache.ttl': { kind: 'approximated', reason: 'the nearest lifetime of a cache mark is written', source: '2.11' },
   'cache.ttl-order': { kind: 'approximated', reason: 'a longer cache mark may not follow a shorter one', source: '2.11' },
   'cache.too-many': { kind: 'dropped', reason: 'four cache marks are the most', source: '2.11' },
+  'cache.place': { kind: 'dropped', reason: 'blocks of a reply carry no cache mark', source: '2.11' },
   'cache.auto': { kind: 'synthesized', reason: 'the last block is marked for the cache, as the source does by itself', source: '2.11' },
   'tier.nearest': { kind: 'approximated', reason: 'the nearest service tier is written', source: '2.12' },
   'tier.fast-as-speed': { kind: 'approximated', reason: 'the fast tier is written as speed', source: '2.12' },

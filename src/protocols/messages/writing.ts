@@ -48,8 +48,12 @@ export type Writing = {
 }
 
 /** The block of a part with its cache mark, which the limit on marks may take back later. Changes the block. */
-export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place }: Writing): T {
+export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to, native }: Writing): T {
   if (!cache) return block
+  if (to === 'client' && !native) {
+    report.add('cache.place', at, 'cache')
+    return block
+  }
   const wire = encodeCache(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
   marks.push({ wire, at, place })
   return Object.assign(block, { cache_control: wire })

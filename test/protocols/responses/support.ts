@@ -106,7 +106,8 @@ export function faultsOf(wire: readonly unknown[]): string[] {
       open.done = true
       continue
     }
-    if (event['item_id'] !== open.id) fault('item_id of another item')
+    // The events on the commands of a shell name no item.
+    if (event['item_id'] !== open.id && !type.startsWith('response.shell_call_command.')) fault('item_id of another item')
     const content = event['content_index']
     if (type === 'response.content_part.added') {
       if (content !== open.parts.length) fault('a part is not appended')

@@ -143,6 +143,7 @@ export const examples: Record<string, Example> = {
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
   'cache.ttl-order': fromChat(chat.says({ role: 'user', content: [marked('a'), marked('b', '1h')] })),
   'cache.too-many': fromChat(chat.says({ role: 'user', content: ['a', 'b', 'c', 'd', 'e'].map(text => marked(text)) })),
+  'cache.place': chatReply(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
   'cache.auto': fromChat(chat.request({}), { amAutoCache: true }),
   'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
   'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { fastIsSpeed: true }),
