@@ -104,8 +104,8 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   // Losing a count of 0 loses nothing.
   for (const count of Object.values(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, 'usage')
   report.rest(defined({ serverTools }), undefined, 'usage.')
-  if (output !== undefined && (reasoning ?? 0) > output) report.once('usage.overlap', undefined, 'usage.output')
-  if (input !== undefined && (toolPrompt ?? 0) > input) report.once('usage.overlap', undefined, 'usage.input')
+  if (output !== undefined && (reasoning ?? 0) + (outputAudio ?? 0) > output) report.once('usage.overlap', undefined, 'usage.output')
+  if (input !== undefined && (toolPrompt ?? 0) + (inputAudio ?? 0) + (inputImage ?? 0) > input) report.once('usage.overlap', undefined, 'usage.input')
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))
   const candidates = output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0))
   const wire = {

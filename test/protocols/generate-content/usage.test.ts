@@ -17,6 +17,18 @@ test('all tokens are the sum of their kinds, also where a part is told to be lar
   })
 })
 
+test.each([
+  [{ input: 10, output: 5, inputImage: 15 }],
+  [{ input: 10, output: 5, inputImage: 6, inputAudio: 5 }],
+  [{ input: 10, output: 5, inputImage: 6, toolPrompt: 5 }],
+  [{ input: 10, output: 5, outputAudio: 4, reasoning: 2 }],
+])('parts that are more than the whole do not come back, which is noted: %j', usage => {
+  const { counts, notes } = written(usage)
+  const { ext: _, ...back } = read(counts as object).usage ?? {}
+  expect(back).not.toMatchObject(usage)
+  expect(notes).toEqual(['usage.overlap'])
+})
+
 test.each<[what: string, wire: object, ours: object]>([
   ['thoughts stand outside of candidates', { promptTokenCount: 9, candidatesTokenCount: 55, thoughtsTokenCount: 32 }, { input: 9, output: 87, reasoning: 32 }],
   [
