@@ -205,6 +205,19 @@ describe('the same of other protocols', () => {
     expect(valueAt(to.encodeResponse(response).wire, place)).toBe(expected)
   })
 
+  test.each([google, chat])('odds that stand in no text leave those of the text before the end to clients of $name', to => {
+    const token = (text: string) => ({ token: text, logprob: -1 })
+    const parts: Part[] = [{ type: 'text', text: 'yes', logprobs: [token('yes')] }]
+    const value: CanonicalResponse = {
+      candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], logprobs: [token('end')], finish: { reason: 'stop' } }],
+    }
+    const { wires, notes } = encodeStream(to, explode(value))
+    const { candidates } = collect(decodeStream(to, wires)).response
+    expect(JSON.stringify(candidates)).toContain('"token":"yes"')
+    expect(JSON.stringify(candidates)).toContain('"token":"end"')
+    expect(codes(notes)).not.toContain('field.unsupported /logprobs')
+  })
+
   test('a cache mark on a text that is cut at what it cites is noted once', () => {
     const cited = { annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 2, title: 't', url: 'https://example.org' } }] }
     const { wire, notes } = messages.encodeResponse(chat.decodeResponse(said({ content: [marked], ...cited })).value)

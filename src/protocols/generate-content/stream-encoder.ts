@@ -155,7 +155,9 @@ function lastOf(
   const report = reportOf(state)
   const { grounding: came, logprobs } = ownForm(ext) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
-  const odds = owed?.beside['logprobsResult'] && isObject(logprobs) ? texts : []
+  // Those of the last text may still be owed: with what stands in no text they are one list.
+  const told = isObject(logprobs) ? texts : loose ? texts.slice(-1) : []
+  const odds = owed?.beside['logprobsResult'] ? told : []
   return {
     ...withoutLeft(ownKeys(ext)),
     index: candidate,
