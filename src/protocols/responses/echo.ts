@@ -1,3 +1,4 @@
+import type { ExtMap } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -81,15 +82,20 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
 }
 
 /** Of a request what its answers repeat, as the provider does, and no secrets: replies are kept and logged where requests are not. */
-export function remembered({ messages, tools, ext, ...request }: CanonicalRequest): CanonicalRequest {
-  const { fields, form } = ext?.[protocolName] ?? {}
-  const told = Object.fromEntries(Object.entries(fields ?? {}).filter(([key]) => echoKeys.has(key)))
-  return {
-    ...request,
-    messages: messages.filter(({ origin }) => origin === 'instructions'),
-    ...(tools && { tools: tools.map(covered) }),
-    ...(ext && keep(told, {}, form)),
-  }
+export function remembered(request: CanonicalRequest): CanonicalRequest {
+  // Only keys that the copy has already are set: with new ones each copy would be of a kind of its own, 2 µs for each request.
+  const kept = { ...request }
+  kept.messages = request.messages.filter(({ origin }) => origin === 'instructions')
+  if (kept.tools) kept.tools = kept.tools.map(covered)
+  if (kept.ext) kept.ext = repeatable(kept.ext)
+  return kept
+}
+
+function repeatable(ext: ExtMap): ExtMap {
+  const { fields, form } = ext[protocolName] ?? {}
+  const told: JsonObject = {}
+  for (const key in fields) if (echoKeys.has(key)) told[key] = fields[key]
+  return keep(told, {}, form).ext ?? {}
 }
 
 function covered(tool: Tool): Tool {
