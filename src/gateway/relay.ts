@@ -211,12 +211,12 @@ class RunningRelay implements Relay {
     const isNext = this.#held.length === 0 || endsLine(this.#held.at(-1))
     this.#held.push(line)
     this.#heldLength += line.length
-    this.#note(line)
+    this.#look(line)
     return this.#heldLength >= maxHeld || (isNext && isBlank(line) && this.#saysData && !this.#saysError)
   }
 
   /** Each line is looked at once: a body of blank lines alone would take minutes if all of them were for each. */
-  #note(line: Uint8Array): void {
+  #look(line: Uint8Array): void {
     this.#line += this.#text.read(line)
     if (!endsLine(line)) return
     this.#saysData ||= this.#line.startsWith('data')

@@ -3,6 +3,7 @@ import type { Part } from '../../../src/canonical/message.ts'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { valueAt } from '../../support/cross.ts'
+import { blocks } from '../../support/examples/wires.ts'
 
 type Block = Record<string, unknown>
 
@@ -21,19 +22,7 @@ type Message = {
 }
 
 function answer(content: Block[], options: object = {}): Message {
-  const { body } = translateResponse(
-    {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'm',
-      content,
-      stop_reason: 'tool_use',
-      stop_sequence: null,
-      usage: { input_tokens: 1, output_tokens: 1 },
-    },
-    { ...settings, ...options },
-  )
+  const { body } = translateResponse(blocks.reply(content, { stop_reason: 'tool_use' }), { ...settings, ...options })
   return (body as { choices: [{ message: Message }] }).choices[0].message
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, protocols, translateRequest, translateResponse } from '../../../src/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
+import { blocks } from '../../support/examples/wires.ts'
 
 /** Clients that declare `functions` know `function_call` alone, in which an answer has one call. */
 
@@ -11,16 +12,7 @@ const declares = (tools: object) =>
 const older = declares({ functions })
 
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
-const reply = (...content: object[]) => ({
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  model: 'm',
-  content,
-  stop_reason: 'tool_use',
-  stop_sequence: null,
-  usage: { input_tokens: 1, output_tokens: 1 },
-})
+const reply = (...content: object[]) => blocks.reply(content, { stop_reason: 'tool_use' })
 const block = (index: number, { input, ...head }: { input: object }) => [
   { type: 'content_block_start', index, content_block: { ...head, input: {} } },
   { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } },
