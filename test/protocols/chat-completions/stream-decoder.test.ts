@@ -230,6 +230,20 @@ describe('the end', () => {
     expect(reason(events)).toBe(finish)
   })
 
+  test.each<[string, string, string, string[]]>([
+    ['a reason that never sees the calls is mended', 'stop', 'stop', ['finish.repaired']],
+    ['one that is corrected when it does needs no mending', 'stop', 'tool_calls', []],
+  ])('%s', (_, first, second, expected) => {
+    const { notes } = decodeStream([chunk({ tool_calls: [{ index: 0, id: 'a', ...fn('f', '{}') }] }, first), chunk({}, second), '[DONE]'])
+    expect(codes(notes)).toEqual(expected)
+  })
+
+  test.each([-1, 0.5, '1', null, undefined])('a choice numbered %j is the first one', index => {
+    const { events } = decodeStream([{ ...chunk({}), choices: [{ index, delta: { content: 'a' }, finish_reason: 'stop' }] }, '[DONE]'])
+    expect(checkGrammar(events)).toEqual([])
+    expect(events).toContainEqual(expect.objectContaining({ type: 'finish', candidate: 0 }))
+  })
+
   test('[DONE] without a reason is no end where that was asked for', () => {
     expect(decodeStream([chunk({ content: 'a' }), '[DONE]'], { ccDoneWithoutFinish: 'error' }).events.at(-1)).toEqual({ type: 'end', clean: false })
   })

@@ -67,6 +67,13 @@ const streams: Record<string, unknown[]> = {
     { type: 'response.output_item.done', output_index: 0, item: callItem('{"q":1}') },
     completed([callItem('{"q":1}')]),
   ],
+  'arguments that nothing repeats': [
+    created,
+    { type: 'response.output_item.added', output_index: 0, item: callItem('') },
+    { type: 'response.function_call_arguments.delta', output_index: 0, item_id: 'fc_1', delta: '{"q":' },
+    { type: 'response.function_call_arguments.done', output_index: 0, item_id: 'fc_1', arguments: '{"q":1}' },
+    completed(),
+  ],
   'only what is done': [
     created,
     { type: 'response.output_item.done', output_index: 0, item: messageItem('Hi') },
@@ -175,6 +182,10 @@ test('the signature is the one of the done event', () => {
     signature: { value: 'WHOLE', issuer: 'responses', form: 'encrypted', model: 'm-1' },
     id: 'rs_1',
   })
+})
+
+test('arguments that only their own last event tells are read from it', () => {
+  expect(partsOf(streams['arguments that nothing repeats'] ?? [])).toMatchObject([{ type: 'tool-call', input: '{"q":1}' }])
 })
 
 test('items that were streamed stay when the last event lists none', () => {
