@@ -1,4 +1,3 @@
-import type { Tool } from '../canonical/tool.ts'
 import type { EncodingContext } from '../protocol.ts'
 import { hashHex } from './ids.ts'
 import { setOwn } from './json.ts'
@@ -45,9 +44,3 @@ export function createToolNames({ limit, spell, native }: { limit: number; spell
 
 /** Tells tools apart: the length in front keeps a namespace and a name from running into each other. */
 export const toolKey = (called: string, namespace: string | undefined): string => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`
-
-/** Would a call reach the same tool? Tools of a provider have no name that a caller gave them. */
-export function isNamedAlike(one: Tool, other: Tool): boolean {
-  if (one.type === 'opaque' || one.type === 'server' || other.type === 'opaque' || other.type === 'server') return false
-  return one.name === other.name && one.namespace === other.namespace
-}

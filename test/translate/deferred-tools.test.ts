@@ -86,6 +86,21 @@ test.each<[ProtocolName, object]>([
   expect(notes.filter(({ code }) => code === 'tool.added-late').map(({ path }) => path)).toEqual(['/input/2'])
 })
 
+/** «tools: Tool names must be unique.», as these servers say it. */
+test.each<[ProtocolName, object]>([
+  ['chat-completions', [{ function: { name: 'late' } }]],
+  ['messages', [{ name: 'late' }]],
+  ['generate-content', [{ functionDeclarations: [{ name: 'late' }] }]],
+])('a tool that one item adds twice is offered to %s once', (to, tools) => {
+  const { tool } = bodies.responses
+  const input = [
+    { role: 'user', content: 'hi' },
+    { type: 'additional_tools', role: 'developer', tools: [tool('late', {}), tool('late', {})] },
+  ]
+  const { body } = translateRequest({ model: 'm', input }, { from: 'responses', to })
+  expect(body).toMatchObject({ tools })
+})
+
 test('a search that is not among the allowed tools finds nothing', () => {
   const { tool, search, body } = bodies.responses
   const asked = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }

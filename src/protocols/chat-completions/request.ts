@@ -5,9 +5,9 @@ import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { gatherTools } from '../../kit/late-tools.ts'
 import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
-import { isNamedAlike } from '../../kit/tool-names.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { decodeContent } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
@@ -159,7 +159,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const { ext } = value
   const native = ownOf(ext) !== undefined
   const wraps = !native && options.ccCustomTools === 'wrap'
-  const given = gatherTools(value.tools, value.messages, report)
+  const given = gatherTools(value, { protocol: protocolName, report })
   const { nameOf, renamed } = createNames(native, { tools: given, wraps })
   const writing: Writing = {
     report,
@@ -252,23 +252,6 @@ function encodeChoice({ toolChoice, parallelToolCalls, ext }: PlainRequest, hasT
 function spaceOf(name: string, tools: readonly Tool[] | undefined): string | undefined {
   const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
   return owner && 'namespace' in owner ? owner.namespace : undefined
-}
-
-/** The tools of the request and those that were added in mid-conversation. */
-function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], report: ChatReport): readonly Tool[] | undefined {
-  // A tool that is there already needs no second entry, and a server takes none.
-  const gathered = [...(tools ?? [])]
-  let late = false
-  for (const { parts } of messages)
-    for (const part of parts) {
-      if ((part.type !== 'control' && part.type !== 'server-tool') || !part.tools) continue
-      const added = part.tools.filter(tool => !gathered.some(other => isNamedAlike(other, tool)))
-      if (part.type === 'server-tool' && added.length === 0) continue
-      report.add('tool.added-late', part.at)
-      gathered.push(...added)
-      late = true
-    }
-  return late ? gathered : tools
 }
 
 /** Four breakpoints are taken: those of the instructions first, then the last ones. */

@@ -128,11 +128,7 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
  * The tools of a request, as the request's fields.
  * @throws TranslationError `inexpressible` when only another provider knows what was declared
  */
-export function encodeTools(
-  tools: readonly Tool[] | undefined,
-  writing: Writing,
-): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
-  if (!tools) return {}
+export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
   const written: JsonObject[] = []
   const functions: JsonObject[] = []
   let search: unknown

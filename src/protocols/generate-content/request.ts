@@ -1,15 +1,13 @@
-import type { Message } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { isNamedAlike } from '../../kit/tool-names.ts'
+import { gatherTools } from '../../kit/late-tools.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { decodeReasoningSpec, encodeReasoningSpec, nativeReasoningSpec } from './effort.ts'
-import { createGeminiReport, type GeminiReport } from './notes.ts'
+import { createGeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { emptyTexts, keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
@@ -212,7 +210,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)
 
-  const all = gatherTools(tools, request.messages, report)
+  const all = gatherTools(request, { protocol: protocolName, report })
   const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
   const toolConfig = encodeToolChoice(request, all, writing)
   const conversation = encodeConversation(messages, writing)
@@ -257,16 +255,3 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 /** Models go by their whole name where a body tells them. */
 const spelledModel = (came: string, model: string | undefined) =>
   model === undefined || came.replace(/^models\//, '') === model ? came : came.startsWith('models/') ? `models/${model}` : model
-
-/** The tools of the request, with those that its conversation adds. A server refuses two tools of one name. */
-function gatherTools(tools: readonly Tool[] | undefined, messages: readonly Message[], report: GeminiReport): Tool[] {
-  const all = [...(tools ?? [])]
-  for (const { parts } of messages)
-    for (const part of parts) {
-      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === protocolName || !part.tools) continue
-      const before = all.length
-      for (const tool of part.tools) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
-      if (part.type === 'control' || all.length > before) report.add('tool.added-late', part.at)
-    }
-  return all
-}

@@ -4,8 +4,8 @@ import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { gatherTools } from '../../kit/late-tools.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
-import { isNamedAlike } from '../../kit/tool-names.ts'
 import { decodeCache, encodeCache, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
@@ -206,7 +206,8 @@ export function encodeTools(
   const { report, options, native } = writing
   const mcpServers: JsonObject[] = []
   const merges = options.amToolAddition !== 'block'
-  const all = gatherTools(tools, messages, merges, report)
+  // No block can say what a search has found, so only the tools of controls may stand where they were added.
+  const all = gatherTools({ tools, messages }, { protocol: protocolName, report, hasPlace: part => !merges && part.type === 'control' })
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
@@ -231,22 +232,6 @@ export function encodeTools(
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
   return { limited, ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
-}
-
-/** The tools of the request, with those that its conversation adds. `merges`: tools that a control adds are written here, not where it stands. */
-function gatherTools(tools: readonly Tool[] = [], messages: readonly Message[], merges: boolean, report: MessagesReport): Tool[] {
-  const all = [...tools]
-  for (const { parts } of messages)
-    for (const part of parts) {
-      if ((part.type !== 'control' && part.type !== 'server-tool') || part.protocol === protocolName || !part.tools) continue
-      // A server refuses two tools of one name.
-      const added = part.tools.filter(tool => !all.some(other => isNamedAlike(other, tool)))
-      // No block can say what a search has found, so that is always written here.
-      if (part.type === 'server-tool' ? added.length === 0 : !merges) continue
-      report.add('tool.added-late', part.at)
-      all.push(...added)
-    }
-  return all
 }
 
 /** Without such a tool the model would answer something else. */
