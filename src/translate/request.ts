@@ -1,6 +1,5 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
-import { defined } from '../kit/defined.ts'
 import { holdsEnvelope } from '../kit/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
@@ -61,8 +60,12 @@ function withStore({ state, ...request }: CanonicalRequest, store: true | undefi
   return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
-/** For the answer it matters how it was asked for, and what it repeats: a context may be kept where a conversation and secrets must not be. */
+/** What writing the reply needs of the request. No messages and no secrets: a context may be stored where they must not be. */
 function remembered(request: CanonicalRequest, from: Protocol): CanonicalRequest {
-  const { model, stream, toolChoice, serviceTier } = request
-  return { messages: [], ...defined({ model, stream, toolChoice, serviceTier }), ...from.remembered?.(request) }
+  const kept: CanonicalRequest = { messages: [] }
+  if (request.model !== undefined) kept.model = request.model
+  if (request.stream) kept.stream = request.stream
+  if (request.toolChoice) kept.toolChoice = request.toolChoice
+  if (request.serviceTier) kept.serviceTier = request.serviceTier
+  return Object.assign(kept, from.remembered?.(request))
 }

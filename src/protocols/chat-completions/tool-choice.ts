@@ -1,5 +1,5 @@
 import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
 import type { Writing } from './writing.ts'
@@ -69,8 +69,7 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
       return choice.mode
     case 'tool': {
       if (choice.kind === 'server' || writing.isLost?.(choice.name)) {
-        if (writing.options.onUnresolvable !== 'note')
-          throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
+        refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
         report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }

@@ -1,8 +1,8 @@
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
@@ -159,7 +159,8 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
         tool satisfies never
     }
   }
-  refuseOnlyServerTools(lost, tools, writing)
+  if (lost.length > 0 && lost.length === tools.length)
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: lost[0]?.at ?? '/tools' }, writing.options)
   for (const tool of lost) {
     writing.report.add('tool.server', tool.at)
     if (tool.mcp?.at !== undefined) writing.report.add('tool.server', tool.mcp.at)
@@ -181,15 +182,6 @@ function encodeExpanded(tool: ServerTool, writing: Writing): JsonObject[] {
 export function isLost(name: string, tools: readonly Tool[] | undefined, { expandClientTools }: Writing['options']): boolean {
   const named = tools?.find(tool => tool.type !== 'opaque' && tool.name === name)
   return named?.type === 'server' && named.protocol !== protocolName && !(expandClientTools && asFunction(named))
-}
-
-/** Without any of its tools the model would answer another question. */
-function refuseOnlyServerTools(lost: readonly ServerTool[], tools: readonly Tool[], { options }: Writing): void {
-  if (lost.length === 0 || lost.length < tools.length || options.onUnresolvable === 'note') return
-  throw new TranslationError(
-    { code: 'inexpressible', protocol: protocolName, path: lost[0]?.at ?? '/tools' },
-    'only another provider knows the tools of the request',
-  )
 }
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {

@@ -1,8 +1,8 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
@@ -93,10 +93,12 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     case 'validated':
       return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(name => nameTool(name, undefined, undefined)) }) }
     case 'tool':
-      // What stands for such a tool may be here all the same.
-      if (choice.kind === 'server' && options.serverTools !== 'map' && options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
-      return choice.kind === 'server' ? refuse() : { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
+      if (choice.kind === 'server') {
+        // A mapped tool is declared, although it cannot be forced.
+        if (options.serverTools !== 'map') refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, options)
+        return refuse()
+      }
+      return { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length === 0) return refuse()

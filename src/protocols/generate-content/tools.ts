@@ -3,6 +3,7 @@ import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
@@ -136,11 +137,8 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Js
     else entry['functionDeclarations'] = [wire['function']]
   }
   const written = [...entries.values()]
-  if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server') && options.onUnresolvable !== 'note')
-    throw new TranslationError(
-      { code: 'inexpressible', protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes },
-      'only another provider knows the tools of the request',
-    )
+  if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server'))
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes }, options)
   return written.length > 0 || native ? written : undefined
 }
 

@@ -1,11 +1,12 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { PlainToolChoice, Tool, ToolChoice } from '../../canonical/tool.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 import type { MessagesToolChoice } from './schema.ts'
-import { isForeign, isHosted, nearestOf, onlyElsewhere } from './tools.ts'
+import { isForeign, isHosted, nearestOf } from './tools.ts'
 import { malformed, type RequestWriting } from './writing.ts'
 
 export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
@@ -70,7 +71,7 @@ function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writin
       const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && name
       if (mapped !== undefined) return { type: 'tool', name: mapped }
       if (kind === 'server') {
-        if (options.onUnresolvable !== 'note') throw onlyElsewhere('/tool_choice', writing)
+        refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice', notes: report.notes }, options)
         report.add('tool.server', undefined, 'toolChoice')
         return undefined
       }

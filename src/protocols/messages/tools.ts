@@ -2,6 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { FunctionTool, PlainToolChoice, ServerTool, Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
@@ -222,9 +223,8 @@ export function encodeTools(
     if (isHosted(tool) && wire['type'] !== 'mcp_toolset') hosted.push(wires.length)
     wires.push(wire)
   }
-  if (wires.length === 0 && all.length > 0 && all.every(({ type }) => type === 'server') && !native) {
-    if (options.onUnresolvable !== 'note') throw onlyElsewhere(all[0]?.at ?? '/tools', writing)
-  }
+  if (wires.length === 0 && all.length > 0 && !native && all.every(({ type }) => type === 'server'))
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: all[0]?.at ?? '/tools', notes: report.notes }, options)
   const [only] = hosted
   const limited = !native && state?.maxToolCalls !== undefined && hosted.length === 1 && only !== undefined
   if (limited) {
@@ -232,14 +232,6 @@ export function encodeTools(
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
   return { limited, ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
-}
-
-/** Without such a tool the model would answer something else. */
-export function onlyElsewhere(path: string, { report }: RequestWriting): TranslationError {
-  return new TranslationError(
-    { code: 'inexpressible', protocol: protocolName, path, notes: report.notes },
-    'only another provider knows the tools of the request',
-  )
 }
 
 const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'

@@ -5,6 +5,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
@@ -225,11 +226,8 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   const inner = tools && encodeTools(tools, writing)
   report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)
-  if (tools?.length && callable?.length === 0 && writing.target === 'input' && writing.options.onUnresolvable !== 'note')
-    throw new TranslationError(
-      { code: 'inexpressible', protocol: protocolName, path: '/tools', notes: report.notes },
-      'only another provider knows the tools of the request',
-    )
+  if (tools?.length && callable?.length === 0 && writing.target === 'input')
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: '/tools', notes: report.notes }, writing.options)
   writing.storeless = !writing.native && state?.store !== true
   const [first] = messages
   const instructions = plainInstructions(messages, writing)

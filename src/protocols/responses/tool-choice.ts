@@ -1,8 +1,8 @@
 import type { AllowedTool, PlainToolChoice, Tool, ToolChoice } from '../../canonical/tool.ts'
-import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
@@ -81,8 +81,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       // The choice knows the tool by its older name alone.
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
       if (writing.target === 'output') return undefined
-      if (writing.options.onUnresolvable !== 'note')
-        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: '/tool_choice' }, 'only another provider knows the forced tool')
+      refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
       report.add('tool_choice.unsupported', '', 'toolChoice')
       return undefined
     }
