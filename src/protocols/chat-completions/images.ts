@@ -1,9 +1,10 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { decodeContent, encodeMedia } from './content.ts'
+import { encodeParts } from './content.ts'
+import { decodeImage } from './media.ts'
 import type { ChatReport } from './notes.ts'
 import { keep, ownForm, ownOf } from './own.ts'
-import type { ChatPart } from './schema.ts'
+import type { ChatImagePart } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 /** Pictures of an answer, which OpenRouter puts beside its text. */
@@ -12,13 +13,13 @@ import type { Writing } from './writing.ts'
 export function decodeImages(images: unknown, at: string): MediaPart[] | undefined {
   if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
   return images.map((image, i) => {
-    const [part] = decodeContent([image], at)
-    const { fields = {}, form = {} } = ownOf(part?.ext) ?? {}
-    return { ...(part as MediaPart), at: `${at}/images/${i}`, ...keep(fields, {}, { ...form, place: 'images' }) }
+    const part = decodeImage(image, `${at}/images/${i}`)
+    const { fields = {}, form = {} } = ownOf(part.ext) ?? {}
+    return { ...part, ...keep(fields, {}, { ...form, place: 'images' }) }
   })
 }
 
-function isImage(image: unknown): image is ChatPart {
+function isImage(image: unknown): image is ChatImagePart {
   if (!isObject(image) || image['type'] !== 'image_url') return false
   const { image_url: inner } = image
   return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
@@ -36,7 +37,7 @@ export function encodeImage(
     report.add('part.unsupported', part.at)
     return []
   }
-  const entries = encodeMedia(part, writing)
+  const entries = encodeParts([part], writing)
   if (entries.length > 0 && !isOwn) report.add('media.images-field', part.at)
   return entries
 }

@@ -8,7 +8,7 @@ import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { encodeCallId } from './calls.ts'
-import { decodeContent, encodeMedia, encodeParts, isPlainText } from './content.ts'
+import { decodeContent, encodeParts, isPlainText } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
@@ -233,7 +233,7 @@ function moveMedia(part: MediaPart, callId: string, { writing, media }: { writin
     report.add('tool-result.media-dropped', part.at)
     return
   }
-  const blocks = encodeMedia(part, writing)
+  const blocks = encodeParts([part], writing)
   if (blocks.length === 0) return
   report.add('tool-result.media-moved', part.at)
   media.push({ type: 'text', text: `[${part.kind} for ${encodeCallId(callId, 'server', writing)}]` }, ...blocks)

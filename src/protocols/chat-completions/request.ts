@@ -1,19 +1,18 @@
-import type { Message, Part } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
+import { limitMarks } from './cache.ts'
 import { decodeContent } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
 import { decodeFormat, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
-import { type ChatReport, createChatReport } from './notes.ts'
+import { createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import { placesOf } from './proxy-places.ts'
@@ -252,26 +251,4 @@ function encodeChoice({ toolChoice, parallelToolCalls, ext }: PlainRequest, hasT
 function spaceOf(name: string, tools: readonly Tool[] | undefined): string | undefined {
   const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
   return owner && 'namespace' in owner ? owner.namespace : undefined
-}
-
-/** Four breakpoints are taken: those of the instructions first, then the last ones. */
-function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
-  const canStand = (message: Message, part: Part) =>
-    part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
-  if (!messages.some(({ parts }) => parts.some(({ cache }) => cache))) return messages
-  const marked = flatMap(messages, message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
-  if (marked.length <= 4) return messages
-  const first = marked.filter(mark => mark.first).slice(0, 4)
-  const room = 4 - first.length
-  const last = room > 0 ? marked.filter(mark => !mark.first).slice(-room) : []
-  const allowed = new Set([...first, ...last].map(({ part }) => part))
-  for (const { part } of marked) if (!allowed.has(part)) report.add('cache.too-many', part.at, 'cache')
-  return messages.map(message => ({
-    ...message,
-    parts: message.parts.map(part => {
-      if (!canStand(message, part) || allowed.has(part)) return part
-      const { cache: _, ...rest } = part
-      return rest as Part
-    }),
-  }))
 }

@@ -4,7 +4,7 @@ import { createOwn } from '../../kit/own.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'responses'
 
-export { nulls, under } from '../../kit/own.ts'
+export { nulls, told, under } from '../../kit/own.ts'
 export const { keep, ownForm, ownOf, ownUnder, wireOf } = createOwn(protocolName)
 
 /** Those of these keys that are left out, though they are written as a rule. */

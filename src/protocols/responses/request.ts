@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -14,7 +14,7 @@ import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, nulls, ownForm, protocolName, wasUnsaid, wireOf } from './own.ts'
+import { keep, ownForm, protocolName, told, wasUnsaid, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, encodeOutput, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
@@ -24,14 +24,15 @@ import { startWriting, type Writing } from './writing.ts'
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
   const { report } = startWriting('input', true, options)
-  const body = check(protocolName, ResponsesRequest, wire)
+  const given = check(protocolName, ResponsesRequest, wire)
   // Other protocols hold the conversation under these names. Without `input` nothing of it would arrive.
   for (const key of ['messages', 'contents'])
-    if (body.input === undefined && Object.hasOwn(body, key))
+    if (given.input === undefined && Object.hasOwn(given, key))
       throw new TranslationError(
         { code: 'malformed', protocol: protocolName, path: `/${key}` },
         `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
       )
+  const { told: body, nothing } = told(given)
   // The usual keys stand last, where V8 begins to look for them.
   const {
     max_tool_calls: maxToolCalls,
@@ -70,30 +71,31 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     ...rest
   } = body
   const form: JsonObject = {
-    input: input == null ? undefined : typeof input === 'string' ? 'string' : 'items',
-    include: include ?? undefined,
-    streamUnsaid: stream == null || undefined,
+    input: input === undefined ? undefined : typeof input === 'string' ? 'string' : 'items',
+    include,
+    streamUnsaid: stream === undefined || undefined,
     emptyPrevious: previous === '' || undefined,
   }
   const fields: JsonObject = { ...rest }
-  const nothing = nulls(body)
   const messages = decodeInput(input ?? [], report)
-  if (instructions != null)
+  if (instructions !== undefined)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
   const output = decodeOutput(text, fields, nothing)
-  const choice = toolChoice != null ? decodeToolChoice(toolChoice, fields) : undefined
+  const choice = toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields)
   const spec = decodeReasoningSpec(reasoning, { fields, nothing, form, report })
-  const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = cacheOptions ?? {}
+  const caching = told(cacheOptions ?? {})
+  const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = caching.told
   if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
-  if (cacheOptions) nothing['prompt_cache_options'] = nulls(cacheOptions)
-  const { include_obfuscation: obfuscation, ...streamRest } = streamOptions ?? {}
+  if (cacheOptions) nothing['prompt_cache_options'] = caching.nothing
+  const streaming = told(streamOptions ?? {})
+  const { include_obfuscation: obfuscation, ...streamRest } = streaming.told
   if (Object.keys(streamRest).length > 0) fields['stream_options'] = streamRest
-  if (streamOptions) nothing['stream_options'] = nulls(streamOptions)
+  if (streamOptions) nothing['stream_options'] = streaming.nothing
   const asked = include?.includes(logprobsInclude)
   const kept = include?.filter(one => one !== logprobsInclude && one !== 'reasoning.encrypted_content')
   const value: CanonicalRequest = {
     messages,
-    ...present({
+    ...defined({
       model,
       tools: tools && decodeTools(tools, '/tools', report),
       toolChoice: choice,
@@ -102,8 +104,8 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       reasoning: spec,
       sampling: some({ temperature, topP, presencePenalty, frequencyPenalty }),
       maxOutputTokens,
-      logprobs: asked || topLogprobs != null ? { enabled: asked ?? false, ...defined({ top: topLogprobs ?? undefined }) } : undefined,
-      cache: some({ key, mode, ttl, retention, diagnostics: diagnostics ?? undefined }),
+      logprobs: asked || topLogprobs !== undefined ? defined({ enabled: asked ?? false, top: topLogprobs }) : undefined,
+      cache: some({ key, mode, ttl, retention, diagnostics }),
       serviceTier: some({ tier }),
       user: some({ safetyId, user }),
       metadata,
@@ -120,7 +122,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
         maxToolCalls,
       }),
       safety: some({ moderation }),
-      stream: stream != null || obfuscation != null ? { enabled: stream ?? false, ...defined({ obfuscation: obfuscation ?? undefined }) } : undefined,
+      stream: stream === undefined && obfuscation === undefined ? undefined : defined({ enabled: stream ?? false, obfuscation }),
     }),
     ...keep(fields, nothing, form),
   }
@@ -132,21 +134,6 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     else if (one === kept?.[left]) places[`state.include.${left++}`] = `include/${index}`
   })
   return { value, notes: report.notes, ...(Object.keys(places).length > 0 && { fieldNames: places }) }
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> }
-
-/** Without the keys that say nothing. */
-function present<T extends object>(from: T): Present<T> {
-  const kept: JsonObject = {}
-  for (const key in from) if (from[key] != null) kept[key] = from[key]
-  return kept as Present<T>
-}
-
-/** Undefined when none of the keys says anything. */
-function some<T extends object>(from: T): Present<T> | undefined {
-  for (const key in from) if (from[key] != null) return present(from)
-  return undefined
 }
 
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {

@@ -1,0 +1,95 @@
+import type { Message, Part, TextPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { flatMap } from '../../kit/flat-map.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import type { ChatReport } from './notes.ts'
+import type { Options } from './options.ts'
+import { keep, ownForm, under } from './own.ts'
+import type { Writing } from './writing.ts'
+
+type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
+type Spelled = { nothing: JsonObject; form?: JsonObject }
+
+/** A breakpoint, in the protocol's own spelling or that of servers which took it from the messages protocol; and what else is kept of the node. */
+export function decodeMark(marks: Marks, unknown: JsonObject, { nothing, form }: Spelled): Pick<TextPart, 'cache' | 'ext'> {
+  const { prompt_cache_breakpoint: breakpoint, cache_control: control } = marks
+  const mark = breakpoint ?? control
+  const cache = cacheIn(marks)
+  if (!cache || !isObject(mark)) return keep(mark === undefined ? unknown : { ...unknown, ...defined(marks) }, nothing, form)
+  const key = breakpoint === undefined || breakpoint === null ? 'cache_control' : 'prompt_cache_breakpoint'
+  return { cache, ...keep({ ...unknown, ...under(key, beside(mark, cache)) }, nothing, { ...form, mark: defined(marks) }) }
+}
+
+export function cacheIn({ prompt_cache_breakpoint: breakpoint, cache_control: control }: Marks): TextPart['cache'] {
+  const mark = breakpoint ?? control
+  if (!isObject(mark)) return undefined
+  const { ttl } = mark
+  return ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
+}
+
+/** The keys of a cache mark that have no canonical place. */
+function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject {
+  const { ttl: told, mode, type, ...rest } = mark
+  return defined({
+    ...rest,
+    ttl: told === null || told === ttl ? undefined : told,
+    mode: mode === 'explicit' ? undefined : mode,
+    type: type === 'ephemeral' ? undefined : type,
+  })
+}
+
+/** The breakpoint of a part, as its keys on the wire. */
+export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: Writing): JsonObject {
+  if (!part.cache) return {}
+  const { mark } = ownForm(part.ext) ?? {}
+  if (isObject(mark) && same(cacheIn(mark), part.cache)) return mark
+  if (options.ccCacheMarks === 'drop' && !native) {
+    report.add('cache.place', part.at, 'cache')
+    return {}
+  }
+  return {
+    prompt_cache_breakpoint: defined({
+      mode: 'explicit',
+      ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl', part.at, 'cache.ttl'), options),
+    }),
+  }
+}
+
+/** `30m` and `12h` are the lifetimes of this provider. Others get its default, or with `cacheTtlRound` the next longer one. */
+function encodeTtl(ttl: string | undefined, approximated: () => void, { cacheTtlRound }: Options): string | undefined {
+  if (ttl === undefined || ttl === '30m' || ttl === '12h') return ttl
+  approximated()
+  return ttl === '1h' && cacheTtlRound === 'up' ? '12h' : undefined
+}
+
+/** Puts a mark on the last block. Changes it, and does not copy it: `report.addMade` finds blocks by their identity. */
+export function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
+  const last = blocks.at(-1)
+  if (last) Object.assign(last, mark)
+  return blocks
+}
+
+/** How many marks a request may hold. */
+const limit = 4
+
+/** Of too many marks those of the instructions are kept first, then the last ones. */
+export function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
+  const canStand = (message: Message, part: Part) =>
+    part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'
+  if (!messages.some(({ parts }) => parts.some(({ cache }) => cache))) return messages
+  const marked = flatMap(messages, message => message.parts.filter(part => canStand(message, part)).map(part => ({ part, first: message.role !== 'user' })))
+  if (marked.length <= limit) return messages
+  const first = marked.filter(mark => mark.first).slice(0, limit)
+  const room = limit - first.length
+  const last = room > 0 ? marked.filter(mark => !mark.first).slice(-room) : []
+  const allowed = new Set([...first, ...last].map(({ part }) => part))
+  for (const { part } of marked) if (!allowed.has(part)) report.add('cache.too-many', part.at, 'cache')
+  return messages.map(message => ({
+    ...message,
+    parts: message.parts.map(part => {
+      if (!canStand(message, part) || allowed.has(part)) return part
+      const { cache: _, ...rest } = part
+      return rest as Part
+    }),
+  }))
+}
