@@ -281,7 +281,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a request forgets the top of its probabilities',
     room: responses,
-    find: '{ enabled: asked ?? false, ...defined({ top: topLogprobs ?? undefined }) }',
+    find: 'defined({ enabled: asked ?? false, top: topLogprobs })',
     replace: '{ enabled: asked ?? false }',
   },
   { fault: 'stop sequences are left out in silence', room: responses, find: "if (stop && stop.length > 0) report.rest({ stop }, '')", replace: '' },

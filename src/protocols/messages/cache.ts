@@ -2,13 +2,14 @@ import type { CacheTtl } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
+import type { MessagesRawBlock } from './schema.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
 
 /** Most nodes have no mark. Shared, and never changed. */
-const unmarked: ReturnType<typeof decodeCache> = { known: {}, nothing: {}, fields: {} }
+const unmarked: ReturnType<typeof decodeMark> = { known: {}, nothing: {}, fields: {} }
 
 /** A cache mark; what is unknown of it stands under its name. */
-export function decodeCache(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; fields: JsonObject } {
+export function decodeMark(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; fields: JsonObject } {
   if (wire === undefined) return unmarked
   if (wire === null) return { known: {}, nothing: { cache_control: null }, fields: {} }
   const { type, ttl, ...rest } = wire
@@ -24,22 +25,35 @@ export function decodeCache(wire: JsonObject | null | undefined): { known: { cac
 export type Mark = { wire: JsonObject; at: string | undefined; place: 'tools' | 'system' | 'messages' }
 
 /** `own`: what the same protocol keeps of the mark. */
-export function encodeCache({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {
+export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {
   if (ttl === undefined) return { type: 'ephemeral', ...own }
   const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
   if (word !== ttl) approximated()
   return { type: 'ephemeral', ...own, ttl: word }
 }
 
-/** The most marks a request may hold. */
+/** How many marks a request may hold. */
 const limit = 4
 
+/** Takes off the marks that the server would refuse. Changes what was written. */
+export function limitMarks(
+  tools: readonly JsonObject[] | undefined,
+  { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
+  { marks, report }: { marks: readonly Mark[]; report: MessagesReport },
+): void {
+  if (marks.length === 0) return
+  const gone = settleMarks(marks, report)
+  if (gone.size === 0) return
+  takeMarks(tools ?? [], gone)
+  if (Array.isArray(system)) takeMarks(system, gone)
+  takeMarks(messages, gone)
+}
+
 /**
- * Holds the marks of a request to what the server takes: a longer one may not follow a shorter one in the order tools,
- * system, messages; of more than four, those on tools and system stay and the last ones on messages. Gives back the marks
- * that have to go.
+ * The marks that have to go: of too many, those on tools and system stay, and the last ones on messages. In the order tools,
+ * system, messages no mark may live longer than one before it: such a mark is shortened.
  */
-export function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonObject> {
+function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonObject> {
   const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
   const fixed = ordered.filter(({ place }) => place !== 'messages')
   const moving = ordered.filter(({ place }) => place === 'messages')
@@ -60,7 +74,7 @@ export function settleMarks(marks: readonly Mark[], report: MessagesReport): Set
 }
 
 /** Takes marks off their blocks. Changes `blocks`, which were made here. */
-export function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<JsonObject>): void {
+function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<JsonObject>): void {
   for (const block of blocks) {
     const mark = block['cache_control']
     if (gone.has(mark as JsonObject)) delete block['cache_control']

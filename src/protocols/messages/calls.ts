@@ -2,7 +2,7 @@ import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
-import { decodeCache } from './cache.ts'
+import { decodeMark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
@@ -16,7 +16,7 @@ export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report
   const { told: block, nothing } = told(wire)
   const { type: _, id, name, input, caller, toolset_name: toolset, cache_control, ...fields } = block
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
-  const cache = decodeCache(cache_control)
+  const cache = decodeMark(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
   // Not the model itself but code that the provider runs. Its dated name is kept for this protocol alone.
   const other = direct ? undefined : caller
@@ -49,7 +49,7 @@ function unknownOf(direct: JsonObject | undefined): JsonObject {
 export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
   const { told: block, nothing } = told(wire)
   const { type: _, tool_use_id: callId, content, is_error: isError, toolset_name: toolset, cache_control, ...fields } = block
-  const cache = decodeCache(cache_control)
+  const cache = decodeMark(cache_control)
   return {
     type: 'tool-result',
     callId,

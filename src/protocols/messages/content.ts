@@ -6,7 +6,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
-import { decodeCache } from './cache.ts'
+import { decodeMark } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
@@ -106,7 +106,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
       const { told: result, nothing } = told(block)
       const { type: _, source, title, content, citations, cache_control, ...fields } = result
       const { parts } = decodeContent(content, `${at}/content`, report)
-      const cache = decodeCache(cache_control)
+      const cache = decodeMark(cache_control)
       const cited = decodeEnabled(citations)
       return {
         type: 'search-result',
@@ -137,7 +137,7 @@ function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
   if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
   const { told: block, nothing } = told(wire)
   const { type: _, text, citations, cache_control, ...fields } = block
-  const cache = decodeCache(cache_control)
+  const cache = decodeMark(cache_control)
   const cited = citations?.length ? { citations: citations.map(decodeCitation) } : {}
   const silent = { ...nothing, ...(citations?.length === 0 && { citations }), ...cache.nothing }
   return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, silent) }

@@ -2,7 +2,7 @@ import type { MediaPart, Message, OpaquePart, Part } from '../../canonical/messa
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { type JsonObject, without } from '../../kit/json.ts'
-import { decodeCache } from './cache.ts'
+import { decodeMark } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
 import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, told, under, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
@@ -28,7 +28,7 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
   const { told: held, nothing } = told(block)
   if (held.type === 'image') {
     const { type: _, source: __, cache_control, ...fields } = held
-    const cache = decodeCache(cache_control)
+    const cache = decodeMark(cache_control)
     return {
       type: 'media',
       kind: 'image',
@@ -39,7 +39,7 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
     }
   }
   const { type: _, source: __, title, context, citations, cache_control, ...fields } = held
-  const cache = decodeCache(cache_control)
+  const cache = decodeMark(cache_control)
   const cited = decodeEnabled(citations)
   return {
     type: 'media',

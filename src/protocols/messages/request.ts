@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
-import { decodeCache } from './cache.ts'
+import { decodeMark, limitMarks } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
 import { areCovered } from './mcp.ts'
@@ -14,18 +14,7 @@ import { createMessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, nulls, ownForm, protocolName, told, wireOf } from './own.ts'
 import { MessagesRequest } from './schema.ts'
-import {
-  decodeFormat,
-  encodeCaching,
-  encodeFormat,
-  encodeSampling,
-  encodeState,
-  encodeStop,
-  encodeTier,
-  encodeUser,
-  limitMarks,
-  maxTokensFor,
-} from './settings.ts'
+import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
 import { decodeTool, encodeTools } from './tools.ts'
 import { requestTier } from './vocabulary.ts'
@@ -67,7 +56,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     nothing[key] = spelled
     if (Object.keys(rest).length > 0) fields[key] = rest
   }
-  const cache = decodeCache(cache_control)
+  const cache = decodeMark(cache_control)
   const reasoning: ReasoningSpec = {}
   if (thinking) {
     const { type, budget_tokens, display, ...rest } = thinking

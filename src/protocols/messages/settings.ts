@@ -5,7 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { leaveState } from '../../kit/state.ts'
-import { encodeCache, settleMarks, takeMarks } from './cache.ts'
+import { encodeMark } from './cache.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from './options.ts'
@@ -175,7 +175,7 @@ export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRe
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   const own = native ? defined({ diagnostics }) : {}
   if (auto) {
-    return { ...own, cache_control: encodeCache(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
+    return { ...own, cache_control: encodeMark(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
   }
   if (!native && options.amAutoCache && marks.length < 4) {
     report.add('cache.auto', '/cache_control')
@@ -194,18 +194,4 @@ export function encodeState(state: StateSpec | undefined, { limited }: { limited
   report.rest(defined({ container, contextManagement }), undefined, 'state.')
   if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
   return {}
-}
-
-/** Takes off the cache marks that are more than the server takes. Changes what was written. */
-export function limitMarks(
-  tools: readonly JsonObject[] | undefined,
-  { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
-  { marks, report }: RequestWriting,
-): void {
-  if (marks.length === 0) return
-  const gone = settleMarks(marks, report)
-  if (gone.size === 0) return
-  takeMarks(tools ?? [], gone)
-  if (Array.isArray(system)) takeMarks(system, gone)
-  takeMarks(messages, gone)
 }

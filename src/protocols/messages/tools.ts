@@ -7,7 +7,7 @@ import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
-import { decodeCache, encodeCache, type Mark } from './cache.ts'
+import { decodeMark, encodeMark, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
@@ -33,7 +33,7 @@ export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
     protocol: protocolName,
     ...defined({ name: tool.name, common: commonOf(tool), mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined }),
     ...(family.clientExecuted && { clientExecuted: true }),
-    ...decodeCache(tool.cache_control).known,
+    ...decodeMark(tool.cache_control).known,
     raw: wire,
     at,
   }
@@ -54,7 +54,7 @@ function decodeFunction(wire: MessagesTool & { name: string }, at: string): Func
     cache_control,
     ...fields
   } = tool
-  const cache = decodeCache(cache_control)
+  const cache = decodeMark(cache_control)
   return {
     type: 'function',
     name,
@@ -182,7 +182,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
     ext,
   )
   if (!cache) return wire
-  const mark = encodeCache(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  const mark = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
   wire['cache_control'] = mark
   marks.push({ wire: mark, at, place: 'tools' })
   return wire

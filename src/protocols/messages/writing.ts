@@ -8,7 +8,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import { createToolNames, toolKey } from '../../kit/tool-names.ts'
 import { callIds } from '../../kit/turns.ts'
 import type { EncodingContext } from '../../protocol.ts'
-import { encodeCache, type Mark } from './cache.ts'
+import { encodeMark, type Mark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions, Options } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
@@ -54,7 +54,7 @@ export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part,
     report.add('cache.place', at, 'cache')
     return block
   }
-  const wire = encodeCache(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  const wire = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
   marks.push({ wire, at, place })
   return Object.assign(block, { cache_control: wire })
 }

@@ -3,6 +3,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { type JsonObject, same } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { callIds } from '../../kit/turns.ts'
+import { limitMarks, withMarksInside } from './cache.ts'
 import { encodeMessage } from './items.ts'
 import type { Writing } from './writing.ts'
 
@@ -10,7 +11,7 @@ import type { Writing } from './writing.ts'
 export function encodeItems(messages: readonly Message[], writing: Writing): JsonObject[] {
   const last = writing.native || writing.target === 'output' ? messages : withoutStaleResults(messages, writing.report)
   const told = last.map(message => withMarksInside(message, writing))
-  if (!writing.native) limitBreakpoints(told, writing)
+  if (!writing.native) limitMarks(told, writing)
   const repaired = writing.options.repairToolPairs === 'drop' ? dropLonely(told, writing) : told
   const items: JsonObject[] = []
   const answered = writing.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
@@ -65,51 +66,6 @@ function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): Js
 }
 
 const saidIn = ({ summary, content }: JsonObject): unknown[] => [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))
-
-/** A cache mark on a whole result stands on its last part here, where that can have one. */
-function withMarksInside(message: Message, { moved, report }: Writing): Message {
-  if (!message.parts.some(part => part.type === 'tool-result' && part.cache)) return message
-  const parts = message.parts.map((part): Part => {
-    const inner = part.type === 'tool-result' ? part.content.at(-1) : undefined
-    if (part.type !== 'tool-result' || !part.cache || !inner || inner.cache || !takesMark(inner)) return part
-    const { cache, ...result } = part
-    const marked = { ...inner, cache }
-    moved.set(marked, part.at)
-    report.add('cache.moved', part.at, 'cache')
-    return { ...result, content: [...part.content.slice(0, -1), marked] }
-  })
-  return { ...message, parts }
-}
-
-const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media' && (part.kind === 'image' || part.kind === 'document'))
-
-/** Those of system messages are kept first, then the last ones. */
-function limitBreakpoints(messages: readonly Message[], { uncached }: Writing): void {
-  const marked: { part: Part; fixed: boolean }[] = []
-  for (const { role, parts } of messages) {
-    const fixed = role === 'system' || role === 'developer'
-    if (role !== 'assistant') for (const part of parts) if (isWritten(part)) for (const one of marksOf(part)) marked.push({ part: one, fixed })
-  }
-  let room = 4
-  for (const { part, fixed } of marked) {
-    if (!fixed) continue
-    if (room > 0) room--
-    else uncached.add(part)
-  }
-  for (const { part, fixed } of marked.toReversed()) {
-    if (fixed) continue
-    if (room > 0) room--
-    else uncached.add(part)
-  }
-}
-
-/** An empty text of a message is left out, with its mark. */
-const isWritten = (part: Part) => part.type !== 'text' || part.text !== ''
-
-function marksOf(part: Part): Part[] {
-  if (part.type === 'tool-result') return flatMap(part.content, marksOf)
-  return part.cache && (part.type === 'text' || part.type === 'media' || part.type === 'search-result') ? [part] : []
-}
 
 function answeredCalls(messages: readonly Message[]): Set<string> {
   return new Set(flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'tool-result' ? [part.callId] : []))))
