@@ -11,22 +11,22 @@ import type { Settings } from './translate/settings.ts'
 import * as stream from './translate/stream.ts'
 import * as fold from './translate/whole.ts'
 
-/** What a request refers to in its provider's memory, and the lookups that stand in for that memory. */
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 
-/** `from`: the protocol that the input is in; `to`: the one that is wanted. A name that is none makes every function throw a RangeError. */
+/** `from`: the protocol of the input; `to`: the protocol of the output. Every function throws a RangeError for an unknown name. */
 export type TranslateOptions = Settings & MappingOptions & { from: ProtocolName; to: ProtocolName }
 
-/** `protocol`: the one that everything is in. */
+/** `protocol`: the protocol of input and output. Every function throws a RangeError for an unknown name. */
 export type OneProtocol = Settings & MappingOptions & { protocol: ProtocolName }
 
 const all: readonly Protocol[] = Object.values(protocols)
 
 /**
- * A request for the other protocol, with a note for whatever was lost, bent or added. `context` is plain JSON: give it to
- * the translation of the answer. Between equal protocols the body comes back untouched, but for `model`.
- * @throws TranslationError `malformed` with the path of the fault; `inexpressible` when a note would not be enough, or `strict` forbids one
+ * Translates a request, with a note for everything that was dropped, approximated or synthesized. Pass `context`, which is plain JSON,
+ * to the translation of the reply. Between equal protocols the body is returned unchanged, except for `model`.
+ * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the
+ * target cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
  */
 export function translateRequest(
   body: unknown,
@@ -36,8 +36,8 @@ export function translateRequest(
 }
 
 /**
- * The ids in a request that mean something only to the provider who gave them: fetch what they stand for, then translate
- * with resolvers that give it.
+ * The ids in a request that only the provider that issued them can resolve. Fetch what they refer to, then translate with
+ * resolvers that return it. Empty: the request refers to nothing.
  * @throws TranslationError `malformed`
  */
 export function referencesOf(body: unknown, { protocol, ...settings }: OneProtocol): Reference[] {
@@ -45,27 +45,29 @@ export function referencesOf(body: unknown, { protocol, ...settings }: OneProtoc
 }
 
 /**
- * What to keep of an exchange under the id of its reply, for requests that go on from it; plain JSON. A streamed reply
- * goes through `collectStream` first. Resolvers bring in what came before.
- * @throws TranslationError `malformed`; `inexpressible` when the request itself goes on from something unknown
+ * The conversation up to and including a reply, as plain JSON: store it under the id of the reply, and return its `messages` from
+ * `resolvePrevious`. Pass a streamed reply through `collectStream` first. When the request continues an earlier reply itself, resolvers
+ * are needed for it.
+ * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
  */
 export function historyOf(request: unknown, reply: unknown, { protocol, ...settings }: OneProtocol & Resolvers): History {
   return history.historyOf(request, reply, protocolOf(protocol), settings)
 }
 
 /**
- * A whole reply for the other protocol. An error body becomes the other protocol's error body. `context`: what
- * `translateRequest` gave; without it, tools that were renamed or wrapped stay so.
- * @throws TranslationError `malformed`; `truncated` for a reply that does not say how it ended, but for one of chat-completions,
- * whose servers often leave that out: it gets a note; `inexpressible` when `strict` forbids a note
+ * Translates a complete reply. An error body becomes an error body of `to`. `context`: the one that `translateRequest` returned;
+ * without it, tools that the request had to rename or wrap keep the upstream's names and shapes.
+ * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
+ * it, that is a note); `inexpressible` when `strict` forbids a note
  */
 export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): reply.TranslatedResponse {
   return reply.translateResponse(body, protocolOf(from), protocolOf(to), settings)
 }
 
 /**
- * An error answer for the other protocol. Total: a broken body never hides the status it came with.
- * @throws TranslationError `inexpressible` when `strict`, and only then
+ * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the status. `headers`: of the response,
+ * for request ids and retry hints; names are read in any case.
+ * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  */
 export function translateError(
   error: { status: number; headers?: Record<string, string>; body: unknown },
@@ -75,14 +77,14 @@ export function translateError(
 }
 
 /**
- * A push-based, synchronous translator of one stream. It never throws for what the upstream sent: with `strict`, the first
- * forbidden note ends the stream as failed, in the target's protocol.
+ * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
+ * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  */
 export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): stream.StreamTranslator {
   return stream.createStreamTranslator(protocolOf(from), protocolOf(to), settings)
 }
 
-/** The same as an async iterable: one chunk out for each chunk in that makes something due. */
+/** The same as an async iterable: at most one chunk of UTF-8 for each chunk of the source. Rejects when the source does. */
 export async function* translateStream(source: AsyncIterable<Uint8Array | string>, options: TranslateOptions): AsyncIterable<Uint8Array> {
   const translator = createStreamTranslator(options)
   const encoder = new TextEncoder()
@@ -95,8 +97,8 @@ export async function* translateStream(source: AsyncIterable<Uint8Array | string
 }
 
 /**
- * The whole reply that a stream adds up to, in the same protocol. A stream that failed gives the protocol's error body.
- * @throws TranslationError `truncated` when the stream stopped before the reply did; `inexpressible` when `strict` forbids a note
+ * Collects a stream into the complete reply, in the same protocol. A stream that failed gives an error body.
+ * @throws TranslationError `truncated` when the stream stopped before the reply had ended; `inexpressible` when `strict` forbids a note
  */
 export function collectStream(
   source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
@@ -106,7 +108,7 @@ export function collectStream(
 }
 
 /**
- * The text of a legal stream that says what the whole reply says, in the same protocol.
+ * The opposite of `collectStream`: a complete reply as the text of a stream, in the same protocol.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  */
 export function explodeResponse(body: unknown, { protocol, ...settings }: OneProtocol): string {
@@ -114,7 +116,8 @@ export function explodeResponse(body: unknown, { protocol, ...settings }: OnePro
 }
 
 /**
- * What a reply means, in nobody's dialect. One that failed, or the body of an error, has `error` and may have no candidates.
+ * A complete reply in the canonical model, which is the same for all protocols. A failed reply, or an error body, has `error` and may
+ * have no candidates.
  * @throws TranslationError `malformed`
  */
 export function normalizeResponse(body: unknown, { protocol, ...settings }: OneProtocol): CanonicalResponse {
@@ -122,8 +125,8 @@ export function normalizeResponse(body: unknown, { protocol, ...settings }: OneP
 }
 
 /**
- * Which protocol a body is of, for error texts: only unmistakable signs count, and `reasons` tells them. Without
- * `protocol` nothing, or more than one thing, spoke.
+ * Guesses the protocol of a body, for error messages. Only unmistakable signs count; `reasons` lists them. `protocol` is absent when
+ * there is no sign, or when there are signs of several protocols or kinds.
  */
 export function detectProtocol(body: unknown): { protocol?: ProtocolName; kind?: 'request' | 'response' | 'event'; reasons: string[] } {
   const found = protocolNames.flatMap(protocol => {

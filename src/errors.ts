@@ -1,23 +1,25 @@
 import type { Note } from './canonical/note.ts'
 
 /**
- * malformed: the input is not what its protocol says · inexpressible: the target cannot say it and a note is not enough ·
- * out-of-order: a stream broke its grammar · truncated: a source stopped before its end.
+ * malformed: the input does not follow its protocol · inexpressible: the target protocol cannot express it, and a note would not be
+ * enough or is forbidden by `strict` · out-of-order: the events of a stream came in an illegal order · truncated: the input stopped
+ * before its end.
  */
 export type ErrorCode = 'malformed' | 'inexpressible' | 'out-of-order' | 'truncated'
 
 const brand = Symbol.for('wireglot.TranslationError')
 
-/** Thrown by this library; never says what a user wrote. Switch on `code`. */
+/** Thrown by all translating functions; tell faults apart by `code`. The message holds no user data. */
 export class TranslationError extends Error {
   override readonly name = 'TranslationError'
   readonly code: ErrorCode
+  /** The protocol that was read or written when it happened. */
   readonly protocol: string
-  /** JSON pointer of the fault; `''` is the whole body. */
+  /** JSON pointer into the body; `''` is the whole body. */
   readonly path: string
-  /** What was lost, where that is the reason. */
+  /** The notes made so far, when the error is about what would be lost. */
   readonly notes?: Note[]
-  /** The word that a client can act on, where the caller's dialect has one. */
+  /** A machine-readable code for the client, if its protocol has one for this error. */
   readonly reason?: string
 
   constructor(at: { code: ErrorCode; protocol: string; path: string; notes?: Note[]; reason?: string; cause?: unknown }, message: string) {
@@ -30,7 +32,7 @@ export class TranslationError extends Error {
     Object.defineProperty(this, brand, { value: true })
   }
 
-  /** Holds across two copies of this package. */
+  /** As `instanceof`, but also true for errors of another copy of this package. */
   static is(value: unknown): value is TranslationError {
     return typeof value === 'object' && value !== null && brand in value
   }

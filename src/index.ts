@@ -1,5 +1,5 @@
 /**
- * The pure functions: requests, replies, streams and errors of one protocol into another.
+ * Pure functions that translate requests, replies, streams and errors between protocols.
  * @module wireglot
  */
 export * from './address/check.ts'

@@ -5,113 +5,113 @@ import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 
 /**
- * What a protocol folder promises. Nothing outside the folder sees more of it.
+ * The contract of a protocol folder; nothing else of the folder is used from outside.
  *
- * Decode is wire → canonical, encode is canonical → wire. Neither changes its argument. A decoder takes any JSON value
- * and throws `TranslationError` `malformed` with the path when it cannot be read. An encoder throws `inexpressible` when
+ * Decoding is wire → canonical, encoding is canonical → wire. Neither changes its argument. A decoder takes any JSON value
+ * and throws `TranslationError` `malformed`, with the path, when it cannot be read. An encoder throws `inexpressible` when
  * a note would not be enough.
  */
 export type Protocol<Options extends object = object> = {
   name: string
   address: Address
-  /** Every note its codecs may make beside the common ones of `kit/report.ts`, by code. */
+  /** By code: every note that its codecs may make, in addition to the common ones of `kit/report.ts`. */
   notes: NoteTable
   /** Its mapping options, for configurations and command lines. */
   options: Record<string, OptionWords>
   /** Where this wire has a canonical field, so that notes point into the source body: `'sampling.topK'` → `top_k`. */
   fieldNames: FieldNames
-  /** Signs that a body can only be of this protocol, as sentences; empty when there are none. */
+  /** Signs that a body belongs to this protocol and to no other. */
   detect(body: unknown): Detection
-  /** The request, whole response or stream event with this model name; everything else is the same value. */
+  /** A copy of a request, complete response or stream event with this model name. */
   withModel(wire: unknown, model: string): unknown
-  /** Does the request ask for a stream? `undefined` where the body does not say. */
+  /** Does the request ask for a stream? Undefined: the body does not say. */
   wantsStream(wire: unknown): boolean | undefined
 
-  /** For wires whose streams tell counts only when asked to. Absent: they always do. */
+  /** For protocols whose streams contain usage only on request. Absent: they always do. */
   streamUsage?: StreamUsage
-  /** For wires without a place for proofs of reasoning that every client sends back. */
+  /** For protocols without a field for reasoning signatures that every client sends back. */
   keptProofs?: KeptProofs<Options>
-  /** For wires that demand a limit of the reply's length. */
+  /** For protocols that require an output limit in each request. */
   outputLimit?: OutputLimit<Options>
 
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
-  /** What writing its replies takes of their request beside what all need, and no secrets. Absent: nothing. */
+  /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
   remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
   /**
-   * Usage and failure of a whole reply, as `decodeResponse` has them, without reading the rest; of a body that cannot be read, what
-   * can. The gateway may give an outline, in which long lists stand as `[null]`, long objects as `{}` and long texts as `''`; a
-   * reply that may tell a failure deeper inside, by a key `error`, comes whole.
+   * Usage and error of a complete reply, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
+   * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long
+   * strings `''`; a reply with a key `error` somewhere inside is passed in full.
    */
   outcome(wire: unknown, options?: CodecOptions & Options): Outcome
   encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<unknown>
-  /** Total: any body of any upstream becomes an error that keeps its status. */
+  /** Never throws: any body of any upstream becomes an error with the same status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
   encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError>
 
-  /** On the wire's side an event is the parsed `data` of a frame, or the text `[DONE]`. */
+  /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
   frames: Frames
-  /** For streams whose deltas need not be parsed one by one. Absent: `step` takes every event. */
+  /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut
 }
 
-/** What an option may be where it is written down: true or false, a whole number, any text, or one of these words. */
+/** The values of an option in a configuration file: a boolean, an integer, any text, or one of these words. */
 export type OptionWords = 'flag' | 'number' | 'text' | readonly string[]
 
-/** Every option that can be written down; functions cannot. */
+/** Every option that a configuration file can hold, so all but functions. */
 export type OptionTable<Options> = {
   readonly [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]-?: OptionWords
 }
 
-/** What a whole reply says of its tokens, and of its failure where it is one. */
+/** Usage and error of a reply. `error` absent: it did not fail. */
 export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
 
 /**
- * `fieldNames`: fields that this body spells in another way than the protocol's own table says; under `''` a pointer to the body,
- * where it stands inside another one.
+ * `fieldNames`: names of fields in this body that differ from the protocol's own table. Under the key `''`: a JSON pointer to the body,
+ * when it is nested inside another one.
  */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
-/** `context`: of requests; `signatures`: proofs that the caller keeps in place of its client. */
+/** `context`: of requests only. `signatures`: of replies, when the caller keeps them for the client. */
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
 
-/** How a gateway keeps proofs of reasoning for clients that do not send them back. */
+/** How a gateway keeps reasoning signatures for clients that do not send them back. */
 export type KeptProofs<Options> = {
-  /** The ids of a request's tool calls: proofs are kept by them. */
+  /** The ids of the tool calls in a request; signatures are stored under them. */
   keysOf(request: unknown): string[]
-  /** Options for reading a request. `proof`: what was kept for a call. */
+  /** Options for decoding a request. `proof`: looks up what was stored for a call. */
   reading(proof: (callId: string) => string | undefined): Options
-  /** Options for writing a reply, whose proofs then come beside it as `signatures`. */
+  /** Options for encoding a reply, so that its signatures are returned as `Encoded.signatures`. */
   writing: Options
 }
 
-/** `demanded`: options for reading a request that must say its limit. `usual`: options for writing one that says none, in tokens. */
+/** `demanded`: options for decoding, which refuse a request without a limit. `usual`: options for encoding, with the limit for requests that have none. */
 export type OutputLimit<Options> = { demanded: Options; usual(tokens: number): Options }
 
-/** Proofs of reasoning that a reply's wire has no place for and the caller asked to keep: opaque texts by call id. */
+/** By call id: opaque reasoning signatures that the reply has no field for, and that the caller asked to store itself. */
 export type Signatures = Record<string, string>
 
 export type Emit<Out> = (out: Out) => void
 
-/** Where a stream decoder gives its canonical events. */
+/** Takes the canonical events of a stream decoder. */
 export type EmitEvent = Emit<CanonicalEvent>
 
-/** Where a stream encoder gives the events of its wire. */
+/** Takes the wire events of a stream encoder. */
 export type EmitWire = Emit<unknown>
 
-/** State is plain and cloneable, and holds the notes made so far. */
+/** Plain data that can be cloned with `structuredClone`. `notes`: those made so far. */
 export type MachineState = {
   notes: Note[]
   signatures?: Signatures
-  /** Of a decoder: where fields stand in this stream, if not where its protocol says. Known when it has told the first event. */
+  /** Of a decoder: names of fields in this stream that differ from the protocol's own table. Known once the first event is emitted. */
   places?: FieldNames
 }
 
 /**
- * One direction of a stream. `step` takes one event, changes the state and emits what is due; `end` is called once, when
- * the source has ended (maybe too early), and emits what is still owed. After `end`, `step` emits nothing.
+ * One direction of a stream. `step` takes one event, updates the state and emits zero or more events. `end` is called once, when
+ * the source has ended (perhaps too early), and emits the remaining ones. After `end`, `step` emits nothing.
  */
 export type StreamMachine<In, Out, State extends MachineState, Options extends object = object> = {
   initial(options?: CodecOptions & Options): State
@@ -119,191 +119,192 @@ export type StreamMachine<In, Out, State extends MachineState, Options extends o
   end(state: State, emit: Emit<Out>): void
 }
 
-/** What every codec may be told. Times and ids come in here, so that the same input always gives the same output. */
+/** Options of every codec. Times and ids are passed in, so that the same input always gives the same output. */
 export type CodecOptions = {
-  /** Unix seconds, for fields that demand a time nobody told. Absent: 0. */
+  /** Unix seconds, for required time fields that the source does not have. Absent: 0. */
   now?: number
-  /** For ids that the target demands and nobody gave; gets the usual prefix, e.g. `msg_`. Absent: the prefix + `0`. */
+  /** Makes ids that the target requires and the source does not have. `prefix`: the usual one, e.g. `msg_`. Absent: the prefix + `0`. */
   newId?: (prefix: string) => string
-  /** What `translateRequest` learned of the request that is being answered. Absent: tools keep the names that the upstream knows. */
+  /** Of a reply: the context that `translateRequest` returned for its request. Absent: tools keep the upstream's names. */
   context?: TranslationContext
-  /** Of a request: the path that it was sent to, for protocols whose path says the model or whether to stream. Absent: only the body is read. */
+  /** Of a request: the path it was sent to, for protocols whose path contains the model or whether to stream. Absent: only the body is read. */
   path?: string
-  /** The source protocol's field names, and over them those of the decoded body. Absent: notes use canonical names. */
+  /** Names of fields in the source, for the paths of notes: those of its protocol, overridden by `Decoded.fieldNames`. Absent: notes use canonical names. */
   fieldNames?: FieldNames
   /**
-   * What to do about references that only the source's provider can resolve, and about its own tools where a request forces one
-   * or has no others. Default `throw`. `note`: leave them out, with a note.
+   * For references that only the source's provider can resolve, and for its built-in tools when the request forces one or has no
+   * others. `throw` (default): refuse the request. `note`: leave them out, with a note.
    */
   onUnresolvable?: 'throw' | 'note'
-  /** How a source that stopped early ends: as an error (default), or as if the length limit was reached. */
+  /** How the output ends when the source stopped early: as an error (default), or as if the length limit was reached. */
   truncated?: 'error' | 'length'
 }
 
-/** What an encoder did to a request that the answer has to undo, and what has to be sent beside the body. Plain JSON. */
+/** What an encoder changed in a request, to be undone in the reply, and what to send along with the body. Plain JSON. */
 export type EncodingContext = {
-  /** Headers that the body relies on, in lower case. Their values are lists: what is sent under the same name anyway stands before them, with a comma. */
+  /** Headers that the body needs; names are lower case. Values are lists: append them to a header that is sent anyway, after a comma. */
   headers?: Headers
-  /** Where the body is sent to, on wires whose path says the model, or whether to stream. */
+  /** Path to send the body to, for protocols whose path contains the model or whether to stream. */
   path?: string
   /**
-   * By the name written on the target's wire. `wrapped`: a freeform tool told as a function; `freeform`: one told as what it
-   * is, so that a call of it that comes as a function is a freeform call all the same.
+   * By the name in the written request: the tool's own name. `wrapped`: a freeform tool that was written as a function.
+   * `freeform`: one that was written as a freeform tool; a call of it that comes as a function call is converted too.
    */
   tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }>
 }
 
-/** What translating the answer needs to know of the request. Plain JSON. */
+/** What translating the reply needs to know of the request. Plain JSON. */
 export type TranslationContext = EncodingContext & {
   from: string
   to: string
-  /** What the answer needs to know of the request; it holds no secrets, and of the messages only those that an answer repeats. */
+  /** The fields of the request that the reply needs. No secrets, and no messages except those that a reply repeats. */
   request?: CanonicalRequest
 }
 
-/** An answer of failure as HTTP has it. `headers`: names are read in any case and written in lower case; `body`: parsed where it was JSON, else its text. */
+/** An HTTP error response. `headers`: names are read in any case and written in lower case. `body`: parsed JSON, else the text. */
 export type WireError = { status: number; headers: Record<string, string>; body: unknown }
 
 export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>
 
 /**
- * Where a wire has a canonical field. `'tool_calls:name'` holds for nodes that stand in `tool_calls`, alone or in a list,
- * and goes before `'name'`; `'/tools/0:name'` is of that one node. A place that begins with `../` stands beside the container of the node; `''` is the node.
- * `'metadata/*'` says that what is kept under `metadata` as unknown is what was left of a known object.
+ * Canonical field → path on the wire, relative to its node. A key `'tool_calls:name'` applies to nodes that are in `tool_calls`,
+ * directly or in a list, and wins over `'name'`; `'/tools/0:name'` applies to that node alone. A path that begins with `../` is relative
+ * to what contains the node; `''` is the node itself. A key `'metadata/*'` says that unknown fields kept under `metadata` are the
+ * remaining ones of a known object.
  */
 export type FieldNames = Record<string, string>
 
 /**
- * The unmistakable signs of this protocol in a body, in words; an empty list where there are none. `shared`: it may be a request of
- * this protocol although it bears signs of others, for a wire that has shapes in common with one of them. Absent: then it is theirs.
+ * Signs that a body belongs to this protocol, as sentences; an empty list: none. `shared`: the body may be a request of this protocol
+ * even though it shows signs of another one that has shapes in common with it.
  */
 export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true }
 
 export type StreamUsage = {
-  /** Does the request ask for counts? */
+  /** Does the request ask for usage? */
   isAsked(wire: unknown): boolean
-  /** The same request, asking for them; where only a field is to be added, that field alone. */
+  /** The request with usage asked for. `added`: the new field, when the request was only extended by one. */
   ask(wire: unknown): { added?: Record<string, unknown>; wire: unknown }
-  /** Does this event tell counts and nothing else? */
+  /** Does this event hold usage and nothing else? */
   isOnlyCounts(event: unknown): boolean
 }
 
 /**
- * The short way for events that differ from the one before in nothing but their text. Both functions change the state as
- * `step` would, or leave it alone and give the event to `step`.
+ * The fast path for events that differ from the one before only in their text. Both functions either change the state as
+ * `step` would, or leave it unchanged, and the event goes to `step`.
  */
 export type Shortcut = {
-  /** Keys that the text of a delta may stand under. */
+  /** Keys under which the text of a delta may be found. */
   text: ReadonlySet<string>
-  /** Keys of an event, beside its delta, whose values may be any: nobody reads them, or only the first one. */
+  /** Keys of an event outside its delta whose values may change: they are not read, or only once per stream. */
   padding: ReadonlySet<string>
-  /** For the decoder, which made of the event before a delta like this one and nothing else. False: `step` has to take it. */
+  /** For the decoder, when the previous event became one delta like this and nothing else. False: `step` has to take it. */
   read(state: MachineState, delta: PartDelta): boolean
-  /** For the encoder: the frame of this delta, whose text JSON writes as `literal`. Undefined: `step` has to write it. */
+  /** For the encoder: the frame of this delta. `literal`: its text as a JSON string. Undefined: `step` has to take it. */
   write(state: MachineState, delta: PartDelta, literal: string): string | undefined
 }
 
-/** How events stand in `text/event-stream`. */
+/** How events are written as `text/event-stream`. */
 export type Frames = {
   /** Frames carry an `event:` line equal to the event's `type`. */
   named: boolean
-  /** One wire event → the text of its frame, blank line included. */
+  /** One wire event → the text of its frame, including the blank line. */
   write(wire: unknown): string
-  /** The same, of an event that is an object and has been written as JSON already. */
+  /** The same for an object that is already written as JSON. */
   wrap(json: string, wire: unknown): string
-  /** What keeps an idle connection open and means nothing. */
+  /** Keeps an idle connection open; clients ignore it. */
   ping: string
-  /** Frames that end a stream of this protocol as failed, whatever it has said before. `count`: how many frames went before, where known. */
+  /** Frames that end a stream as failed, in whatever state it is. `count`: the number of frames before, if known. */
   failure(error: CanonicalError, count?: number): string
-  /** Of the data of a frame: how many went before the next one, where frames are numbered. */
+  /** For numbered frames: the number of the frame after the one with this data. */
   countAfter?(data: string): number | undefined
-  /** The last frame of a reply, where clients wait for it although all was said before. */
+  /** A last frame that carries no content but that clients wait for. */
   ending?: string
 }
 
-/** A model as a listing shows it. Absent means not known. */
+/** A model in a listing. `createdAt`: Unix seconds. Absent: not known. */
 export type ModelInfo = { id: string; owner?: string; createdAt?: number; contextTokens?: number; maxOutputTokens?: number; displayName?: string }
 
 export type Headers = Record<string, string>
 
-/** `compact`: the provider makes a conversation short, in a form that it alone can read. */
+/** `compact`: the provider shortens a conversation, into a form that only it can read. */
 export type Operation = 'generate' | 'count-tokens' | 'compact'
 
 export type RequestMatch = { operation: Operation; model?: string; stream?: boolean }
 
-/** Names of headers and of parameters of the query whose values are keys. */
+/** Names of headers and query parameters that hold API keys. */
 export type KeyPlaces = { headers: readonly string[]; query: readonly string[] }
 
-/** Where a protocol lives on HTTP. Paths begin with `/` and are relative to the service root. */
+/** The HTTP endpoints of a protocol. Paths begin with `/` and are relative to the service root. */
 export type Address = {
-  /** The path that people know it by. */
+  /** The main endpoint, for messages to people. */
   path: string
-  /** What a POST to this path asks for; undefined: not of this protocol. */
+  /** What a POST to this path asks for. Undefined: no path of this protocol. */
   match(path: string): RequestMatch | undefined
-  /** Path (and query) of an upstream call. */
+  /** Path (and query) of an upstream call. Undefined: the protocol has no such operation. */
   target(call: { operation: Operation; model: string; stream: boolean }): string | undefined
-  /** Is a stream wanted as one JSON list of its events? Absent: it never is. */
+  /** Is the stream wanted as one JSON list of events? Absent: never. */
   asList?(query: URLSearchParams): boolean
-  /** Where clients show their key beside `authorization: Bearer`. Header names are lower case. */
+  /** Where clients send their key, besides `authorization: Bearer`. Header names are lower case. */
   keyPlaces: KeyPlaces
   /** Auth and version headers of an upstream call; `client`: the caller's own headers, when it speaks the same protocol. */
   upstreamHeaders(apiKey: string | undefined, client: Headers | undefined): Headers
   /** Which response header carries the request id. */
   requestIdHeader: string
-  /** How sure it is that a model listing is asked for in this dialect: higher wins, 0 is no. */
+  /** How likely a request for a model listing is of this protocol: the highest wins, 0 is no. */
   listingClaim(path: string, headers: Headers, query: URLSearchParams): number
   /** Body of a model listing. */
   list(models: ModelInfo[]): unknown
-  /** Path and query of a listing of an upstream's models, as long as it gives them. Absent: `/v1/models`, which gives all. */
+  /** Path and query of an upstream's model listing, with the largest page size. Absent: `/v1/models`, which is not paged. */
   listing?: string
-  /** The ids of the models in a listing of an upstream. Absent: the `id` of each member of `data`. */
+  /** The model ids in an upstream's listing. Absent: the `id` of each member of `data`. */
   listed?(body: unknown): string[]
   /** Body that describes one model. */
   describe(model: ModelInfo): unknown
-  /** For protocols that have a call which tells how many tokens a request has. */
+  /** For protocols with an endpoint that counts the tokens of a request. */
   counting?: TokenCounting
-  /** For protocols whose providers keep replies, so that they can be asked for again and gone on from. */
+  /** For protocols whose providers store replies, which can be retrieved and continued. */
   stored?: StoredReplies
 }
 
 export type TokenCounting = {
-  /** A request for an answer as this call takes it. */
+  /** A generation request as this endpoint takes it. */
   ask(request: Record<string, unknown>, model: string): Record<string, unknown>
-  /** What its answer tells, unchecked. */
+  /** The count in its answer, unchecked. */
   read(answer: Record<string, unknown>): unknown
   write(inputTokens: number): unknown
 }
 
-/** `input`: what the reply was an answer to; `cancel`: a reply that is still being made is to be stopped. */
+/** `input`: the input items of the reply's request. `cancel`: stop a reply that is still being generated. */
 export type StoredMatch = { id: string; part: 'reply' | 'input' | 'cancel' }
 
-/** A reply that is kept in place of the provider, as the protocol shows it. */
+/** A reply stored by the gateway, in the form of the protocol. */
 export type StoredReply = { body: unknown; input: readonly unknown[] }
 
-/** The calls that speak of kept replies, and the words of their answers. */
+/** The endpoints for stored replies. */
 export type StoredReplies = {
-  /** What a call to this path speaks of; undefined: not of this protocol. */
+  /** What a call to this path is about. Undefined: no such path. */
   match(path: string): StoredMatch | undefined
   /** Path of the same call upstream. */
   target(match: StoredMatch): string
-  /** Is it worth reading the request for references to earlier replies, conversations and items? Never false where it has one. */
+  /** False: the request certainly has no references to earlier replies, conversations or items. */
   mayRefer(request: unknown): boolean
-  /** Is the reply to be kept? */
+  /** Does the request ask for its reply to be stored? */
   wantsToKeep(request: unknown): boolean
-  /** The items of a request, each with an id. `id`: of the reply. */
+  /** The input items of a request, each with an id. `id`: of the reply. */
   inputOf(request: unknown, id: string): unknown[]
-  /** Body of the answer to a GET. @throws TranslationError `malformed` when the query asks for what there is not */
+  /** Body of the answer to a GET. @throws TranslationError `malformed` for an invalid query */
   show(reply: StoredReply, part: 'reply' | 'input', query: URLSearchParams): unknown
-  /** What is said to whoever wants a reply to be stopped that is whole. */
+  /** The error for cancelling a reply that is complete. */
   finished: CanonicalError
   /** Body of the answer to a DELETE. */
   deleted(id: string): unknown
-  /** The ids by which requests refer to single items of a reply. */
+  /** The ids by which requests may refer to single items of a reply. */
   itemsOf(reply: unknown): string[]
   /** The item of the reply that has this id. */
   itemOf(reply: unknown, id: string): unknown
-  /** The request with items in the place of references to them. `find`: what an id refers to; undefined: the reference stays. */
+  /** The request with item references replaced by the items. `find`: the item of an id; undefined: the reference stays. */
   inFull(request: unknown, find: (id: string) => unknown): unknown
-  /** What is said of an id that nobody knows. `previous`: the reply that a request goes on from. */
+  /** The error for an unknown id. `previous`: the reply that a request continues. */
   unknown(kind: 'reply' | 'previous' | 'item', id: string): CanonicalError
 }

@@ -7,13 +7,13 @@ import { longestCredential } from './credential.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
 import { faultOfName } from './model-name.ts'
 
-/** In milliseconds. A timer that is set for longer fires at once. */
+/** In milliseconds. JavaScript timers with a longer delay fire at once. */
 export const longestMs = 2 ** 31 - 1
 const milliseconds = z.int().min(0).max(longestMs)
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
 const perMinute = z.int().min(0)
 const name = z.string().min(1)
-/** A star anywhere else would fit nothing. */
+/** A star stands only at the end: anywhere else it would match nothing. */
 const isPattern = (text: string) => !text.slice(0, -1).includes('*')
 const patternFault = 'expected a star at its end alone'
 const modelId = name.superRefine((id, context) => {
@@ -21,7 +21,7 @@ const modelId = name.superRefine((id, context) => {
   if (fault) context.addIssue({ code: 'custom', message: fault })
 })
 
-/** An object with these keys and no others. */
+/** An object with these keys and no others; the error names the unknown keys. */
 const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape, {
     error: ({ code, keys }) =>
@@ -29,16 +29,26 @@ const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
   })
 
 const Key = entry({
+  /** Identifies the key in logs, records and limits. */
   name,
+  /** The secret that clients send. */
   key: z.string().max(longestCredential).regex(/^\S+$/, 'expected a key without spaces and line breaks'),
+  /** An entry of `groups`. Absent: the key sees all models. */
   group: name.optional(),
+  /** Of this key alone; 0 (default): no limit. */
   requestsPerMinute: perMinute.default(0),
+  /** Default false. */
   disabled: z.boolean().default(false),
 })
 
-const Group = entry({ models: z.array(z.string().refine(isPattern, patternFault)).default(['*']), requestsPerMinute: perMinute.default(0) })
+const Group = entry({
+  /** Ids of the models that its keys see; a `*` at the end matches any rest. Default: all. */
+  models: z.array(z.string().refine(isPattern, patternFault)).default(['*']),
+  /** Of all its keys together; 0 (default): no limit. */
+  requestsPerMinute: perMinute.default(0),
+})
 
-/** How translations to and from a channel or model are done, where there is a choice. */
+/** Mapping options, which `docs/options.md` lists. */
 const Mapping = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()], 'expected a string, a number or a boolean'))
   .superRefine((options, context) => {
@@ -57,20 +67,29 @@ function faultOf(value: string | number | boolean, words: OptionWords): string |
 }
 
 const Timeouts = entry({
+  /** For the connection alone. Default 10,000; 0: no limit. */
   connectMs: milliseconds.default(10_000),
+  /** Until the first byte of the answer. Default 300,000; 0: no limit. */
   firstByteMs: milliseconds.default(300_000),
+  /** Between two chunks of the answer. Default 120,000; 0: no limit. */
   idleMs: milliseconds.default(120_000),
+  /** For the whole exchange, retries included. Default 0: no limit. */
   totalMs: milliseconds.default(0),
 })
 
-/** A channel that failed so many times in a row is left alone for so long; 0 failures: never. */
-const Breaker = entry({ failures: z.int().min(0).default(5), restMs: milliseconds.default(10_000) })
+/** The circuit breaker of a channel. */
+const Breaker = entry({
+  /** After this many failures in a row the channel gets no requests for `restMs`. Default 5; 0: never. */
+  failures: z.int().min(0).default(5),
+  /** Milliseconds. Default 10,000. */
+  restMs: milliseconds.default(10_000),
+})
 
 function inLowerCase(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }
 
-/** Refuses headers that would silently be left out of every call, or make each fail. */
+/** Refuses headers that would never be sent, or would make every call fail. */
 function refuseUnsafe(headers: Record<string, string>, context: z.RefinementCtx): void {
   const known = new Set<string>()
   for (const [name, value] of Object.entries(headers)) {
@@ -87,25 +106,35 @@ const headerPattern = name
   .refine(isPattern, patternFault)
 
 const Channel = entry({
+  /** Identifies the channel in `models`, logs and limits. */
   name,
+  /** The protocols that the upstream speaks. The first one is used where the client's own is not among them. */
   protocols: z.array(z.enum(protocolNames)).min(1).optional(),
+  /** Base address, with or without a version. `/v1` (`/v1beta` for generate-content) is added where it does not end in one. */
   baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
-  /** `false`: only the endpoint is added, for servers whose paths say no version in front of it. */
+  /** `false`: no version is added to `baseUrl`, for servers whose endpoints have none. Default true. */
   addVersion: z.boolean().default(true),
+  /** The key of the upstream, sent in the header that its protocol uses. Absent or empty: none is sent. */
   apiKey: z
     .string()
     .refine(key => isSafe('authorization', key), 'expected a key that a header can hold, without line breaks')
     .refine(key => !/^bearer\s/i.test(key), 'expected the key alone, without "Bearer"')
     .transform(key => key || undefined)
     .optional(),
+  /** Added to every call. */
   headers: z.record(z.string(), z.string()).default({}).superRefine(refuseUnsafe).transform(inLowerCase),
+  /** Names of further client headers to send to the upstream; a `*` at the end matches any rest. */
   forwardHeaders: z.array(headerPattern).default([]),
+  /** Names of further upstream headers to send to the client; a `*` at the end matches any rest. */
   returnHeaders: z.array(headerPattern).default([]),
+  /** Further calls go to the next channel. Default 0: no limit. */
   requestsPerMinute: perMinute.default(0),
   timeouts: Timeouts.prefault({}),
   breaker: Breaker.prefault({}),
   options: Mapping.default({}),
+  /** Ask for usage in every stream, also where the client did not. `false`: for upstreams that refuse `stream_options`. Default true. */
   streamUsage: z.boolean().default(true),
+  /** The built-in demo model in place of an upstream; needs no `baseUrl` and no `protocols`. */
   embedded: z.literal('demo').optional(),
 }).superRefine((channel, context) => {
   const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
@@ -116,74 +145,106 @@ const Channel = entry({
   if (fault) need('baseUrl', fault)
 })
 
-const ModelChannel = entry({ name, model: name.optional(), weight: z.number().positive().default(1), priority: z.number().default(0) })
+const ModelChannel = entry({
+  /** Name of an entry in `channels`. */
+  name,
+  /** The upstream's name of the model; a `*` at the end takes the rest that the `*` of the id matched. Absent: the name that the client used. */
+  model: name.optional(),
+  /** Share of the requests among channels of equal priority. Default 1. */
+  weight: z.number().positive().default(1),
+  /** Smaller ones are tried first. Default 0. */
+  priority: z.number().default(0),
+})
 
 const Model = entry({
+  /** The name that clients use; a `*` at the end matches any rest. */
   id: modelId,
+  /** Further names, which listings do not show. */
   aliases: z.array(modelId).default([]),
+  /** The channels that serve the model. */
   channels: z.array(ModelChannel).min(1),
+  /** For listings. */
   displayName: z.string().optional(),
+  /** For listings. */
   contextTokens: z.int().positive().optional(),
+  /** For listings, and the limit for requests without one, where the protocol of the upstream requires it. */
   maxOutputTokens: z.int().positive().optional(),
+  /** Request fields that the model refuses, e.g. `reasoning.summary`: they are removed, with a note. */
   unsupported: z.array(z.string().min(1)).default([]),
+  /** What the upstream is asked for, whatever the client wants. `only`: always a stream; `never`: always JSON. Default `both`: as the client. */
   streaming: z.enum(['both', 'only', 'never']).default('both'),
+  /** Override those of the channel. */
   options: Mapping.default({}),
 })
 
 const Defaults = entry({
+  /** The limit for requests without one, where the protocol of the upstream requires it and the model has none. In tokens; default 32,000. */
   maxOutputTokens: z.int().positive().default(32_000),
-  /** At the same channel, before the next one is tried. */
+  /** Further attempts at the same channel, before the next one is tried. Default 2. */
   retries: z.int().min(0).max(10).default(2),
-  /** The longest wait before a retry; an upstream that asks for more is not waited for. */
+  /** The longest wait before a retry. When the upstream asks for a longer one, the next channel is tried. Default 5,000. */
   retryWaitMs: milliseconds.default(5_000),
+  /** Larger request bodies are refused with 413. Default 32 MiB. */
   bodyLimitBytes: z
     .int()
     .positive()
     .default(32 * 1024 * 1024),
+  /** JSON that is nested deeper is refused with 400. Default 256. */
   depthLimit: z.int().positive().default(256),
-  /** Of one event of an upstream's stream, in UTF-16 units. */
+  /** The longest event of an upstream's stream, in UTF-16 units. Default 64 Mi. */
   eventLimit: z
     .int()
     .positive()
     .default(64 * 1024 * 1024),
-  /** From one address; 0: no limit. Behind a proxy all clients have one. */
+  /** After this many wrong keys an address is refused with 429. Default 0: no limit. Not for use behind a proxy: there all clients have one address. */
   wrongKeysPerMinute: perMinute.default(0),
+  /** After this much silence in a stream the client gets a ping. Default 15,000; 0: never. */
   keepAliveMs: milliseconds.default(15_000),
+  /** Refuse instead of noting. `true`: anything dropped or approximated; a list: these kinds of notes. Default false. */
   strict: z
     .union([z.boolean(), z.array(z.enum(['dropped', 'approximated', 'synthesized']))], 'expected true, false, or a list of dropped, approximated, synthesized')
     .default(false),
+  /** Send the notes in the header `wireglot-notes`. Default true. */
   notesHeader: z.boolean().default(true),
 })
 
-/** Where replies are kept. `memory` and `redis` absent: the hook `store` says where. */
+/** Where replies are kept. Without `memory` and `redis`: in the hook `store`. */
 const Store = entry({
   memory: z.literal(true).optional(),
   redis: redisUrl.optional(),
+  /** Default 30 days. */
   ttlMs: z
     .int()
     .positive()
     .default(30 * 24 * 60 * 60 * 1000),
+  /** Of `memory` only; the oldest entries are removed. Default 256 MiB. */
   memoryLimitBytes: z
     .int()
     .positive()
     .default(256 * 1024 * 1024),
+  /** Also keep reasoning signatures for chat clients that do not send them back. Default false. */
   signatures: z.boolean().default(false),
 }).refine(({ memory, redis }) => !(memory && redis), 'expected memory or redis, not both')
 
 const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
 
 const Config = entry({
+  /** `none`: everybody is served. Without this, keys and the hook `authenticate`, only clients on the same machine are. */
   auth: z.literal('none').optional(),
+  /** The keys of clients. */
   keys: z.array(Key).default([]),
+  /** By name: which models keys see, and how often they may ask. */
   groups: z.record(z.string(), Group).default({}),
   channels: z.array(Channel).min(1),
   models: z.array(Model).min(1, 'expected a model: none would be served (without "models" every id goes to all channels)').optional(),
   defaults: Defaults.prefault({}),
+  /** Where requests per minute are counted: in this process (default), or in Redis for several processes. */
   limits: z
     .union([z.strictObject({ redis: redisUrl }, limitsFault), z.strictObject({ store: z.literal('memory').default('memory') }, limitsFault)], limitsFault)
     .prefault({}),
+  /** Absent, and no hook `store`: replies are not kept. */
   store: Store.optional(),
-  /** Absent: only where the command serves. */
+  /** Show the playground to browsers at `/`. Default: true for `wireglot serve`, else false. */
   page: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {
   const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
@@ -215,30 +276,33 @@ const Config = entry({
 type Written = z.input<typeof Config>
 type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
 
-/** What users write. */
+/** The configuration as users write it. A string `env:NAME` stands for an environment variable. */
 export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {
+  /** The upstreams. */
   channels: WithOptions<Written['channels'][number]>[]
+  /** The models and their channels. Absent: every model id goes to all channels, in their order. */
   models?: WithOptions<NonNullable<Written['models']>[number]>[] | undefined
 }
-/** The same, complete. */
+/** The same, with all defaults. */
 export type Settled = Omit<z.output<typeof Config>, 'models'> & { models: ModelEntry[] }
 export type ChannelEntry = z.output<typeof Channel>
 export type ModelEntry = z.output<typeof Model>
 export type StoreEntry = z.output<typeof Store>
 export type KeyEntry = z.output<typeof Key>
 
-/** The settings of a store that comes as a hook, without a configuration of its own. */
+/** The settings of the hook `store` when the configuration has no `store`. */
 export const storeDefaults: StoreEntry = Store.parse({})
 
-/** One model that answers without a network. */
+/** A configuration with the demo model alone, which needs no network. */
 export const demo: GatewayConfig = {
   channels: [{ name: 'demo', embedded: 'demo' }],
   models: [{ id: 'demo', channels: [{ name: 'demo' }], displayName: 'Demo', contextTokens: 200_000, maxOutputTokens: 64_000 }],
 }
 
-/** A fault of the configuration: names the place and what was expected there. */
+/** The configuration is invalid. The message says where, and what is expected there. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
+  /** E.g. `channels[0].baseUrl`; `''`: the whole configuration. */
   readonly path: string
 
   constructor(path: string, message: string) {
@@ -248,15 +312,14 @@ export class ConfigError extends Error {
 }
 
 /**
- * Checks a configuration, reads `env:NAME` from the environment and fills in what was not said. Without `models`, every
- * model id goes to all channels in their order.
+ * Checks a configuration, replaces `env:NAME` by environment variables and fills in the defaults.
  * @throws ConfigError
  */
 export function settle(config: unknown, environment: Record<string, string | undefined>): Settled {
   const result = Config.safeParse(fromEnvironment(config, environment, ''))
   if (!result.success) {
     const { issues } = result.error
-    // What is missing may be there under a misspelt key.
+    // A required key may be missing because it is misspelt: then the unknown key is the better message.
     const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
     throw new ConfigError(place(issue?.path ?? []), issue ? wording(issue) : 'cannot be read')
   }
@@ -276,11 +339,11 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key)]))
 }
 
-/** What is wrong with a `baseUrl`, in words. With the endpoint in it, which we add, every call would fail. */
+/** What is wrong with a `baseUrl`. Undefined: nothing, or it is no URL at all, which the schema reports. */
 function faultOfBase(base: string): string | undefined {
   if (!URL.canParse(base)) return undefined
   const { pathname, username, password } = new URL(base)
-  // Some HTTP clients do not send them, others repeat the whole address in their errors.
+  // Some HTTP clients drop them, others repeat the whole address in error messages.
   if (username || password) return 'expected a URL without user and password: say them in "headers", as "authorization"'
   if (/[?#]/.test(base)) return 'expected a URL without query and fragment'
   const steps = pathname.split('/').filter(Boolean)
