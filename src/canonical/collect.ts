@@ -3,14 +3,14 @@ import type { CanonicalEvent, Delta } from './event.ts'
 import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
 
-/** What `collect` has gathered so far. Plain data. */
+/** The reply so far, as plain data. `parts`: those of the reply, by `candidate/part`. */
 export type Collected = { response: CanonicalResponse; parts: Record<string, Part>; clean: boolean; ended: boolean }
 
 export function startCollecting(): Collected {
   return { response: { candidates: [] }, parts: {}, clean: false, ended: false }
 }
 
-/** Adds one event. Changes `into` and the parts it holds; the event stays as it was. */
+/** Adds one event. Changes `into`; the event stays as it was. */
 export function collectEvent(into: Collected, event: CanonicalEvent): void {
   const { response } = into
   switch (event.type) {

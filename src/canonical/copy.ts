@@ -1,10 +1,10 @@
-/** Own keys stay own keys, whatever their names. */
+/** Sets an own key, also `__proto__`, which an assignment would take for the prototype. */
 export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') object[key] = value
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
-/** A copy of plain data that shares nothing with it: a tenth of the time of structuredClone, which first writes it all as bytes. */
+/** A deep copy of plain data, in a tenth of the time of `structuredClone`, which serializes to bytes. */
 export function copyOf<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOf) as T

@@ -20,25 +20,25 @@ export type ErrorKind =
   | 'content_policy'
   | 'unsupported'
 
-/** What an upstream said went wrong. Data, not an exception. */
+/** An error that an upstream reported. Data, not an exception. */
 export type CanonicalError = {
-  /** HTTP status. Inside a stream: the one that the same error has outside. */
+  /** HTTP status. For an error inside a stream: the status that it would have as a response. */
   status: number
   kind: ErrorKind
   message: string
-  /** The wire's own words, for the same protocol. */
+  /** In the words of `protocol`, as `code` and `param`; written only for the same protocol. */
   type?: string
   code?: string | null
-  /** The field at fault, as people write it: `messages[1].content`. */
+  /** The invalid field, e.g. `messages[1].content`. */
   param?: string | null
   requestId?: string
   retryAfterMs?: number
   details?: unknown
-  /** Protocol it was said in. Absent when it was made here. */
+  /** The protocol it was read from. Absent: made here. */
   protocol?: string
-  /** The body as it came, for the same protocol. */
+  /** The original body; written only for the same protocol. */
   raw?: unknown
-  /** Where it stood in the body or event, a JSON pointer. Absent: under `error`. Only notes read it. */
+  /** JSON pointer into the body or event it was read from; used for the paths of notes. Absent: `/error`. */
   at?: string
   ext?: ExtMap
 }

@@ -9,11 +9,11 @@ import type { Finish, Usage } from './response.ts'
  *     message = message.start { part } message.end
  *     part    = part.start { part.delta } part.end        (several messages and parts may be open at once)
  *
- * `candidate` counts answers, `message` counts messages inside a candidate, `part` counts parts inside a candidate;
- * all from 0, dense, never used twice. Every part is ended before its message, every message before its candidate's
- * `finish`. Only the signature of reasoning may come when its part has ended: some wires tell proofs last. There is one `finish`
- * for each candidate that appeared. Nothing follows an `error` but `end` with `clean: false`.
- * Wires that announce no messages or parts have them announced by their decoder. `at` is where things stand in the whole reply.
+ * `candidate` numbers the answers, `message` the messages of a candidate, `part` the parts of a candidate; all count from 0, without
+ * gaps, and no number is used twice. A part ends before its message, a message before the `finish` of its candidate, and there is one
+ * `finish` for each candidate that appeared. Only a signature may come after the end of its part, as some wires send it last.
+ * Nothing follows an `error` except `end` with `clean: false`. For wires without start and end events of messages or parts the decoder
+ * makes them. `at` is a JSON pointer into the complete reply.
  */
 export type CanonicalEvent =
   | { type: 'start'; id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
@@ -22,18 +22,18 @@ export type CanonicalEvent =
   | PartDelta
   | PartEnd
   | { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: string }
-  /** `logprobs`: of tokens that stand in no part. */
+  /** `logprobs`: of tokens that belong to no part. */
   | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; at?: string; ext?: ExtMap }
-  /** Cumulative; merge with `mergeUsage`. */
+  /** Counts so far, not increments; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
-  /** What the reply says of itself beside its parts, at any time: merged into the reply's top level. */
+  /** Top-level fields of the reply, at any time; merged into those so far. */
   | { type: 'update'; serviceTier?: string; completedAt?: number; promptBlocked?: { reason: string; message?: string; raw?: unknown }; ext?: ExtMap }
-  /** The upstream said that it failed. `unheard`: not where clients of its protocol look. */
+  /** The upstream failed. `unheard`: it said so in a form that clients of its protocol do not recognize. */
   | { type: 'error'; error: CanonicalError; unheard?: true }
-  /** A wire event of a type nobody modelled. */
+  /** A wire event of an unknown type. */
   | { type: 'opaque'; protocol: string; raw: unknown }
-  /** `clean: false`: the source stopped without saying that it had ended, or ended in an error. */
+  /** `clean: false`: the source was cut off, or ended with an error. */
   | { type: 'end'; clean: boolean }
 
 export type MessageStart = {
@@ -51,24 +51,24 @@ export type MessageStart = {
   ext?: ExtMap
 }
 
-/** `head` is the part as far as it is known now; deltas add to it. A part that comes whole has no deltas. */
+/** `head`: the part as known at its start; deltas add to it. A part that arrives complete has no deltas. */
 export type PartStart = { type: 'part.start'; candidate: number; message: number; part: number; head: Part }
 
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
 
-/** `final`: the part as the wire gave it whole at its end; it wins over what the deltas added up to. */
+/** `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. */
 export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part }
 
-/** `at`, `ext`: of the wire's own delta, for keys that nobody modelled. */
+/** `at`, `ext`: of the delta on the wire, for its unknown keys. */
 export type Delta = Node &
-  /** Of a text, refusal or media part (there: its transcript). */
+  /** Of a text or refusal part, or the transcript of a media part. */
   (
     | { kind: 'text'; text: string }
     /** Of a tool call. */
     | { kind: 'input'; text: string }
     /** Of a reasoning part; `segment` counts from 0. */
     | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
-    /** Whole; replaces an earlier one. */
+    /** Always complete; replaces an earlier one. */
     | ({ kind: 'signature' } & Proof)
     | { kind: 'citation'; citation: Citation }
     | { kind: 'logprobs'; logprobs: TokenLogprob[] }
@@ -76,5 +76,5 @@ export type Delta = Node &
     | { kind: 'media'; base64: string }
   )
 
-/** A signature, and what only arrives together with it: the id of the reasoning and the kinds of its segments. */
+/** A signature, and what arrives only with it: the id of the reasoning part and the kinds of its segments. */
 export type Proof = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }

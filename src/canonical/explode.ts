@@ -3,13 +3,13 @@ import type { Part } from './message.ts'
 import type { CanonicalResponse } from './response.ts'
 
 /**
- * A whole reply → the events of a stream that says the same, one delta for each streamed piece. `collect` gives the reply
- * back. A candidate without `finish` makes the stream end unclean, as does an `error`.
+ * A complete reply → events, with one delta for each text, input or segment. `collect` turns them back into the reply. With an `error`,
+ * or a candidate without `finish`, the stream ends with `clean: false`.
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
   const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, ext } = response
   const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, ext }) }]
-  // Some wires tell what a request cost before the answer begins.
+  // Some wires have the input counts at the start of a stream.
   if (usage?.input !== undefined) {
     const { input, cacheRead, cacheWrite } = usage
     events.push({ type: 'usage', usage: present({ input, cacheRead, cacheWrite }) })
@@ -31,7 +31,7 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
       events.push({ type: 'message.end', candidate, message, ...(status && { status, ...present({ at: head.at }) }) })
     })
   })
-  // While it is told, it has not come to its end.
+  // Not in `start`: there the reply is not completed yet.
   if (completedAt !== undefined) events.push({ type: 'update', completedAt })
   if (error) {
     if (usage) events.push({ type: 'usage', usage })
@@ -48,14 +48,14 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   return events
 }
 
-/** Each answer's own number, in whatever order they come. Their places where a server does not count from 0 or gives a number twice. */
+/** The numbers of the candidates: their `index`, or their places where the indexes have gaps or repeat. */
 function numbersOf(candidates: CanonicalResponse['candidates']): number[] {
   const numbers = candidates.map(({ index }) => index)
   const places = [...numbers.keys()]
   return places.every(place => numbers.includes(place)) ? numbers : places
 }
 
-/** A part → its head and the deltas that make it whole again. */
+/** A part → its head and the deltas that complete it. */
 export function takeApart(part: Part): { head: Part; deltas: Delta[] } {
   switch (part.type) {
     case 'text': {
@@ -84,7 +84,7 @@ export function takeApart(part: Part): { head: Part; deltas: Delta[] } {
   }
 }
 
-/** What a part holds, as the deltas that would have told it: heads may hold some of it already. The proof of a call is no delta. */
+/** The contents of a part as deltas. The signature of a tool call is not among them: it is part of the head. */
 export function deltasOf(part: Part): Delta[] {
   const deltas: Delta[] = []
   if (part.type === 'text') for (const citation of part.citations ?? []) deltas.push({ kind: 'citation', citation })

@@ -1,18 +1,18 @@
 import type { Tool } from './tool.ts'
 
-/** What only one protocol can say, kept for that protocol alone. Keyed by protocol name. */
+/** Data that only one protocol can express, by protocol name. Other protocols do not write it. */
 export type ExtMap = Record<string, Ext>
 
 export type Ext = {
-  /** Keys nobody modelled, as they stood on the wire. The same protocol writes them back, any other notes each. */
+  /** Unknown keys, as they were on the wire. The same protocol writes them back; any other makes a note for each. */
   fields?: Record<string, unknown>
-  /** Which of several spellings with one meaning was used. Only the same protocol reads it. */
+  /** Which of several equivalent spellings was used. Only the same protocol reads it. */
   form?: Record<string, unknown>
 }
 
-/** What every node of the model may carry. */
+/** Common to all nodes of the model. */
 export type Node = {
-  /** Where this stood in the body it was decoded from, a JSON pointer. Absent when it was made here. Only notes read it. */
+  /** JSON pointer into the body that it was decoded from; used for the paths of notes. Absent: made here. */
   at?: string
   ext?: ExtMap
 }
@@ -26,22 +26,22 @@ export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 export type Message = Node & {
   role: Role
   parts: Part[]
-  /** `instructions`: the request's own field for instructions, `message`: in the conversation. */
+  /** Where it was: in the request's field for instructions, or in the conversation as a message or an item. */
   origin: 'message' | 'item' | 'instructions'
   /** The container's own id, where the wire gives one. */
   id?: string
   status?: 'in_progress' | 'completed' | 'incomplete'
   phase?: 'commentary' | 'final_answer' | null
-  /** Participant name. */
+  /** The name of the participant. */
   name?: string
 }
 
 export type CacheTtl = '5m' | '30m' | '1h' | '12h'
 
-/** Proof that reasoning is genuine. Valid only for its issuer, often only for its model. */
+/** Proves that reasoning or a tool call is genuine. Valid only for its issuer, often only for one model. */
 export type Signature = {
   value: string
-  /** Protocol name of whoever made it. */
+  /** The protocol of the provider that made it. */
   issuer: string
   model?: string
   form?: 'thinking' | 'redacted' | 'encrypted' | 'thought'
@@ -58,7 +58,7 @@ export type TextPart = PartBase & {
   text: string
   citations?: Citation[]
   logprobs?: TokenLogprob[]
-  /** The phase of the message that this text was, where a client sent several messages of an answer back as one. */
+  /** The phase of the message that held this text, when a client sent several messages of an answer back as one. */
   phase?: NonNullable<Message['phase']>
 }
 
@@ -79,13 +79,13 @@ export type MediaPart = PartBase & {
   source: MediaSource
   filename?: string
   title?: string
-  /** What the model is told about the document, beside its title. */
+  /** Further information about the document for the model. */
   context?: string
-  /** How closely a picture is looked at. */
+  /** The resolution at which the model sees an image. */
   detail?: 'auto' | 'low' | 'high' | 'original' | 'ultra_high'
-  /** May the answer cite it? */
+  /** May the model cite it? */
   citations?: { enabled?: boolean }
-  /** The words of a recording. */
+  /** Of audio. */
   transcript?: string
   /** The provider's own id of media in an answer. */
   id?: string
@@ -100,7 +100,7 @@ export type ReasoningSegment = { kind: 'summary' | 'raw'; text: string }
 
 export type ReasoningPart = PartBase & {
   type: 'reasoning'
-  /** Empty when the provider shows none of it. */
+  /** Empty: the provider does not show the text. */
   segments: ReasoningSegment[]
   /** Only the encrypted form exists. */
   redacted?: boolean
@@ -109,19 +109,19 @@ export type ReasoningPart = PartBase & {
 
 export type ToolCallPart = PartBase & {
   type: 'tool-call'
-  /** Links call and result. `synthesized`: the wire gave none, the decoder made it. */
+  /** Links call and result. `idOrigin: 'synthesized'`: the wire had none, the decoder made it. */
   id: string
   idOrigin?: 'wire' | 'synthesized'
-  /** The container's own id where it differs from the linking one. */
+  /** The id of the item, where that is another one. */
   itemId?: string
   name: string
   namespace?: string
   kind: 'function' | 'freeform'
-  /** Always the raw text: JSON for a function (possibly invalid or empty), free text otherwise. */
+  /** The raw text: for a function JSON, possibly invalid or empty. */
   input: string
-  /** Who called the tool where it was not the model itself, as on the wire. */
+  /** The caller, as on the wire. Absent: the model itself. */
   caller?: unknown
-  /** The model goes on without waiting for the result. */
+  /** The model continues without waiting for the result. */
   async?: boolean
   /** The set of tools that the tool belongs to. */
   toolset?: string
@@ -135,7 +135,7 @@ export type ToolResultPart = PartBase & {
   namespace?: string
   kind: 'function' | 'freeform'
   content: Part[]
-  /** The object as the wire had it, where results are objects. */
+  /** The original object, on wires where results are objects. */
   structured?: unknown
   isError?: boolean
   itemId?: string
@@ -165,20 +165,20 @@ export type ServerToolKind =
   | 'program'
   | 'other'
 
-/** A tool the provider ran itself, or its result. Never a call for the client to run. */
+/** A tool that the provider ran itself, or its result. Never a call that the client should run. */
 export type ServerToolPart = PartBase & {
   type: 'server-tool'
   phase: 'call' | 'result' | 'call+result'
   tool: ServerToolKind
   id: string
-  /** Whose `raw` this is. */
+  /** The protocol of `raw`. */
   protocol: string
   raw: unknown
-  /** The client has to answer this item before the model goes on. */
+  /** The model waits for the client to answer this item. */
   awaitsClient?: boolean
-  /** What a search for tools has found, as of a `tool-addition`. */
+  /** The tools that a tool search has found. They are added to those of the request. */
   tools?: Tool[]
-  /** What it drew, for wires in which a picture is content. */
+  /** The generated image, for wires where images are content. */
   picture?: MediaPart
 }
 
@@ -190,15 +190,15 @@ export type SearchResultPart = PartBase & {
   citations?: { enabled?: boolean }
 }
 
-/** Steers the conversation and carries no content of its own. */
+/** Controls the conversation; has no content. */
 export type ControlPart = PartBase & {
   type: 'control'
   control: 'compaction' | 'compaction-trigger' | 'tool-addition' | 'tool-removal' | 'configuration' | 'fallback' | 'container-upload' | 'item-reference'
   protocol: string
   raw: unknown
-  /** What a `tool-addition` adds, for wires that have only the request's own list. */
+  /** Of a `tool-addition`: the tools. Wires without such parts write them among those of the request. */
   tools?: Tool[]
-  /** What a `configuration` says of the effort from here on. */
+  /** Of a `configuration`: the reasoning effort from here on. */
   effort?: string
 }
 

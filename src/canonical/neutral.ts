@@ -1,14 +1,14 @@
-/** Values that mean the same as leaving the field out, in every protocol: losing one loses nothing. */
+/** Values that mean the same as no value in every protocol: when one is not written, nothing is lost. */
 const neutral = new Map<string, readonly unknown[]>([
   ['sampling.temperature', [1]],
   ['sampling.topP', [1]],
-  // Servers that take these read both numbers as «off».
+  // Both mean «off» to servers that have this field.
   ['sampling.topK', [0, -1]],
   ['sampling.minP', [0]],
   ['sampling.repetitionPenalty', [1]],
   ['sampling.frequencyPenalty', [0]],
   ['sampling.presencePenalty', [0]],
-  // «No limit», to servers that read a number so.
+  // «No limit», on some servers.
   ['maxOutputTokens', [-1]],
   ['logprobs.top', [0]],
   ['output.verbosity', ['medium']],
@@ -17,10 +17,10 @@ const neutral = new Map<string, readonly unknown[]>([
   ['serviceTier.speed', ['standard']],
   ['cache.key', ['']],
 ])
-/** Fields of which an empty list or object means nothing. */
+/** Fields whose empty list or object means the same as no value. */
 const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])
 
-/** Does this value say nothing? `field`: of a request, with dots between levels: `sampling.topK`. */
+/** Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. */
 export function isNeutral(field: string, value: unknown): boolean {
   if (neutralWhenEmpty.has(field)) return isEmpty(value)
   return neutral.get(field)?.includes(value) ?? false
@@ -28,6 +28,6 @@ export function isNeutral(field: string, value: unknown): boolean {
 
 function isEmpty(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
-  // Lists inside that are all empty count as empty: no edits of a context are none.
+  // An object of empty lists counts as empty, e.g. `contextManagement` without edits.
   return Object.values(value).every(inner => Array.isArray(inner) && inner.length === 0)
 }

@@ -1,18 +1,18 @@
 /**
- * dropped: the target has no place for it · approximated: it says something near · synthesized: it demands what was
- * not given.
+ * dropped: the target cannot express it · approximated: the target expresses something similar · synthesized: the target requires
+ * something that the source does not have.
  */
 export type NoteKind = 'dropped' | 'approximated' | 'synthesized'
 
-/** One thing that a translation changed. What has no note was carried without loss. */
+/** One difference that a translation made. Whatever has no note was translated without loss. */
 export type Note = {
   kind: NoteKind
   /** JSON pointer: into the source body for dropped and approximated, into the target body for synthesized. */
   path: string
-  /** Stable; docs/notes.md lists every code with an example. */
+  /** Stable across versions; docs/notes.md lists all codes with examples. */
   code: string
   /** One sentence without user data. */
   reason: string
-  /** The protocol whose encoder or decoder made the note. */
+  /** The protocol whose encoder or decoder made the note; `translate` for notes made between the two. */
   target?: string
 }

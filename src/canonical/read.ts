@@ -1,26 +1,26 @@
 import type { Part, ToolCallPart } from './message.ts'
 import type { CanonicalResponse, Usage } from './response.ts'
 
-/** What the first candidate says to the user, refusals not counted. */
+/** The text of the first candidate, without refusals. */
 export function textOf(response: CanonicalResponse): string {
   return partsOf(response)
     .map(part => (part.type === 'text' ? part.text : ''))
     .join('')
 }
 
-/** What the first candidate shows of its reasoning; segments are a blank line apart. */
+/** The visible reasoning of the first candidate; segments are separated by a blank line. */
 export function reasoningOf(response: CanonicalResponse): string {
   return partsOf(response)
     .flatMap(part => (part.type === 'reasoning' ? part.segments.map(({ text }) => text) : []))
     .join('\n\n')
 }
 
-/** The calls that the client is asked to run, in order. */
+/** The tool calls of the first candidate that the client should run, in order. */
 export function toolCallsOf(response: CanonicalResponse): ToolCallPart[] {
   return partsOf(response).filter(part => part.type === 'tool-call')
 }
 
-/** The counts of the reply. Undefined: nobody told any. */
+/** The token counts of the reply. Undefined: the source had none. */
 export function usageOf(response: CanonicalResponse): Usage | undefined {
   return response.usage
 }

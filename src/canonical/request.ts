@@ -1,10 +1,10 @@
 import type { CacheTtl, ExtMap, Message, Part } from './message.ts'
 import type { JsonSchema, Tool, ToolChoice } from './tool.ts'
 
-/** What a client asks of a model. A key that is absent was not said; it never stands for a default. */
+/** A request. An absent key was not given; it never stands for a default value. */
 export type CanonicalRequest = {
   model?: string
-  /** Instructions stand in place: at the front when the wire has a field for them. */
+  /** The conversation with its instructions, which come first when the wire has a separate field for them. */
   messages: Message[]
   tools?: Tool[]
   toolChoice?: ToolChoice
@@ -15,18 +15,18 @@ export type CanonicalRequest = {
   /** Tokens, reasoning included. */
   maxOutputTokens?: number
   stop?: string[]
-  /** How many answers are wanted. */
+  /** Number of answers. */
   candidateCount?: number
   logprobs?: { enabled: boolean; top?: number }
   cache?: CacheSpec
-  /** In the words of the protocol that said them. */
+  /** In the words of the source protocol. */
   serviceTier?: { tier?: string; speed?: string }
   /** The end user. `safetyId`: a stable id for the provider's own safety checks. */
   user?: { safetyId?: string; user?: string }
   metadata?: Record<string, string>
   state?: StateSpec
   safety?: { settings?: unknown; moderation?: unknown }
-  /** Text that the answer will mostly repeat, to make it faster. */
+  /** Predicted output: text that the answer will mostly repeat, which makes it faster. */
   prediction?: { parts: Part[] }
   stream?: { enabled: boolean; includeUsage?: boolean; obfuscation?: boolean }
   ext?: ExtMap
@@ -40,9 +40,9 @@ export type Sampling = {
   presencePenalty?: number
   seed?: number
   logitBias?: Record<string, number>
-  /** As servers of open models have it: the least probability of a token, as a share of the likeliest one's. */
+  /** On servers of open models: the minimum probability of a token, relative to that of the most likely one. */
   minP?: number
-  /** The same servers: what the odds of a token that was used already are divided by. */
+  /** On the same servers: divides the odds of tokens that were used already. */
   repetitionPenalty?: number
 }
 
@@ -52,20 +52,20 @@ export type ReasoningMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools
 
 export const reasoningModes: ReadonlySet<unknown> = new Set<ReasoningMode>(['adaptive', 'enabled', 'disabled', 'between_tools'])
 
-/** How much to think, and what of it is shown. */
+/** How much the model should think, and how much of it is shown. */
 export type ReasoningSpec = {
-  /** A word outside the known ones is kept as it came. */
+  /** Unknown words are kept as they are. */
   effort?: Effort | (string & {})
-  /** Tokens; -1: the model decides, 0: off. */
+  /** In tokens; -1: the model decides, 0: off. */
   budgetTokens?: number
   mode?: ReasoningMode | (string & {})
-  /** How the reasoning is summed up for the reader. */
+  /** The kind of summary that the client gets. */
   summary?: 'auto' | 'concise' | 'detailed' | 'none' | (string & {})
-  /** Is it shown at all? */
+  /** Does the client get reasoning at all? */
   display?: 'summarized' | 'omitted' | (string & {})
-  /** Which earlier reasoning the model is shown. Only some providers know it. */
+  /** Which earlier reasoning the model sees, on some providers. */
   context?: string
-  /** A way of working, such as `standard`. Only some providers know it. */
+  /** A mode of execution such as `standard`, on some providers. */
   execution?: string
 }
 
@@ -73,11 +73,11 @@ export type OutputFormat =
   | { type: 'text' }
   | { type: 'json' }
   | { type: 'schema'; schema: JsonSchema; name?: string; description?: string; strict?: boolean | null }
-  /** One of the words of the schema, as plain text. */
+  /** Plain text: one of the enum values of the schema. */
   | { type: 'enum'; schema: JsonSchema }
   | { type: 'opaque'; protocol: string; raw: unknown }
 
-/** What the answer has to look like. */
+/** The form of the answer. */
 export type OutputSpec = {
   format?: OutputFormat
   verbosity?: string
@@ -85,45 +85,45 @@ export type OutputSpec = {
   audio?: unknown
 }
 
-/** Prompt caching for the whole request; breakpoints stand at the parts themselves. */
+/** Prompt caching of the whole request. Breakpoints are `cache` of the parts. */
 export type CacheSpec = {
   /** Requests with the same key are likely to share a cache. */
   key?: string
   mode?: string
-  /** How long an entry lives; a word outside the known ones is kept as it came. */
+  /** Lifetime of an entry. Unknown words are kept as they are. */
   ttl?: CacheTtl | (string & {})
   /** The provider marks the last cacheable part by itself. */
   auto?: { ttl?: CacheTtl }
-  /** An older word for a lifetime. */
+  /** An older field for the lifetime. */
   retention?: string
-  /** Stored content that stands before the messages. */
+  /** Reference to cached content that precedes the messages. */
   contentRef?: string
-  /** What the provider is to tell about cache misses. */
+  /** Asks for information about cache misses. */
   diagnostics?: unknown
 }
 
-/** Everything that refers to, or asks for, memory on the provider's side. */
+/** Everything that refers to data stored by the provider, or asks to store some. */
 export type StateSpec = {
-  /** Is the provider to keep the reply? Absent: its own default. */
+  /** Should the provider store the reply? Absent: its own default. */
   store?: boolean
-  /** The reply that this request goes on from. */
+  /** Id of the reply that this request continues. */
   previousId?: string
-  /** A conversation kept by the provider, which this request goes on from. */
+  /** A conversation stored by the provider, which this request continues. */
   conversation?: unknown
-  /** The reply is made while nobody waits for it. */
+  /** Generate the reply in the background. */
   background?: boolean
-  /** A prompt kept by the provider, with its version and variables. */
+  /** A prompt stored by the provider, with its version and variables. */
   prompt?: unknown
-  /** What the reply is to hold beside its usual content. */
+  /** What the reply should contain in addition. */
   include?: string[]
-  /** What becomes of a conversation that is too long. */
+  /** How a conversation that is too long is shortened. */
   truncation?: string
-  /** Edits that the provider makes to a long context. */
+  /** Edits that the provider should make to a long context. */
   contextManagement?: unknown
   maxToolCalls?: number
-  /** Where code that the provider runs has its files. */
+  /** The container for code that the provider runs. */
   container?: unknown
-  /** A conversation kept by the provider, by its other name. */
+  /** As `conversation`, on wires that call it a thread. */
   thread?: unknown
   continuationToken?: string
 }

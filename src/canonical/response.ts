@@ -1,21 +1,21 @@
 import type { CanonicalError } from './error.ts'
 import type { ExtMap, Message, TokenLogprob } from './message.ts'
 
-/** A whole reply. */
+/** A complete reply. */
 export type CanonicalResponse = {
   id?: string
   model?: string
-  /** Unix seconds, as `completedAt`. */
+  /** Unix seconds, like `completedAt`. */
   createdAt?: number
   completedAt?: number
-  /** The answers, in the order of their `index`; most requests ask for one. */
+  /** The answers, sorted by `index`; usually one. */
   candidates: Candidate[]
   usage?: Usage
-  /** The prompt was refused before any answer was made. */
+  /** The prompt was refused, so there are no answers. */
   promptBlocked?: { reason: string; message?: string; raw?: unknown }
-  /** Which tier served the request, in the provider's own word. */
+  /** The tier that served the request, in the provider's word. */
   serviceTier?: string
-  /** Only for a reply that failed as a whole. */
+  /** The reply as a whole failed. */
   error?: CanonicalError
   ext?: ExtMap
 }
@@ -24,10 +24,10 @@ export type CanonicalResponse = {
 export type Candidate = {
   /** Counts from 0. */
   index: number
-  /** Where this answer stood in the body it was decoded from, a JSON pointer. Only notes read it. */
+  /** JSON pointer into the body that it was decoded from; used for the paths of notes. */
   at?: string
   messages: Message[]
-  /** Absent: the source did not say how it ended, and nobody may pretend it did. */
+  /** Absent: the source did not say how the answer ended. Never filled in with a default. */
   finish?: Finish
   logprobs?: TokenLogprob[]
   ext?: ExtMap
@@ -51,23 +51,23 @@ export type FinishReason =
 
 export type Finish = {
   reason: FinishReason
-  /** The wire's own word. */
+  /** The finish reason as it was on the wire. */
   raw?: string
-  /** Protocol whose word `raw` is. */
+  /** The protocol of `raw`. */
   protocol?: string
   /** The stop sequence that matched. */
   sequence?: string
-  /** What the provider says about the ending, for people. */
+  /** An explanation for people. */
   message?: string
-  /** Of a refusal: its kind, in the provider's own word. */
+  /** Of a refusal: its category, in the provider's word. */
   category?: string
-  /** What else the provider says about the ending, as it stood on the wire. */
+  /** Further information about the ending, as on the wire. */
   details?: unknown
 }
 
 /**
- * Tokens. Totals are inclusive: `input` counts cached and cache-written tokens, `output` counts reasoning. A number that
- * was not told is absent, never 0.
+ * Token counts. Totals are inclusive: `input` contains tokens read from and written to the cache, `output` contains reasoning. An
+ * unknown count is absent, never 0.
  */
 export type Usage = {
   input?: number
@@ -78,22 +78,22 @@ export type Usage = {
   cacheWriteByTtl?: Record<string, number>
   /** Part of `output`. */
   reasoning?: number
-  /** Part of `input`: results of tools that the provider ran. */
+  /** Part of `input`: results of built-in tools. */
   toolPrompt?: number
-  /** Parts of `input` and of `output`. */
+  /** Part of `input`, as `inputImage`. `outputAudio`: part of `output`. */
   inputAudio?: number
   outputAudio?: number
   inputImage?: number
-  /** Of a predicted output: tokens that were used, and those that were not. */
+  /** Tokens of a predicted output that were used, and those that were not. */
   acceptedPrediction?: number
   rejectedPrediction?: number
-  /** Calls of provider-run tools, by tool. */
+  /** Number of calls of built-in tools, by tool. */
   serverTools?: Record<string, number>
   serviceTier?: string
   ext?: ExtMap
 }
 
-/** Later counts replace earlier ones field by field; what the later one does not tell stays. */
+/** Later counts replace earlier ones field by field; fields that `later` does not have stay. */
 export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
   return earlier ? { ...earlier, ...later } : later
 }

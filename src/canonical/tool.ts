@@ -12,28 +12,28 @@ export type FunctionTool = Node & {
   strict?: boolean | null
   output?: unknown
   examples?: unknown[]
-  /** The model is shown the tool only when a search has found it. */
+  /** The model sees the tool only after a tool search has found it. */
   deferLoading?: boolean
-  /** Who may call it: the model, or code that the provider runs. Absent: the protocol's own default. */
+  /** Who may call it: the model (`direct`), or code that the provider runs. Absent: the protocol's own default. */
   allowedCallers?: string[]
   async?: boolean
-  /** Its arguments are streamed before they are known to be valid. */
+  /** Stream the arguments without validating them first. */
   eagerStreaming?: boolean
   namespace?: string
-  /** The description of the namespace; only its first tool carries it. `namespaceFields`: keys of it that the model does not know. */
+  /** The description of the namespace, at its first tool only. `namespaceFields`: unknown keys of the namespace. */
   namespaceDescription?: string
   namespaceFields?: Record<string, unknown>
   cache?: { ttl?: CacheTtl }
 }
 
-/** Takes text that need not be JSON, possibly held to a grammar. */
+/** Its input is text instead of JSON, possibly constrained by a grammar. */
 export type FreeformTool = Node & {
   type: 'freeform'
   name: string
   description?: string
   format?: { type: 'text' } | { type: 'grammar'; syntax: string; definition: string }
   namespace?: string
-  /** As of functions. */
+  /** See `FunctionTool`. */
   namespaceDescription?: string
   namespaceFields?: Record<string, unknown>
   deferLoading?: boolean
@@ -41,13 +41,13 @@ export type FreeformTool = Node & {
   async?: boolean
 }
 
-/** Built into the provider. Fields never match between vendors; `raw` is whole, `common` is what can be compared. */
+/** A built-in tool of a provider. `raw`: the definition on the wire; `common`: the fields that several providers have. */
 export type ServerTool = Node & {
   type: 'server'
   tool: ServerToolKind
   protocol: string
   name?: string
-  /** The client runs it, the provider only knows its schema. */
+  /** The client runs it; the provider only defines its schema. */
   clientExecuted?: boolean
   raw: unknown
   common?: {
@@ -57,24 +57,24 @@ export type ServerTool = Node & {
     userLocation?: { city?: string; country?: string; region?: string; timezone?: string }
     contextSize?: 'low' | 'medium' | 'high'
   }
-  /** Of kind `mcp`: the server that the provider asks. */
+  /** Of tool `mcp`: the server. */
   mcp?: McpServer
   cache?: { ttl?: CacheTtl }
 }
 
-/** What providers agree on about a server of tools. */
+/** An MCP server, in the fields that several providers have. */
 export type McpServer = {
   label: string
-  /** Where it is described, when that is not in the tool. */
+  /** JSON pointer to the server's definition, when it is outside the tool. */
   at?: string
   url?: string
   authorization?: string
   /** Absent: all of its tools. */
   allowed?: string[]
   deferLoading?: boolean
-  /** Does the client have to agree to calls? */
+  /** Does the client have to approve calls? */
   approval: boolean
-  /** Keys that only the protocol it was said in knows. */
+  /** Keys that only the source protocol has. */
   others?: Record<string, unknown>
 }
 
@@ -84,7 +84,7 @@ export type Tool = FunctionTool | FreeformTool | ServerTool | OpaqueTool
 
 export type ToolChoice =
   | PlainToolChoice
-  /** As `auto`, or `allowed` where tools are named; arguments are held to their schemas. */
+  /** As `auto`, or as `allowed` when tools are named; arguments have to match their schemas. */
   | { mode: 'validated'; tools?: string[] }
 
 export type PlainToolChoice =
@@ -92,9 +92,9 @@ export type PlainToolChoice =
   | { mode: 'none' }
   | { mode: 'required' }
   | { mode: 'tool'; kind: 'function' | 'freeform' | 'server'; name: string; namespace?: string; protocol?: string; raw?: unknown }
-  /** Only these may be called; `require`: one of them must. */
+  /** Only these may be called. `require`: at least one of them must be. */
   | { mode: 'allowed'; require: boolean; tools: AllowedTool[] }
   | { mode: 'opaque'; protocol: string; raw: unknown }
 
-/** `at`: where it stood, as of nodes. */
+/** `at`: see `Node`. */
 export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; at?: string; protocol?: string; raw?: unknown }

@@ -2,8 +2,8 @@ import { TranslationError } from '../errors.ts'
 import type { Protocol } from '../protocol.ts'
 
 /**
- * Refuses a request that bears unmistakable signs of another protocol and none of its own.
- * @throws TranslationError `malformed` with the path that the body belongs to
+ * Refuses a request that shows signs of another protocol and none of its own.
+ * @throws TranslationError `malformed`; its message names the right path
  */
 export function refuseForeign(body: unknown, own: Protocol, known: Iterable<Protocol>): void {
   const { shared, request } = own.detect(body)

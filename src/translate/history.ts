@@ -4,20 +4,20 @@ import type { Protocol } from '../protocol.ts'
 import { type Reference, type Resolvers, referencesIn, resolveReferences } from './references.ts'
 import type { Settings } from './settings.ts'
 
-/** What a request refers to in its provider's memory; nothing is looked up. */
+/** The references of a request to data stored by its provider. Nothing is looked up. */
 export function referencesOf(body: unknown, protocol: Protocol, settings: Settings): Reference[] {
   return referencesIn(protocol.decodeRequest(body, settings).value, { issuer: protocol.name, fieldNames: protocol.fieldNames })
 }
 
-/** What a reply goes on from. `id`: by which the next request refers to it. `messages`: the conversation up to and with the reply; plain JSON. */
+/** `id`: of the reply, by which the next request refers to it. `messages`: the conversation including the reply, as plain JSON. */
 export type History = { id?: string; messages: Message[] }
 
 const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item', 'thread'])
 
 /**
- * What has to be kept of an exchange for a request that goes on from it. Both bodies are of the protocol that the client
- * speaks. Instructions are left out: the wire says that they are not inherited.
- * @throws TranslationError `malformed`; `inexpressible` when the request itself goes on from something unknown
+ * What to store of an exchange for a request that continues it. Both bodies are in the client's protocol. Instructions are left out:
+ * by the specification they are not inherited.
+ * @throws TranslationError `malformed`; `inexpressible` when the request itself continues something unknown
  */
 export function historyOf(request: unknown, reply: unknown, protocol: Protocol, { onUnresolvable, ...settings }: Settings & Resolvers): History {
   const place = { issuer: protocol.name, fieldNames: protocol.fieldNames }

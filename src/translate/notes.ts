@@ -1,6 +1,6 @@
 import type { NoteTable } from '../protocol.ts'
 
-/** Notes that are made between two protocols, by neither of them. */
+/** Notes that belong to neither of the two protocols. */
 export const translateNotes = {
   'stream.unreadable-frame': { kind: 'dropped', reason: 'a frame of the stream that is not JSON', source: '3.11' },
   'freeform.unwrap-failed': {

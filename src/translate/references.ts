@@ -5,38 +5,38 @@ import { isObject } from '../kit/json.ts'
 import type { FieldNames } from '../protocol.ts'
 
 /**
- * What a request means by an id: an earlier reply (`previous`), a stored `conversation`, one `item` of either, a stored
- * `prompt`, a `thread`, a `file`, `content` that was cached, an answer to be continued (`continuation`).
+ * What an id in a request refers to: an earlier reply (`previous`), a stored `conversation`, one `item` of either, a stored
+ * `prompt`, a `thread`, a `file`, cached `content`, or an answer to be continued (`continuation`).
  */
 export type ReferenceKind = 'previous' | 'conversation' | 'item' | 'prompt' | 'thread' | 'file' | 'content' | 'continuation'
 
-/** Something that stands in the memory of a provider, and only there. */
+/** Something that is stored by a provider, and only there. */
 export type Reference = {
   kind: ReferenceKind
-  /** `''` where the wire refers by something else. */
+  /** `''`: the reference on the wire is no id; see `raw`. */
   id: string
-  /** The protocol whose provider gave the id. */
+  /** The protocol of the provider that issued the id. */
   issuer: string
   /** JSON pointer into the body. */
   path: string
-  /** As it stands on the wire, where that is more than an id. */
+  /** The reference as on the wire, when that is more than an id. */
   raw?: unknown
 }
 
 /**
- * Lookups of what ids stand for. They are synchronous, because translation is: fetch what `referencesOf` lists before.
- * `undefined`: not known here. Instructions in what they give are left out, for no wire lets them be inherited.
+ * Functions that return what an id refers to; undefined: unknown. They are synchronous, because translation is: fetch what
+ * `referencesOf` lists beforehand. Instructions among the returned messages are ignored, since no protocol inherits them.
  */
 export type Resolvers = {
-  /** Everything that was said up to that reply, the reply itself included; as `historyOf` gives it. */
+  /** The conversation up to and including that reply: `messages` of `historyOf`. */
   resolvePrevious?: (id: string) => readonly Message[] | undefined
   resolveConversation?: (id: string) => readonly Message[] | undefined
-  /** What stands in the place of a reference to one item. */
+  /** The item as messages. */
   resolveItem?: (id: string) => readonly Message[] | undefined
   /** `prompt`: with its version and variables, as it stands on the wire. */
   resolvePrompt?: (prompt: unknown) => readonly Message[] | undefined
   resolveThread?: (thread: unknown) => readonly Message[] | undefined
-  /** Where the bytes of a file are. `issuer`: the protocol whose provider gave the id. */
+  /** The contents of a file. `issuer`: the protocol of the provider that issued the id. */
   resolveFile?: (id: string, issuer: string) => MediaSource | undefined
 }
 
@@ -54,8 +54,8 @@ export function referencesIn(request: CanonicalRequest, place: Place): Reference
 }
 
 /**
- * The request with what the resolvers know in place of its references. `resolved` is 0 when it is the same request.
- * References that nobody knows stay, and are refused by encoders that cannot write them.
+ * The request with its references replaced by what the resolvers return. `resolved`: how many; with 0 it is the same object. Unknown
+ * references stay, and encoders that cannot write them refuse them.
  */
 export function resolveReferences(request: CanonicalRequest, resolvers: Resolvers, place: Place): { request: CanonicalRequest; resolved: number } {
   let resolved = 0
@@ -128,7 +128,7 @@ function walk(request: CanonicalRequest, { issuer, fieldNames }: Place, visitor:
   return { ...rest, messages, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
-/** A message that is nothing but a reference becomes what it stands for. */
+/** A message that consists of a reference is replaced by what it refers to. */
 function itemsOf(message: Message, issuer: string, visitor: Visitor): readonly Message[] {
   const [part] = message.parts
   if (part?.type !== 'control' || part.control !== 'item-reference') return [message]
@@ -149,7 +149,7 @@ function withFiles(parts: readonly Part[], visitor: Visitor): Part[] {
   })
 }
 
-/** Messages from elsewhere, without instructions: notes about them point to the reference that brought them. */
+/** Resolved messages without instructions. Notes about them point to the reference. */
 function placed(messages: readonly Message[], path: string): Message[] {
   return messages.filter(({ origin }) => origin !== 'instructions').map(message => ({ ...message, parts: partsAt(message.parts, path), at: path }))
 }

@@ -7,9 +7,9 @@ import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
 /**
- * A request of one protocol → the same request of another. Between two equal protocols the body is given back untouched
- * and unread, but for the model name; `strict` reads it all the same. Only a history that another provider has part in, or
- * that a resolver brings, is written anew.
+ * A request of one protocol → the same request of another. Between equal protocols the body is returned as it is, except for the model
+ * name, and is not even decoded unless `strict` is set. It is rewritten only when it contains wrapped signatures of another provider, or
+ * when a resolver knows one of its references.
  * @throws TranslationError `malformed`, `inexpressible`
  */
 export function translateRequest(
@@ -23,12 +23,11 @@ export function translateRequest(
     keepsReply = false,
     isPlain = false,
     ...options
-  }: Settings & Resolvers & { /** The body is known to hold no envelope. */ isPlain?: boolean },
+  }: Settings & Resolvers & { /** The body is known to contain no wrapped signatures. */ isPlain?: boolean },
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
-  // Between equal protocols the body stays as it is, unless an envelope in it has to be opened, or a resolver knows one of its ids:
-  // by that it says that the provider does not.
+  // A resolver that knows an id says by that that the provider does not know it.
   if (from === to && (isPlain || !holdsEnvelope(body)) && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }

@@ -9,12 +9,12 @@ import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
-/** `signatures`: what the caller asked to keep itself, for the request that comes after this reply. */
+/** `signatures`: those that the caller asked to store itself (`ccSignature: 'store'`), for the next request. */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
 
 /**
- * A whole reply of one protocol → the same reply of another. Between two equal protocols the body is given back untouched
- * and unread, but for the model name. A reply that is an error becomes the target's error body.
+ * A complete reply of one protocol → the same reply of another. Between equal protocols the body is returned as it is, except for the
+ * model name. A reply that is an error becomes an error body of the target.
  * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
  */
 export function translateResponse(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse {
@@ -22,7 +22,7 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, s
   return translated
 }
 
-/** As `translateResponse`, with the usage and failure of the reply: to read it once more for them would cost as much as translating it. */
+/** As `translateResponse`, with the usage and the error of the reply, so that the caller need not decode it again. */
 export function translateCounted(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse & Outcome {
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
@@ -49,8 +49,8 @@ function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish)
 }
 
 /**
- * An error answer of one protocol → another; status and retry hints are part of it.
- * @throws TranslationError `inexpressible` when strict, and only then
+ * An HTTP error of one protocol → the same error of another, with its status and retry headers.
+ * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  */
 export function translateError(error: WireError, from: Protocol, to: Protocol, { strict, ...options }: Settings): WireError & { notes: Note[] } {
   if (from === to) return { ...error, notes: [] }
@@ -61,7 +61,7 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, {
   return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
 }
 
-/** The error as the body of a whole reply, which has no headers: a request id that the target tells there is lost, and noted. */
+/** The error as the body of a reply, which has no headers: a request id that the target has in a header is lost, and noted. */
 function encodeFailure(error: CanonicalError, to: Protocol, options: CodecOptions): Encoded<unknown> {
   const { wire, notes } = to.encodeError(error, options)
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)

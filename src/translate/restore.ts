@@ -10,10 +10,10 @@ import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 
 type Tools = TranslationContext['tools']
 
-/** In place of an empty name, which no wire allows: the client will tell the model that there is no such tool. */
+/** Replaces an empty name, which no wire allows: the client will answer that there is no such tool. */
 const noName = 'unnamed_tool'
 
-/** Gives tools their own names and shapes back, which the request had to change for the upstream. */
+/** Undoes in the tool calls of a reply what the request had to change: renamed, wrapped and namespaced tools. */
 export function restoreResponse(response: CanonicalResponse, notes: Note[], tools: Tools = {}): CanonicalResponse {
   const isChanged = (part: Part) => part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name))
   if (!response.candidates.some(({ messages }) => messages.some(({ parts }) => parts.some(isChanged)))) return response
@@ -33,17 +33,17 @@ export function restoreResponse(response: CanonicalResponse, notes: Note[], tool
   return { ...response, candidates }
 }
 
-/** A call of a freeform tool that came as a function. `native`: the tool was told as what it is. */
+/** A call of a freeform tool that came as a function call. `native`: the request did not wrap the tool. */
 type Wrapped = { native: boolean; at: string | undefined }
 
-/** Which open parts are wrapped freeform calls, by `candidate/part`. Plain data. */
+/** `open`: the open parts that are wrapped freeform calls, by `candidate/part`. Plain data. */
 export type RestoreState = { tools: NonNullable<Tools>; open: Record<string, Wrapped & { text: Unwrapping }>; notes: Note[] }
 
 export function startRestoring(tools: Tools = {}): RestoreState {
   return { tools, open: {}, notes: [] }
 }
 
-/** The same for a stream: text of a wrapped call is given on as soon as it is known. */
+/** The same for the events of a stream. The text of a wrapped call is emitted as it arrives. */
 export function restoreEvent(state: RestoreState, event: CanonicalEvent, emit: Emit<CanonicalEvent>): void {
   if (event.type === 'part.start') emit(restoreStart(state, event))
   else if (event.type === 'part.delta') restoreDelta(state, event, emit)

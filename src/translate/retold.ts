@@ -1,18 +1,18 @@
-/** Is this text remembered? Shorter ones are escaped as quickly; longer ones, mostly pictures, would take memory. */
+/** Is this text worth remembering? A shorter one is escaped as quickly; a longer one, mostly an image, would take memory. */
 const isLong = ({ length }: string) => length >= 512 && length <= 65_536
 
-/** How deep events are searched for such texts. */
+/** The levels of an event that are searched for such texts. */
 const deepest = 8
 
-/** How many texts are remembered. */
+/** The number of texts that are remembered. */
 const most = 16
 
 /**
- * JSON.stringify for the events of one stream. Some streams tell a whole text four times: when the text, its part, its item and
- * the reply end. It is escaped once: doing so each time took a fifth of such a stream's time.
+ * `JSON.stringify` for the events of one stream. Some protocols repeat a complete text four times: at the end of the text, of its part,
+ * of its item and of the reply. It is escaped only once, which saves a fifth of such a stream's time.
  */
 export function createJsonWriter(): (wire: unknown) => string {
-  /** The last text of each length, so that one is found without hashing it. */
+  /** The last text of each length: a lookup by length needs no hash of the text. */
   const known = new Map<number, { literal: string; text: string }>()
   const literalOf = (text: string): string => {
     const last = known.get(text.length)
@@ -22,7 +22,7 @@ export function createJsonWriter(): (wire: unknown) => string {
     known.set(text.length, { literal, text })
     return literal
   }
-  /** Undefined: there is no long text in it. */
+  /** Undefined: the value contains no long text. */
   const written = (value: unknown, depth: number): string | undefined => {
     if (typeof value === 'string') return isLong(value) ? literalOf(value) : undefined
     if (typeof value !== 'object' || value === null || depth === deepest) return undefined
@@ -35,7 +35,7 @@ export function createJsonWriter(): (wire: unknown) => string {
     }
     if (!found) return undefined
     const isList = Array.isArray(value)
-    // Put together and not joined, so that no level copies the texts of those in it.
+    // Concatenated, which V8 does lazily; `join` would copy the texts at each level.
     let members = ''
     for (const key of Object.keys(value)) {
       const json = found.get(key) ?? JSON.stringify(value[key as never]) ?? (isList ? 'null' : undefined)

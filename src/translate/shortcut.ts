@@ -2,13 +2,13 @@ import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
 import type { Shortcut } from '../protocol.ts'
 
 /**
- * What a frame that brought one delta looks like around its text. The next frame of the same form brings the same delta
- * with another text, so it needs no parsing: of a stream of text this is nearly every frame. `delta` is used for each of them, with
- * their texts in turn, and so is `literal`, the text as JSON.stringify writes it: a frame leaves no objects behind.
+ * A frame that became one text delta, without its text. A next frame that differs from it only there becomes the same delta with another
+ * text, and need not be parsed: nearly every frame of a text stream. `pieces`: the constant text around the `holes`. `delta` and
+ * `literal` (its text as JSON) are overwritten for each frame, so that no objects are allocated.
  */
 export type Form = { pieces: string[]; holes: Hole[]; delta: TextDelta; literal: string }
 
-/** What stands at a place where frames of one form differ. `padding`: a value that nobody reads. */
+/** What is at a place where frames of one form differ. `padding`: a value that is not read. */
 type Hole = 'text' | 'padding'
 
 export type TextDelta = PartDelta & { delta: { text: string } }
@@ -19,13 +19,13 @@ export function isTextDelta(event: CanonicalEvent): event is TextDelta {
   return event.type === 'part.delta' && 'text' in event.delta
 }
 
-/** In UTF-16 units. Longer frames are rare, and parsing them costs little for their length. */
+/** In UTF-16 units. Longer frames are rare, and parsing them is cheap for their length. */
 const longest = 16_384
 
 const beforeData = /^(?:event: ?[^\r\n]*\r?\n)?data: ?(?=\{)/
 const lineEnd = /[\r\n]/g
 
-/** Where the data of a frame begin; undefined: they are more than one line, or not all that is in it. */
+/** Where the data of a frame begins. Undefined: it has several lines, or the frame has other fields. */
 function dataOf(frame: string): number | undefined {
   const start = beforeData.exec(frame)?.[0].length
   if (start === undefined) return undefined
@@ -34,7 +34,7 @@ function dataOf(frame: string): number | undefined {
   return end !== undefined && ['\n\n', '\r\n\r\n'].includes(frame.slice(end)) ? start : undefined
 }
 
-/** The form of a whole frame that brought this delta and nothing else; undefined: its text cannot be told from the rest. */
+/** The form of a frame that became this delta and nothing else. Undefined: the place of its text is ambiguous. */
 export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<Shortcut, 'text' | 'padding'>): Form | undefined {
   if (frame.length > longest || delta.delta.text === '') return undefined
   const start = dataOf(frame)
@@ -56,7 +56,7 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
       leaveOut('text', begin, end)
     } else if (depth === 1 && padding.has(key)) leaveOut('padding', begin, end)
   }
-  // Two text fields of one name: the decoder may act on the other one, too, even where it is empty.
+  // With two text fields of one name, the decoder may also act on the other one, even when it is empty.
   if (found === undefined || texts.filter(key => key === found).length > 1) return undefined
   form.pieces.push(frame.slice(from))
   return form
@@ -68,7 +68,7 @@ const number = /^\s*:\s*(-?\d[\d.eE+-]*)/
 
 type Scalar = { key: string; depth: number; begin: number; end: number }
 
-/** The strings and numbers that stand under a key, wherever they are nested. */
+/** All strings and numbers that are values of a key, at any depth. */
 function* scalarsOf(text: string, start: number): Generator<Scalar> {
   let at = start
   let depth = 0
@@ -95,7 +95,7 @@ function* scalarsOf(text: string, start: number): Generator<Scalar> {
 
 const anyNumber = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Takes the text of the frame at this place, if it has the form and says something. Gives where the next frame begins. */
+/** Reads the frame at this place into `form`. Returns where the next frame begins; undefined: the frame has another form, or no text. */
 export function matchForm(form: Form, text: string, at: number): number | undefined {
   const { pieces, holes } = form
   let begin = at
@@ -105,7 +105,7 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
     const piece = pieces[i] ?? ''
     if (!isAt(text, place, piece)) return undefined
     place += piece.length
-    // A delta that is no text is for the decoder to judge.
+    // When the delta is not a string, the decoder has to take the frame.
     const end = holes[i] === 'text' ? endOfText(text, place) : endOfScalar(text, place)
     if (end === undefined) return undefined
     if (holes[i] === 'text') {
@@ -131,7 +131,7 @@ function endOfScalar(text: string, at: number): number | undefined {
   if (first === 0x22) return endOfString(text, at)
   let end = at
   while (isDigit(text.charCodeAt(end))) end++
-  // Nearly all are whole numbers.
+  // The common case: an integer.
   if (end > at && first !== 0x30 && text.charCodeAt(end) === 0x2c) return end
   anyNumber.lastIndex = at
   return anyNumber.test(text) ? anyNumber.lastIndex : undefined

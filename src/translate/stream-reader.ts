@@ -13,35 +13,35 @@ import { translateNotes } from './notes.ts'
 import type { Settings } from './settings.ts'
 import { copied, type Form, formOf, isTextDelta, matchForm, type TextDelta } from './shortcut.ts'
 
-/** What is known of a stream so far. */
+/** The state of a stream so far. */
 export type Seen = {
   usage?: Usage
-  /** What it failed with. */
+  /** The error it ended with. */
   error?: CanonicalError
-  /** It told its failure in words that clients of its protocol do not look for. */
+  /** It reported the error in a form that clients of its protocol do not recognize. */
   unheard: boolean
-  /** What its answer failed with by its own finish reason, though the stream came to its end. */
+  /** The error that the finish reason reports, in a stream that ended properly. */
   failedEnd?: CanonicalError | undefined
   ended: boolean
-  /** It ended by saying so, and not in an error. */
+  /** It ended properly: not cut off, and not with an error. */
   clean: boolean
-  /** The reply said how it ended, but the frame that closes a stream of its protocol (`[DONE]`, say) never came. */
+  /** The reply ended properly, but the last frame of its protocol (e.g. `[DONE]`) is missing. */
   lacksEnding: boolean
-  /** What came behind its end in the same piece of text, as far as it stands in frames of its own. */
+  /** Further frames in the same chunk after the end of the reply. */
   after: string
 }
 
-/** How many frames that do not even look like JSON are passed over before the stream counts as broken. */
+/** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
 
-/** So many forms in a row that no frame repeated, and the stream is taken for one whose frames never repeat. */
+/** After this many forms in a row that no other frame had, no further ones are learned. */
 const patience = 8
 
 /**
- * Reads a stream into canonical events; never throws for what the upstream sent.
+ * Reads a stream into canonical events; never throws because of what the upstream sent.
  *
- * `repeated` is given each text delta whose frame has the same form as the one before, with its text as JSON writes it. The
- * delta is one object that changes with the next: copy what you keep. Absent: `emit` is given a copy.
+ * `repeated` gets each text delta whose frame has the same form as the one before, with its text as a JSON string. The object is reused
+ * for the next delta: copy it to keep it. Absent: `emit` gets a copy.
  */
 export function createStreamReader(
   from: Protocol,
@@ -52,7 +52,7 @@ export function createStreamReader(
   return new StreamReader(from, settings, emit, repeated)
 }
 
-/** Chunks → frames → events. Frames that repeat the form of the one before are not parsed: see `shortcut.ts`. */
+/** Chunks → frames → events. Frames of the same form as the one before are not parsed: see `shortcut.ts`. */
 export class StreamReader {
   readonly seen: Seen
   readonly #frames: FrameReader
@@ -61,12 +61,12 @@ export class StreamReader {
   readonly #maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
   #isBetweenFrames = true
-  /** The blank line between two frames, in this source's line ends. */
+  /** The blank line between two frames, with the line ends of this source. */
   #gap = '\n\n'
   #form: Form | undefined
-  /** How many frames had the form. */
+  /** The number of frames that had the form. */
   #uses = 0
-  /** How many forms in a row had none. */
+  /** The number of forms in a row that no other frame had. */
   #vain = 0
 
   constructor(from: Protocol, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void) {
@@ -83,18 +83,18 @@ export class StreamReader {
     else for (let at = 0; at < text.length; ) at = this.#takeRepeated(text, at) ?? this.#takeFrame(text, at)
   }
 
-  /** The source has ended; `why`: what cut it off, where that is known and it had not ended by itself. */
+  /** The source has ended. `why`: the reason, when it is known and the reply had not ended. */
   end(why?: CanonicalError): void {
     this.#frames.end(this.#chunks.end(), why)
   }
 
-  /** Ends the stream as failed, even where its end is being told. */
+  /** Ends the stream with an error, even while its end is being emitted. */
   refuse(error: CanonicalError): void {
     this.seen.ended = false
     this.#frames.fail(error)
   }
 
-  /** How many frames were taken before one broke the stream off. */
+  /** The number of frames, without one that made the stream fail. */
   frames(): number {
     return this.#frames.count
   }
@@ -103,17 +103,17 @@ export class StreamReader {
     return [...this.#frames.state.notes, ...this.#frames.report.notes]
   }
 
-  /** Where fields stand in this stream, if not where its protocol says. */
+  /** Names of fields that differ from the protocol's own table. */
   places(): FieldNames | undefined {
     return this.#frames.state.places
   }
 
-  /** The notes of frames that nobody could read. */
+  /** The notes about frames that are not JSON. */
   unreadable(): Note[] {
     return this.#frames.report.notes
   }
 
-  /** Takes a frame that has the form of the one before. Gives where the next one begins; undefined: it has another form. */
+  /** Reads a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
   #takeRepeated(text: string, at: number): number | undefined {
     const form = this.#form
     if (!form || !this.#isBetweenFrames || this.seen.ended) return undefined
@@ -126,7 +126,7 @@ export class StreamReader {
     return end
   }
 
-  /** Takes the text up to the end of this frame, or all there is of it yet. Gives where it stopped. */
+  /** Reads the text up to the end of this frame, or to the end of the chunk. Returns where it stopped. */
   #takeFrame(text: string, at: number): number {
     const { seen } = this
     const found = this.#endOfFrame(text, at)
@@ -143,7 +143,7 @@ export class StreamReader {
     return end
   }
 
-  /** The frame told one event and nothing else: the next one may be like it. */
+  /** The frame became one event and made no notes: the next one may have the same form. */
   #learnForm(frame: string): void {
     const { last } = this.#frames
     if (!this.#shortcut || !last || !isTextDelta(last)) return
@@ -152,7 +152,7 @@ export class StreamReader {
     this.#form = this.#vain < patience ? formOf(frame, copied(last), this.#shortcut) : undefined
   }
 
-  /** Where the next frame begins, whichever line ends the source has; undefined: it has not come yet. */
+  /** Where the next frame begins, with either line end. Undefined: the frame is not complete yet. */
   #endOfFrame(text: string, at: number): number | undefined {
     let end = text.indexOf(this.#gap, at)
     if (end === -1) {
@@ -164,14 +164,14 @@ export class StreamReader {
   }
 }
 
-/** Frames → events: what a decoder makes of them, and what becomes of a stream that it cannot read. */
+/** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
 class FrameReader {
   readonly seen: Seen = { unheard: false, ended: false, clean: false, lacksEnding: false, after: '' }
   readonly state: MachineState
   readonly report = createReport('translate', translateNotes)
-  /** How many frames were taken before one broke the stream off. */
+  /** The number of frames, without one that made the stream fail. */
   count = 0
-  /** How many events were told, and the last of them. */
+  /** The number of events emitted; `last`: the last of them. */
   events = 0
   last: CanonicalEvent | undefined
   readonly #decoder: Protocol['streamDecoder']
@@ -241,7 +241,7 @@ class FrameReader {
     if (!seen.ended || seen.clean) this.count++
   }
 
-  /** What began as an event held a piece of the reply; but the very last one may have been cut off, and is told as a cut. */
+  /** A damaged event means that a piece of the reply is lost. Only the very last one may simply have been cut off. */
   #passOver(data: string): void {
     this.report.add('stream.unreadable-frame', undefined)
     const isDamaged = !this.#isEnding && data.trimStart().startsWith('{')
@@ -253,7 +253,7 @@ class FrameReader {
     if (seen.ended) return
     this.events++
     this.last = event
-    // A stream that fails before it says anything is one all the same.
+    // A stream that fails at once still needs a start.
     if (!this.#begun && event.type !== 'start') this.#emit({ type: 'start' })
     this.#begun = true
     if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)

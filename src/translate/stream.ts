@@ -14,32 +14,32 @@ import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
 import { createStreamReader, type Seen, type StreamReader } from './stream-reader.ts'
 
-/** Bytes of one protocol's stream in, text of another's out; synchronous, one call for each network chunk. */
+/** Bytes of a stream in one protocol in, text of a stream in another one out; synchronous, one call per network chunk. */
 export type StreamTranslator = {
-  /** What is due now; `''` when nothing is. Any split of the bytes gives the same text in all. */
+  /** Returns the text to send now, possibly `''`. The split of the bytes into chunks does not change the whole text. */
   push(chunk: Uint8Array | string): string
-  /** The source has ended: what is owed. A stream that was cut off ends as an error of the target protocol: as `why`, where that is known. */
+  /** Call it once when the source has ended; returns the rest of the text. A stream that was cut off ends with an error event: `why`, if given. */
   end(why?: CanonicalError): string
   /** A frame that keeps an idle connection open. */
   ping(): string
   readonly notes: Note[]
   readonly usage: Usage | undefined
-  /** What the caller asked to keep itself, for the request that comes after this reply; complete when the stream is. */
+  /** Signatures that the caller asked to store itself (`ccSignature: 'store'`), for the next request. Complete after `end`. */
   readonly signatures: Signatures
-  /** The reply came to its own end. */
+  /** The reply ended properly: not cut off, and not with an error. */
   readonly finished: boolean
-  /** What came behind the end of the reply in the same piece, as far as it stands in frames of its own. */
+  /** Further frames in the same chunk after the end of the reply. */
   readonly after: string
-  /** What the stream failed with. Set before its first output when the upstream failed at once. */
+  /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
   readonly error: CanonicalError | undefined
-  /** What its answer failed with by its own word, where it came to its end all the same. */
+  /** The error that the finish reason reports, in a stream that ended properly. */
   readonly failedEnd: CanonicalError | undefined
 }
 
-/** `watched`: between equal protocols the caller passes the bytes on himself; `push` only reads along and gives no text, `end` gives what is still missing. */
+/** `watched`: between equal protocols the caller forwards the bytes itself. Then `push` returns no text, and `end` only what is missing. */
 type Watching = Settings & { watched?: boolean }
 
-/** Two machines as one. Between two equal protocols bytes pass as they are; only an unclean end adds something. */
+/** A decoder and an encoder in a row. Between equal protocols the bytes pass unchanged; an error event is added when the stream is cut off. */
 export function createStreamTranslator(from: Protocol, to: Protocol, options: Watching): StreamTranslator {
   return from === to ? passThrough(from, options) : translate(from, to, options)
 }
@@ -60,7 +60,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
   const take = (event: CanonicalEvent) => {
     if (event.type === 'ping') {
-      // Before anything else it would settle the status of an answer that may still fail.
+      // Not at the very start: output there would commit the HTTP status, while the upstream may still fail.
       if (hasSpoken) out += frames.ping
     } else if (event.type === 'start') {
       const { id, ...start } = event
@@ -74,7 +74,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)
   const refuse = ({ reason, code, path }: Note) =>
     reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
-  /** What was written before stays; an end that must not be told as one is taken back. */
+  /** Output before a forbidden note stays; only an ending that makes such a note is undone. */
   const takeStrictly = (event: CanonicalEvent) => {
     const early = unwanted()
     if (early) {
@@ -126,10 +126,10 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const { frames, streamUsage } = protocol
   const reader = createStreamReader(protocol, options, () => {})
   const bytes = createTextReader()
-  // Comments fall out with the counts: they are no beginning of an answer.
+  // Comments are removed as well: on their own they would look like the beginning of an answer.
   const filter = hideUsage && streamUsage ? createFrameRewriter(frame => (!/^data/m.test(frame) || isCounts(frame, streamUsage) ? '' : frame)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
-  /** The upstream said itself what it failed with. */
+  /** The upstream itself has sent the error, in a form that clients recognize. */
   const isTold = () => reader.seen.error?.protocol === protocol.name && !reader.seen.unheard
   const isBroken = () => reader.seen.ended && !reader.seen.clean && !isTold()
   let renamed = ''
@@ -138,7 +138,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     model === undefined
       ? undefined
       : createFrameParser(frame => {
-          // What broke the stream off goes no further, nor does what came behind it.
+          // The frame that made the stream fail is not sent, nor any after it.
           if (count++ >= reader.frames() && isBroken()) return
           renamed += renamedFrame(protocol, frame, model)
         })
@@ -147,7 +147,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     try {
       act()
     } catch (tooLong) {
-      // The reader has told of it.
+      // The reader has reported it.
       if (!(tooLong instanceof RangeError)) throw tooLong
     }
     return renamed
@@ -170,7 +170,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       return `${rest}\n\n${frames.failure(failure, reader.frames())}`
     },
     ping: () => frames.ping,
-    // What reading would have made of them is not what the bytes say.
+    // Notes of the decoder do not apply: the bytes pass unchanged.
     notes: () => reader.unreadable(),
     signatures: () => ({}),
   }
@@ -179,7 +179,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
 
 type Own = Pick<StreamTranslator, 'push' | 'end' | 'ping'> & { notes(): Note[]; signatures(): Signatures }
 
-/** What a translator does itself, and what its reader has seen so far. A literal with these getters would be as slow as a dictionary. */
+/** A class, since an object literal with getters is slow in V8. */
 class Translator implements StreamTranslator {
   readonly push: Own['push']
   readonly end: Own['end']
@@ -224,7 +224,7 @@ class Translator implements StreamTranslator {
   }
 }
 
-/** A chunk of text or arguments is told apart without being parsed. */
+/** Does the frame contain usage and nothing else? Most frames need not be parsed to see that they do not. */
 function isCounts(frame: string, { isOnlyCounts }: StreamUsage): boolean {
   if (!frame.includes('usage')) return false
   let only = false

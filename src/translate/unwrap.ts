@@ -1,7 +1,7 @@
 /**
- * Reads `{"input":"…"}` as it arrives and gives the text inside, unescaped. `before`: the string has not begun and `held`
- * may still turn out to be something else; `raw`: it was something else, which is given as it is; `beside`: more came
- * behind the string. Plain data.
+ * Reads `{"input":"…"}` as it arrives and gives the unescaped text of the string. `before`: the string has not begun, and `held` is
+ * the text so far; `raw`: the text is something else and is passed on unchanged; `beside`: the object has something after the string.
+ * Plain data.
  */
 export type Unwrapping = { phase: 'before' | 'inside' | 'after' | 'closed' | 'beside' | 'raw'; held: string }
 
@@ -13,7 +13,7 @@ const opening = /^\s*\{\s*"input"\s*:\s*"/
 const openingBegun = /^\s*(\{\s*("(i(n(p(u(t("\s*(:\s*)?)?)?)?)?)?)?)?)?$/
 const simpleEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', '/': '/' }
 
-/** Takes the next piece of JSON text, changes `state`, gives what is known of the string now. */
+/** Reads the next piece of JSON text and returns the next piece of the string. Changes `state`. */
 export function unwrapText(state: Unwrapping, text: string): string {
   if (state.phase === 'raw') return text
   if (state.phase !== 'before' && state.phase !== 'inside') {
@@ -56,7 +56,7 @@ export function unwrapText(state: Unwrapping, text: string): string {
     out += kind === 'u' ? String.fromCharCode(Number.parseInt(rest.slice(i + 2, i + 6), 16)) : (simpleEscapes[kind] ?? kind)
     i += length - 1
   }
-  // Half of a surrogate pair waits for the other half, so that every piece is whole text.
+  // A high surrogate waits for the low one, so that every piece is well-formed.
   const last = out.charCodeAt(out.length - 1)
   if (state.held === '' || state.held.startsWith('\\')) {
     if (last >= 0xd800 && last <= 0xdbff) {
@@ -67,7 +67,7 @@ export function unwrapText(state: Unwrapping, text: string): string {
   return out
 }
 
-/** Behind the string the object ends, and nothing else comes. */
+/** After the string only the end of the object may come. */
 function readBehind(state: Unwrapping, text: string): void {
   let rest = text.trim()
   if (state.phase === 'after' && rest.startsWith('}')) {

@@ -7,7 +7,7 @@ import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { createStreamReader } from './stream-reader.ts'
 
 /**
- * Stream → whole reply of the same protocol. A stream that failed gives the protocol's error body.
+ * Stream → complete reply of the same protocol. A stream that failed gives an error body.
  * @throws TranslationError `truncated` when the stream stopped before its end; `inexpressible` when strict
  */
 export async function collectStream(
@@ -32,7 +32,7 @@ export async function collectStream(
 }
 
 /**
- * Whole reply → text of a stream that says the same, in the same protocol.
+ * Complete reply → text of a stream in the same protocol.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...options }: Settings): string {
@@ -50,8 +50,8 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
 }
 
 /**
- * Whole reply → a stream of one frame, and the protocol with a decoder that tells the reply's events when that comes, for clients of
- * other protocols: its own words would tell some things, such as counts, later than they are known.
+ * Complete reply → input for a stream translator: a stream of one frame, and the protocol with a decoder that emits all events of the
+ * reply at that frame. Compared with `explodeResponse`, nothing is lost or delayed by the form of the protocol's streams.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function asEvents(body: unknown, protocol: Protocol, { strict, ...options }: Settings): { text: string; from: Protocol } {
