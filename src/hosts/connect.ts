@@ -13,27 +13,27 @@ import { undiciTransport } from '../transports/undici.ts'
 
 export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 
-/** Express and Connect add these to a request. */
+/** With the properties that Express and Connect add. */
 type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
 
-/** `flush` is what compression middleware adds. */
+/** `flush`: added by compression middleware. */
 type Response = ServerResponse & { flush?: () => void }
 
-/** A request handler for Express 4 and 5, Connect and node:http; without `next`, paths that are not ours get 404. */
+/** A request handler for Express 4 and 5, Connect and node:http. Other paths go to `next`; without it they get 404. */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
-  /** Refuses new requests and waits until those under way are answered; what goes on after `graceMs` (default 10,000) is told that it ends here. Releases the sockets. */
+  /** Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and releases the sockets. */
   close(graceMs?: number): Promise<void>
-  /** Neither keys nor `"auth": "none"` nor a hook: only clients on this machine are served. */
+  /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
 }
 
-/** How long clients get to take the last bytes of their answers. */
+/** How long clients have to read the last bytes of their responses. */
 const farewellMs = 1_000
 
 /**
- * The gateway as middleware, mountable under any path. Without configuration it serves the built-in demo model.
- * @throws ConfigError
+ * The gateway as middleware, mountable under any path. Without a configuration it serves the built-in demo model.
+ * @throws ConfigError when the configuration is invalid
  */
 export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)
@@ -51,7 +51,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   return Object.assign(handler, {
     async close(graceMs?: number) {
       await inner.close(graceMs)
-      // The last bytes are still on their way, or their clients do not read them.
+      // The last bytes are not sent yet, or clients do not read them.
       for (const end = Date.now() + farewellMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
     },
     localOnly: inner.localOnly,
@@ -84,17 +84,17 @@ function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof
 async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: Signal): Promise<void> {
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
-    // Made bytes here: Node would encode a text twice, once for its length.
+    // Encoded here: Node would encode a string twice, once for its length.
     const bytes = typeof body === 'string' ? Buffer.from(body) : body
     response.writeHead(status, status === 204 ? headers : Object.assign({}, headers, { 'content-length': bytes.byteLength }))
     if (request.method === 'HEAD') response.end()
-    // A short ASCII text goes out together with the head; for all else bytes are quicker.
+    // Node sends a short latin1 string in one write with the head; otherwise bytes are faster.
     else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : textOf(body), 'latin1')
     else response.end(bytes)
     return
   }
   response.writeHead(status, headers)
-  // The head goes out with the first chunk, in one write, unless that takes its time.
+  // The head is sent with the first chunk in one write, unless that chunk is late.
   const head = setImmediate(() => response.flushHeaders())
   for await (const chunk of body) {
     clearImmediate(head)
@@ -107,7 +107,7 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
   response.end()
 }
 
-/** Waits until the client has read what was written, or has gone. */
+/** Waits until the client has read what was written, or has disconnected. */
 function drained(response: Response): Promise<void> {
   return new Promise(resolve => {
     const done = () => {
@@ -121,15 +121,15 @@ function drained(response: Response): Promise<void> {
   })
 }
 
-/** Path and query of a request. `new URL` takes 6 µs, so it is used only where something has to be tidied up. */
+/** Path and query of a request. `new URL` takes 6 µs, so it is used only for URLs that it may have to normalize. */
 function urlOf({ url = '/' }: IncomingMessage): Pick<URL, 'pathname' | 'searchParams'> {
   if (/^(\/[\w:-][\w:.-]*)+$/.test(url)) return { pathname: url, searchParams: new URLSearchParams() }
   if (url.startsWith('/')) return new URL(`http://host${url}`)
-  // Clients that go through a proxy send the whole address.
+  // Clients behind a proxy send the absolute URL.
   return new URL(URL.canParse(url) ? url : 'http://host')
 }
 
-/** A body parser may have read the stream before us: then the body is what it left on the request. */
+/** The body of the request, or what a body parser before us has parsed. */
 function bodyOf(request: Request): RequestBody {
   const { body } = request
   const read = request.readableEnded || request.readableDidRead
@@ -138,7 +138,7 @@ function bodyOf(request: Request): RequestBody {
   return { parsed: body }
 }
 
-/** The request's body, read when somebody asks for it. A body that is given up is read to its end all the same: else the client would not see the answer. */
+/** The body of the request, read on demand. When the reader stops early, the rest is discarded: otherwise the client might not read the response. */
 function incoming(request: Request): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
@@ -152,7 +152,7 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
       request.on('end', () => chunks.end())
       request.on('error', error => chunks.fail(error))
       request.on('close', () => request.readableEnded || chunks.fail(new Error('the client has gone')))
-      // Whoever stood before us may have read it to its end or made it wait.
+      // Middleware before us may have read it to its end, or paused it.
       if (request.readableEnded) chunks.end()
       else if (request.destroyed) chunks.fail(new Error('the client has gone'))
       else request.resume()
@@ -161,7 +161,7 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
   }
 }
 
-/** The URL that the gateway is mounted at, for messages only: a client may say any host, so nothing is decided by it. */
+/** The URL that the gateway is mounted at, for messages only: clients can send any `host`, so nothing may depend on it. */
 function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Record<string, string>): string {
   const { host } = headers
   const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
@@ -170,8 +170,8 @@ function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Reco
 }
 
 /**
- * Does the client run on this machine? Not when it came through a proxy, nor when it called this machine by a public name:
- * a web page may have its own name lead here (DNS rebinding).
+ * Does the client run on this machine? Not if it came through a proxy, and not if it used a public host name: a web page can make its
+ * own name resolve to this machine (DNS rebinding).
  */
 function isLocal({ socket }: IncomingMessage, headers: Record<string, string>): boolean {
   for (const name in headers) if (/^(forwarded|x-forwarded-.+|x-real-ip|via)$/.test(name)) return false

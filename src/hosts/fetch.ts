@@ -7,16 +7,17 @@ import type { GatewayAnswer } from '../gateway/request.ts'
 
 export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 
-/** A function from Request to Response. `close` refuses new requests and waits for those under way, `graceMs` (default 10,000) at most. */
+/** A function from Request to Response. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
 export type FetchGateway = {
   (request: Request): Promise<Response>
   close(graceMs?: number): Promise<void>
 }
 
 /**
- * The gateway for Hono, Next, Bun, Deno and workers. Paths that are not ours get 404. `basePath`: where the routes begin,
- * if the framework does not cut that off.
- * @throws ConfigError; also without keys, for nobody can tell here who is asking: then say `"auth": "none"`
+ * The gateway for Hono, Next, Bun, Deno and workers. Other paths get 404. `basePath`: the path that it is mounted at, if the framework
+ * does not remove it from the URL. Default `''`.
+ * @throws ConfigError when the configuration is invalid, or has neither keys nor `"auth": "none"` and there is no hook
+ * `authenticate`: local clients cannot be recognized here
  */
 export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
   const inner = createGateway(config, hooks)
@@ -36,7 +37,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
       body: { bytes: bytesOf(request, leave) },
       signal: left.signal,
       base: (request.headers.get('x-forwarded-proto') === 'https' ? origin.replace(/^http:/, 'https:') : origin) + prefix,
-      // Without a configuration there is nothing here but the demo.
+      // Without a configuration there is only the demo, which anybody may use.
       local: config === undefined,
     })
     return responseOf(answer, request, leave)

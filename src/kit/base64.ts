@@ -5,6 +5,6 @@ export function toBase64(text: string): string {
   return btoa(binary)
 }
 
-/** From the alphabet of URLs to the standard one, and back; padding stays as it is. */
+/** URL-safe base64 → standard base64, and back; padding is not changed. */
 export const inStandardAlphabet = (data: string): string => data.replaceAll('-', '+').replaceAll('_', '/')
 export const inUrlSafeAlphabet = (data: string): string => data.replaceAll('+', '-').replaceAll('/', '_')

@@ -5,8 +5,8 @@ import { pointer } from './path.ts'
 import type { AnySchema, Def, Infer } from './schema.ts'
 
 /**
- * A wire value that is what its schema says. `placeOf`: where something in it stands in what was given.
- * @throws TranslationError `malformed` with the path of the fault that lies deepest
+ * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the error.
+ * @throws TranslationError `malformed` with the path of the deepest fault
  */
 export function check<S extends AnySchema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): Infer<S> {
   if (schema.accepts(wire)) return wire
@@ -15,9 +15,9 @@ export function check<S extends AnySchema>(protocol: string, schema: S, wire: un
 }
 
 /**
- * What is wrong with a value. `rank`: the fault with the highest rank is told, and of equals the first. It grows with the depth;
- * above all stand a shape that says it is not for this value (`notMine`), and a key that no shape takes (`forbidden`). Another
- * word and a key that is missing may only say that another shape was meant (`elsewhere`).
+ * What is wrong with a value. Of several faults the first one with the highest `rank` is reported. The rank grows with the depth. Highest
+ * are a value that a shape declares to be of another kind (`notMine`) and a forbidden key (`forbidden`). A wrong literal or a missing
+ * key ranks a little lower (`elsewhere`), since the value may simply be meant for another shape of a union.
  */
 type Fault = { path: readonly PropertyKey[]; message: string; rank: number }
 
@@ -40,7 +40,7 @@ function higher(one: Fault | undefined, other: Fault | undefined): Fault | undef
 
 const wordFor = { string: 'text', boolean: 'true or false', number: 'a number', undefined: 'nothing', null: 'null', unknown: 'anything' } as const
 
-/** Why a schema does not take a value that its guard has refused. Slow, and needed only for the message. */
+/** Why a schema refuses a value. Slow; called only after its guard has refused the value. */
 function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
   const { def } = schema
   switch (def.type) {

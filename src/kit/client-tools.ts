@@ -8,7 +8,7 @@ const object = (properties: Record<string, unknown>, required: string[]) => ({ t
 const editing = { path: text, view_range: range, file_text: text, old_str: text, new_str: text, insert_line: { type: 'integer' }, insert_text: text }
 const command = (...words: string[]) => ({ type: 'string', enum: words })
 
-/** The input of these tools, as their vendors document it. Their own wire tells only the name: their models are trained on the rest. */
+/** Parameters of these tools, as their vendors document them. Requests contain only the name, because the vendor's models know the rest. */
 const inputs = new Map<ServerToolKind, FunctionTool['parameters']>([
   ['shell', object({ command: text, restart: { type: 'boolean' } }, [])],
   ['text_editor', object({ command: command('view', 'create', 'str_replace', 'insert'), ...editing }, ['command', 'path'])],
@@ -18,7 +18,7 @@ const inputs = new Map<ServerToolKind, FunctionTool['parameters']>([
   ],
 ])
 
-/** A provider's tool that the client runs itself, as the function it is to any other model. Undefined: what it takes is not known. */
+/** A built-in tool that the client runs itself, as a function for models of other providers. Undefined: its parameters are not known. */
 export function asFunction({ tool, name, clientExecuted, at }: ServerTool): FunctionTool | undefined {
   const parameters = clientExecuted && name !== undefined ? inputs.get(tool) : undefined
   return parameters && name !== undefined ? { type: 'function', name, parameters, ...(at !== undefined && { at }) } : undefined

@@ -1,15 +1,15 @@
 import { isObject, type JsonObject, setOwn } from './json.ts'
 
-/** Each value of them is a schema. */
+/** Keywords whose value is an object of schemas. */
 const maps = new Set(['properties', '$defs', 'definitions'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
-/** No server takes a schema as deep as this; what lies deeper stays as it is, for each level takes room on the stack. */
+/** Deeper levels stay as they are, because the recursion is limited by the stack. No server takes a schema as deep as this. */
 const deepest = 500
 
 /**
- * The schema, whose objects all say that no keys beyond their properties may come; the same one, if they said so. What
- * says otherwise, or names no properties at all, means other keys and stays.
+ * The schema with `additionalProperties: false` added to all objects that do not have the keyword; the same object if nothing changed.
+ * Objects without `properties` stay as they are: they are meant to take any keys.
  */
 export function closeObjects(schema: JsonObject, depth = 0): JsonObject {
   if (depth > deepest) return schema

@@ -1,8 +1,8 @@
 export type Inline = { mime?: string; data: string }
 
 /**
- * `data:<mime>;base64,<data>` and what is sent instead of it: upper case, parameters, percent-encoded data, `image/jpg`.
- * Undefined for any other URL. `mime` absent: neither the URL nor the first bytes tell it.
+ * Reads `data:<mime>;base64,<data>` and its variants: upper case, parameters, percent-encoded data, `image/jpg`.
+ * Undefined: not a data URL. `mime` absent: neither the URL nor the first bytes show the type.
  */
 export function parseDataUrl(url: string): Inline | undefined {
   if (url.slice(0, 5).toLowerCase() !== 'data:') return undefined
@@ -17,7 +17,7 @@ export function parseDataUrl(url: string): Inline | undefined {
   return mime ? { mime, data } : { data }
 }
 
-/** A URL as it came, while it still says the same; else the plain one. */
+/** A data URL. `came`: the original one, which is returned while it still means the same. */
 export function dataUrl(mime: string, data: string, came?: unknown): string {
   if (typeof came === 'string') {
     const before = parseDataUrl(came)
@@ -26,7 +26,7 @@ export function dataUrl(mime: string, data: string, came?: unknown): string {
   return `data:${mime};base64,${data}`
 }
 
-/** With the URL's parameters where it is text: they tell its encoding. */
+/** The type, for text with its parameters, which contain the charset. */
 function mimeOf(type: string, parameters: readonly string[]): string | undefined {
   if (!type) return undefined
   if (type.startsWith('text/')) return [type, ...parameters].join(';')
@@ -40,14 +40,14 @@ const beginnings: [base64: string, mime: string][] = [
   ['JVBERi', 'application/pdf'],
 ]
 
-/** The type that the first bytes of base64 tell. */
+/** The media type, guessed from the first bytes of base64. */
 export function sniff(data: string): string | undefined {
-  // «RIFF», four bytes of length, then «WEBP», of which the first letter shares its group with the length.
+  // «RIFF», four bytes of length, «WEBP», whose first letter is in one base64 group with the last byte of the length.
   if (data.startsWith('UklGR') && data.slice(12, 16) === 'RUJQ') return 'image/webp'
   return beginnings.find(([start]) => data.startsWith(start))?.[1]
 }
 
-/** Percent-encoded bytes; a stray percent sign stands for itself. */
+/** Percent-encoded bytes as base64; an invalid escape is taken literally. */
 function percentDecodedToBase64(text: string): string {
   let binary = ''
   for (const [whole, hex] of text.matchAll(/%([\da-f]{2})|%|[^%]+/gi))

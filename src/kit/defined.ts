@@ -15,7 +15,7 @@ function copied<T extends object>(from: T): Optional<T> & Required<T> {
   return kept as Optional<T> & Required<T>
 }
 
-/** As `defined`, but undefined where no key says anything. */
+/** As `defined`, but undefined if all values are undefined. */
 export function some<T extends object>(from: T): (Optional<T> & Required<T>) | undefined {
   for (const key in from) if (from[key] !== undefined) return defined(from)
   return undefined

@@ -1,16 +1,16 @@
-/** How much to think, as canonical requests say it; any of these may be absent. */
+/** The amount of reasoning of a canonical request. */
 export type Amount = { effort?: string | undefined; budgetTokens?: number | undefined; mode?: string | undefined }
 
 type OffReport = { add(code: 'reasoning.off', at: string | undefined, field: string): void }
 type EffortReport = OffReport & { add(code: 'reasoning.mode-as-effort' | 'reasoning.budget-as-effort' | 'field.unsupported', at: string, field: string): void }
 
-/** Notes the amounts that mean nothing because thinking is off. `at`: JSON pointer of the node that holds them. */
+/** Notes amounts that have no effect because reasoning is off. `at`: JSON pointer of the node that has them. */
 export function noteOff({ effort, budgetTokens }: Amount, at: string | undefined, report: OffReport): void {
   if (effort !== undefined && effort !== 'none') report.add('reasoning.off', at, 'reasoning.effort')
   if (budgetTokens !== undefined && budgetTokens !== 0) report.add('reasoning.off', at, 'reasoning.budgetTokens')
 }
 
-/** Absolute steps: the same budget means the same whatever the output limit is. */
+/** Absolute numbers of tokens, independent of the output limit. */
 const budgets: [limit: number, effort: string][] = [
   [0, 'none'],
   [1024, 'minimal'],
@@ -20,8 +20,8 @@ const budgets: [limit: number, effort: string][] = [
 ]
 
 /**
- * The one word for how much to think, for wires that have no budget and no modes. The mode wins over the effort, the effort over
- * the budget; a negative budget says nothing. Undefined: nothing was asked for.
+ * The amount as one effort word, for wires without budgets and modes. The mode wins over the effort, the effort over the budget; a
+ * negative budget is ignored. Undefined: the request does not ask for an amount.
  */
 export function encodeEffort({ effort, budgetTokens, mode }: Amount, report: EffortReport): string | undefined {
   if (mode === 'disabled' || mode === 'between_tools') {

@@ -3,16 +3,15 @@ import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from './base64.ts'
 import { defined } from './defined.ts'
 import { isObject } from './json.ts'
 
-/** Stable for ever: clients keep these in their histories. */
+/** Must never change: clients store envelopes in their histories. */
 const prefix = 'xs1.'
-/** The same in base64, which some fields demand; the JSON of an envelope begins with `{"`, which is `ey` there. */
+/** The same as base64, which some fields require. The JSON of an envelope begins with `{"`, in base64 `ey`. */
 const prefixInBase64 = btoa(`${prefix}ey`)
 
 /**
- * A signature together with who made it, in a form that fits any opaque field of any wire: `xs1.` + base64url of JSON.
- * `id`: the reasoning item's own id. `lengths`: where joined segments are to be cut again, in UTF-16 units; `kinds`: what
- * each of them is, where a wire tells no kinds.
- * `attach`: the signature belongs to the `next` or `prev` part, for which this stands in, or to a `text` without a word.
+ * A signature with its issuer, for the opaque signature field of another protocol; written as `xs1.` + base64url of JSON.
+ * `id`: of the reasoning item. `lengths`: of the segments, in UTF-16 units, when they were joined. `kinds`: of the segments, for wires
+ * that do not have them. `attach`: the signature belongs not to this part but to the `next` or `prev` one, or to an empty `text`.
  */
 export type Envelope = {
   signature: Signature
@@ -30,12 +29,12 @@ export function wrapSignature({ signature, id, lengths, kinds, attach }: Envelop
   )
 }
 
-/** The same for a field whose text has to be base64. */
+/** The same for fields whose value has to be base64. */
 export function wrapSignatureInBase64(envelope: Envelope): string {
   return btoa(wrapSignature(envelope))
 }
 
-/** Undefined: not one of ours, or damaged. */
+/** Undefined: no envelope, or a damaged one. */
 export function unwrapSignature(given: string): Envelope | undefined {
   if (!isEnvelope(given)) return undefined
   try {
@@ -57,7 +56,7 @@ export function unwrapSignature(given: string): Envelope | undefined {
   }
 }
 
-/** Does any text inside the value claim to be an envelope? Slow: it looks at every string. */
+/** Does any string in the value look like an envelope? Slow: visits every string. */
 export function holdsEnvelope(value: unknown): boolean {
   if (typeof value === 'string') return isEnvelope(value) || (value.includes(mark) && splitId(value).signature !== undefined)
   if (Array.isArray(value)) return value.some(holdsEnvelope)
@@ -67,40 +66,40 @@ export function holdsEnvelope(value: unknown): boolean {
 }
 
 /**
- * May a JSON text hold an envelope? Cheap: only words are looked for, by the function given, which tells whether the text holds
- * any of them; letters may stand there escaped.
+ * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for words. `holdsAny`: does the text
+ * contain any of these?
  */
 export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean): boolean {
   return holdsAny(marks) || (holdsAny([anEscape]) && holdsAny(escapedMarks))
 }
 
-/** Does the text claim to be an envelope, damaged or not? */
+/** Does the text look like an envelope, valid or damaged? */
 export function isEnvelope(text: string): boolean {
   return text.startsWith(prefix) || text.startsWith(prefixInBase64)
 }
 
-/** Between an id and the signature that it carries, for clients that keep nothing else. */
+/** Separates an id from the signature appended to it, for clients that keep nothing but ids. */
 const mark = '__sig_'
 
-/** JSON without any of these, and without any of their letters escaped, holds none. A search for what begins with `e`, of which any text is full, takes eight times as long. */
+/** JSON with none of these, even with escaped letters, contains no envelope. Without the first letter of the base64 prefix: searching for words that begin with the frequent `e` takes eight times as long. */
 const marks: readonly string[] = [prefix, mark, prefixInBase64.slice(1)]
 
 const anEscape = '\\u00'
 
-/** Many servers and clients write `<` and `&` as `\\u003c` and `\\u0026`: that hides no mark. */
+/** The escapes of letters in marks. Other escapes are common (`\\u003c` for `<`) and cannot hide a mark. */
 const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(letter => {
   const code = letter.charCodeAt(0).toString(16)
   return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]
 })
 
-/** An id and the signature that it carries. One that only looks as if it carried one stays as it is. */
+/** Splits an id from the signature appended to it. An id without a valid signature is returned unchanged. */
 export function splitId(id: string): { id: string; signature?: Signature } {
   const cut = id.lastIndexOf(mark)
   const signature = cut > 0 ? unwrapSignature(prefix + id.slice(cut + mark.length))?.signature : undefined
   return signature ? { id: id.slice(0, cut), signature } : { id }
 }
 
-/** An id that carries a signature; `splitId` takes it apart. */
+/** Appends a signature to an id; `splitId` takes it off. */
 export function joinId(id: string, signature: Signature): string {
   return id + mark + wrapSignature({ signature }).slice(prefix.length)
 }

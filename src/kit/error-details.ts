@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from './json.ts'
 
-/** Of what an error tells more, the part that both wires of one provider have: why it stopped the model, and how to go on. */
+/** Splits the details of an error: `misalignment`, which chat-completions and responses have in common, and all others. */
 export function splitDetails(details: unknown): { shared: { misalignment?: JsonObject }; others: unknown } {
   if (!isObject(details) || !isObject(details['misalignment'])) return { shared: {}, others: details }
   const { misalignment, ...others } = details

@@ -1,8 +1,8 @@
-/** Where the words of an error stand in its body, which may be a list of one. Undefined: under `error`, as usual. */
+/** JSON pointer to the error object in a body, which may be a list of one. `isNested`: it is under `error`. Undefined: `/error`, the usual place. */
 export function placeOf(body: unknown, isNested: boolean): string | undefined {
   const place = `${Array.isArray(body) ? '/0' : ''}${isNested ? '/error' : ''}`
   return place === '/error' ? undefined : place
 }
 
-/** The place of an error's body, from the place of its words. */
+/** JSON pointer to the body, from the one to its error object. */
 export const bodyOf = (at: string): string => at.replace(/\/error$/, '')

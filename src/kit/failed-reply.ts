@@ -2,7 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse, Finish } from '../canonical/response.ts'
 import type { commonNotes, Report } from './report.ts'
 
-/** Notes what a failed reply told beside its error: only the error is written. */
+/** Notes everything in a failed reply except its error, since only the error is written. */
 export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest'>): void {
   const { candidates, ext, ...beside } = { ...response, error: undefined }
   report.rest(beside, '')
@@ -10,7 +10,7 @@ export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: P
   for (const { messages } of candidates) for (const { at, parts } of messages) if (parts.length > 0) report.add('field.unsupported', at)
 }
 
-/** The failure of an answer that says only by its finish reason that it failed; undefined when it did not. */
+/** The error of an answer whose finish reason is `error`. Undefined: it did not fail. */
 export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
   return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its answer' } : undefined
 }

@@ -1,4 +1,4 @@
-/** Extension of a file's name → its type; of those of one type the usual one stands first. */
+/** File extension → media type. The usual extension of a type comes first. */
 const types = new Map([
   ['pdf', 'application/pdf'],
   ['txt', 'text/plain'],
@@ -14,12 +14,12 @@ const types = new Map([
   ['jpeg', 'image/jpeg'],
 ])
 
-/** Undefined: the name does not tell. */
+/** The media type by the extension. Undefined: no known extension. */
 export function typeOfFile(name: string | null | undefined): string | undefined {
   return types.get(name?.slice(name.lastIndexOf('.') + 1).toLowerCase() ?? '')
 }
 
-/** A name for a file that has none, where a wire demands one. The same every time, so that prompt caches hold. */
+/** A name for a file without one, for wires that require it. Always the same for a type, so that prompt caches hit. */
 export function nameOfFile(type: string): string {
   const plain = type.split(';')[0]
   const [extension] = [...types].find(([, one]) => one === plain) ?? []

@@ -1,6 +1,6 @@
-/** As the method of lists, which takes thirty times as long in V8. */
+/** As `Array.prototype.flatMap`, which takes thirty times as long in V8. */
 export function flatMap<T, U>(list: readonly T[], of: (one: T, index: number) => U | readonly U[]): U[] {
-  // Most lists hold one thing: whatever is pushed into an empty list gets room for 17.
+  // The most common case. The first `push` into an empty list would allocate room for 17.
   if (list.length === 1) {
     const some = of(list[0] as T, 0)
     return isList(some) ? some.slice() : [some]

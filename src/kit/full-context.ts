@@ -1,4 +1,4 @@
-/** How servers of many kinds say that a conversation no longer fits, where no code says it. */
+/** Error messages of various servers for a full context window, for errors without a code. */
 const overflow = [
   /context[ _-]?(length|window|size)|maximum (context|prompt length|input length)/i,
   /(prompt|input|messages?|request)\b.{0,40}\b(is |are )?too (long|large for the model|many tokens)|too many (prompt |input )?tokens/i,
@@ -8,7 +8,7 @@ const overflow = [
 
 export const tellsOverflow = (message: string): boolean => overflow.some(words => words.test(message))
 
-/** The two numbers of tokens in an error message about a full context: the larger one is what did not fit. Undefined where it tells no two. */
+/** The token counts in an error message about a full context: the larger number is `count`. Undefined: not two numbers. */
 export function countsIn(message: string): { count: number; limit: number } | undefined {
   const sum = /\b(\d+) \+ (\d+) > (\d+)\b/.exec(message)
   if (sum) return { count: Number(sum[1]) + Number(sum[2]), limit: Number(sum[3]) }

@@ -1,16 +1,16 @@
 import { isObject } from './json.ts'
 import type { AnySchema, Def, Shape } from './schema.ts'
 
-/** Whether a schema takes a value, as a question that copies nothing. */
+/** Does the schema accept the value? Copies nothing. */
 export type Guard = (value: unknown) => boolean
 
-/** The one key that is refused everywhere: copied to another object it would set its prototype, and be lost in silence. */
+/** A key that is refused everywhere: assigning it would set the prototype of the copy, so that it would be lost silently. */
 export const lostKey = '__proto__'
 
-/** Guards throw this where an object has that key, so that no other shape of a union takes the value. */
+/** Thrown by guards for an object with that key, so that no other shape of a union accepts the value. */
 const lost = new RangeError(`no protocol has a key ${lostKey}`)
 
-/** Does the guard take the whole value? */
+/** Does the guard accept the value? False also for `lost`. */
 export function asked(guard: Guard, value: unknown): boolean {
   try {
     return guard(value)
@@ -89,12 +89,12 @@ function kindGuard(discriminator: string, options: readonly AnySchema[]): Guard 
   return value => isObject(value) && kinds.get(value[discriminator])?.guard(value) === true
 }
 
-/** Shapes by the words that tell them apart. */
+/** The shapes of a union by the value of their discriminator. */
 export function kindsOf(discriminator: string, options: readonly AnySchema[]): Map<unknown, AnySchema> {
   return new Map(options.flatMap(option => (option.def.type === 'object' ? wordsAt(option.def, discriminator).map(word => [word, option] as const) : [])))
 }
 
-/** The words that a shape may have at a key. */
+/** The literal values that a shape accepts at a key. */
 export function wordsAt({ shape }: { shape: Shape }, key: string): readonly unknown[] {
   const field = shape[key]
   return field ? wordsOf(field) : []
@@ -126,7 +126,7 @@ function recordGuard(member: Guard): Guard {
   }
 }
 
-/** Walks the keys of the value, not of the shape: most keys of a shape are absent. */
+/** Iterates over the keys of the value and not of the shape, because most keys of a shape are absent. */
 function looseGuard(shape: Shape): Guard {
   const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: field.guard, isDemanded: isDemanded(field) }]))
   const demanded = [...fields.values()].filter(({ isDemanded }) => isDemanded).length
@@ -144,7 +144,7 @@ function looseGuard(shape: Shape): Guard {
   }
 }
 
-/** Whether a key of this kind has to be there. */
+/** Is a key with this schema required? */
 export function isDemanded({ def }: AnySchema): boolean {
   if (def.type === 'nullable' || def.type === 'refined') return isDemanded(def.innerType)
   return def.type !== 'optional'

@@ -2,7 +2,7 @@ const scalar = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 const escaped = /\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})/y
 const space = /[ \t\n\r]*/y
 
-/** Where a text stops being JSON, as an offset; engines tell it for some faults only. Undefined: it is JSON. */
+/** The offset of the first syntax error in a JSON text; error messages of engines do not always have it. Undefined: the text is valid. */
 export function jsonFault(text: string): number | undefined {
   let at = 0
   const take = (pattern: RegExp): boolean => {
@@ -44,7 +44,7 @@ export function jsonFault(text: string): number | undefined {
   return at === text.length ? undefined : at
 }
 
-/** The same place for people who look for it in an editor: line and column, both from 1. */
+/** The same as line and column for people, both from 1. */
 export function placeOfFault(text: string): { at: number; place: string } {
   const at = jsonFault(text) ?? text.length
   const lines = text.slice(0, at).split('\n')

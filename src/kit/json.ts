@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `over` wins, where it says anything; objects on both sides are merged. */
+/** A deep merge of objects; values of `over` win unless they are undefined. */
 export function merge(under: JsonObject, over: JsonObject): JsonObject {
   const merged = { ...under }
   for (const key in over) {
@@ -31,17 +31,17 @@ export function same(a: unknown, b: unknown): boolean {
   return true
 }
 
-/** The object with these keys alone. */
+/** A copy with only these keys. */
 export function only(object: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
 }
 
-/** The object but for these keys. */
+/** A copy without these keys. */
 export function without(object: JsonObject, keys: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
 }
 
-/** The value that this text holds; undefined when it is no JSON. */
+/** The value of a JSON text. Undefined: not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -50,21 +50,21 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** In levels. Whatever calls itself for each of them, as `JSON.stringify` does, breaks on some thousands. */
+/** In levels. Recursive functions such as `JSON.stringify` overflow the stack at a few thousand. */
 const deepest = 1_000
 
-/** The object that this text holds; undefined when it is not the text of a JSON object. */
+/** The object of a JSON text. Undefined: not a JSON object. */
 export function parseObject(text: string): JsonObject | undefined {
   const value = parseJson(text)
   return isObject(value) ? value : undefined
 }
 
-/** The same, but also undefined for one that is nested so deeply that nobody could write it again. */
+/** The same, but undefined also for an object that is too deep to be written again. */
 export function parseShallow(text: string): JsonObject | undefined {
   return isBottomless(text) ? undefined : parseObject(text)
 }
 
-/** Is this JSON nested so deeply that whatever calls itself breaks on it? Few texts have as many brackets as it would take. */
+/** Is this JSON so deep that recursive functions overflow the stack? */
 export function isBottomless(text: string): boolean {
   if (text.length <= 2 * deepest) return false
   let left = deepest
@@ -85,18 +85,18 @@ function isDeep(text: string): boolean {
   return depth > deepest
 }
 
-/** Does every number of this JSON text stay what it is as a number of ours? Those with many digits, such as long ids, do not. */
+/** Does every number of this JSON text keep its value when it is parsed? Numbers with many digits, such as long ids, do not. */
 export function keepsNumbers(text: string): boolean {
   if (!/\d[\d.]{15}|\d[eE]/.test(text)) return true
   return numbersIn(text).every(number => digitsOf(number) === digitsOf(String(Number(number))))
 }
 
-/** Is there a number in it? */
+/** Does the value contain a number? */
 export function holdsNumber(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
 }
 
-/** The numbers of a JSON text as they are written. One pattern for whole strings as well would have no room for long ones. */
+/** The numbers of a JSON text, as written. A single pattern that also skips strings would overflow the stack on long ones. */
 function numbersIn(text: string): string[] {
   const found: string[] = []
   const token = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
@@ -114,7 +114,7 @@ function numbersIn(text: string): string[] {
   return found
 }
 
-/** Its digits, without zeros at the ends, and the place of the first one. */
+/** A normal form: the digits without leading and trailing zeros, and the place of the first one. */
 function digitsOf(number: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
@@ -123,8 +123,8 @@ function digitsOf(number: string): string {
 }
 
 /**
- * Follows JSON text as it arrives and tells when one whole object, array or string has come. Plain data; numbers and
- * literals never count as whole, because more digits may follow.
+ * Follows JSON text as it arrives. `whole`: one object, array or string is complete. Numbers and literals are never complete, because
+ * more digits may follow. Plain data.
  */
 export type JsonProgress = { depth: number; inString: boolean; escaped: boolean; begun: boolean; whole: boolean }
 

@@ -1,15 +1,15 @@
 import type { TokenLogprob } from '../canonical/message.ts'
 import { step } from './path.ts'
 
-/** The bytes of a token, from its text, where the wire did not tell them. null: the text is half a letter, or stands for one. */
+/** The UTF-8 bytes of a token, for wires without them. null: the text is or contains part of a character. */
 export function bytesOf(token: string): number[] | null {
   return token.isWellFormed() && !token.includes('\ufffd') ? [...new TextEncoder().encode(token)] : null
 }
 
-/** JSON has no infinity: this is what stands for it. */
+/** Stands for minus infinity, which JSON does not have. */
 export const leastLogprob = -9999
 
-/** Notes the keys of tokens that only another protocol knows; each key once, for there are as many tokens as words. */
+/** Notes unknown keys of tokens that another protocol has kept, each key only once, as there may be thousands of tokens. */
 export function noteTokens(tokens: readonly TokenLogprob[], protocol: string, report: { once(code: 'field.unknown', at: string): void }): void {
   for (const { at = '', ext, top } of tokens) {
     if (top) noteTokens(top, protocol, report)

@@ -7,7 +7,7 @@ type Reporting = {
   add(code: 'tool-call.number' | 'tool-call.input', at: string | undefined, field: string): void
 }
 
-/** The arguments of a call, for wires that demand an object; what is none is kept in it. `kind`: what the tool is where it was declared. */
+/** The arguments of a call as an object, for wires that require one. Other values are put into an object. `kind`: of the declared tool. */
 export function objectInput({ input, at }: ToolCallPart, kind: ToolCallPart['kind'], report: Reporting): JsonObject {
   if (kind === 'freeform') {
     report.add('freeform.wrapped', at)
@@ -16,7 +16,7 @@ export function objectInput({ input, at }: ToolCallPart, kind: ToolCallPart['kin
   if (!input.trim()) return {}
   const object = parseShallow(input)
   if (object) {
-    // Most hold none, which a few values tell sooner than a long text.
+    // Most arguments contain no numbers; a few parsed values show that faster than a long text.
     if (holdsNumber(object) && !keepsNumbers(input)) report.add('tool-call.number', at, 'input')
     return object
   }
@@ -24,7 +24,7 @@ export function objectInput({ input, at }: ToolCallPart, kind: ToolCallPart['kin
   return isNullInput(input) ? {} : { __raw: input }
 }
 
-/** Some models say `null` for no arguments. */
+/** Some models write `null` for no arguments. */
 export function isNullInput(input: string): boolean {
   return input.trim() === 'null'
 }

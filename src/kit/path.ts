@@ -10,7 +10,7 @@ export function pointer(keys: Iterable<PropertyKey>): string {
   return path
 }
 
-/** The last key of a pointer that is no index, and what the value at this key stands in. */
+/** `name`: the last key of a pointer that is not an index. `inside`: the pointer to the object that has this key. */
 export function containerOf(path: string): { name: string; inside: string } {
   let end = path.length
   let cut = path.lastIndexOf('/')
@@ -26,7 +26,7 @@ function isIndex(path: string, begin: number, end: number): boolean {
   return begin < end
 }
 
-/** A pointer as people write it: `messages[1].content`. */
+/** A pointer in the usual notation: `messages[1].content`. */
 export function dotted(path: string): string {
   return path
     .slice(1)

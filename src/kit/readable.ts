@@ -1,7 +1,7 @@
 import type { Part } from '../canonical/message.ts'
 import { defined } from './defined.ts'
 
-/** What a tool gave is for the model to read, whatever another protocol calls it: parts that only that one knows, as text. */
+/** The content of a tool result with parts that only another protocol knows turned into text, so that the model can read them. */
 export function readable(content: readonly Part[], protocol: string, note: (at: string | undefined) => void): Part[] {
   return content.map(part => {
     if (part.type !== 'opaque' || part.protocol === protocol) return part

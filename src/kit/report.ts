@@ -29,13 +29,13 @@ export function createReport<Table extends NoteTable>(
 type Left = { at?: string; ext?: ExtMap; signature?: unknown }
 type Made = { code: string; made: object; field: string }
 
-/** Gathers the notes of one codec call. Streams make one for each event, and most have no notes: so it costs little until the first. */
+/** Collects the notes of one codec call. Cheap until the first note, since streams create one for each event. */
 export class Report<Table extends NoteTable> {
   readonly notes: Note[]
   readonly #protocol: string
   readonly #table: NoteTable
   readonly #fieldNames: FieldNames
-  /** Places of notes by code; those in a list of others are looked for there. */
+  /** Paths of the notes so far, by code. Not used when `notes` is a list of the caller, which may contain others. */
   #seen: Map<string, Set<string>> | undefined
   readonly #isShared: boolean
   #pending: Made[] | undefined
@@ -48,12 +48,12 @@ export class Report<Table extends NoteTable> {
     this.#isShared = into !== undefined
   }
 
-  /** `at`: JSON pointer of a node; `field`: a canonical field of it in dots, which is written as the source spells it. */
+  /** `at`: JSON pointer of a node; `field`: a canonical field of it, with dots between levels, which is translated to the source's name. */
   add(code: keyof Table & string, at: string | undefined, field?: string): void {
     this.#push(code, at, field)
   }
 
-  /** As `add`, for a part that is left out: what stood beside it in the source goes with it. */
+  /** As `add`, for a part that is left out. Also notes what belonged to it in the source but was outside of it. */
   leave(code: keyof Table & string, { at, ext, signature }: Left): void {
     this.add(code, at)
     if (at === undefined) return
@@ -61,28 +61,28 @@ export class Report<Table extends NoteTable> {
     if (signature && !this.#pathOf(at, 'signature').startsWith(`${at}/`)) this.#push('field.unsupported', at, 'signature')
   }
 
-  /** As `add`, but the code is reported one time only for each field. */
+  /** As `add`, but only once for each field, whatever the indexes of lists in its path are. */
   once(code: keyof Table & string, at: string | undefined, field?: string): void {
     const path = this.#pathOf(at, field)
     const name = keysOf(path)
     if (!this.notes.some(note => note.code === code && keysOf(note.path) === name)) this.#pushAt(code, path, false)
   }
 
-  /** As `add`, for an object whose keys may stand directly in the node on the source's wire: then each key gets a note of its own. */
+  /** As `add`, for an object whose keys may be directly in the node on the source's wire: then each key gets its own note. */
   addKeys(code: keyof Table & string, at: string | undefined, field: string, value: unknown): void {
     const path = this.#pathOf(at, field)
     if (path !== this.#placeOf(at) || !isObject(value)) this.#pushAt(code, path, true)
     else for (const key of Object.keys(value)) this.#pushAt(code, path + step(key), true)
   }
 
-  /** As `once`, for each key that is there. */
+  /** As `once`, for each key that is defined. */
   onceEach(code: keyof Table & string, at: string | undefined, fields: object): void {
     for (const key in fields) if (fields[key as never] !== undefined) this.once(code, at, key)
   }
 
   /**
-   * What only the provider of the source can look up: without it the model would answer another question. So it is noted only where
-   * that is asked for.
+   * For references that only the provider of the source can resolve. Without them the model would answer another question, so there is
+   * a note only with `onUnresolvable: 'note'`.
    * @throws TranslationError `inexpressible` otherwise
    */
   unresolvable(at: string | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
@@ -92,13 +92,13 @@ export class Report<Table extends NoteTable> {
     this.add(code, at, field)
   }
 
-  /** A note on something made up. Where `made` stands in the target is known only when all is written: `settle` has to follow. */
+  /** Notes a synthesized value. The path of `made` in the target is known only when everything is written: call `settle` then. */
   addMade(code: keyof Table & string, made: object, field = ''): void {
     this.#pending ??= []
     this.#pending.push({ code, made, field })
   }
 
-  /** Gives the notes on what was made up their places. `at`: where `wire` stands in the target. */
+  /** Makes the notes of `addMade`, with their paths. `at`: JSON pointer of `wire` in the target. */
   settle(wire: unknown, at = ''): void {
     const pending = this.#pending
     if (!pending) return
@@ -108,7 +108,7 @@ export class Report<Table extends NoteTable> {
     this.#pending = undefined
   }
 
-  /** Everything that is left in an object whose written fields were taken out: one note for each key that says something. */
+  /** Notes each remaining key of an object whose written fields were taken out, unless its value means the same as no value. */
   rest(left: object, at: string | undefined, prefix = ''): void {
     for (const key in left) {
       const value: unknown = left[key as never]
@@ -120,12 +120,12 @@ export class Report<Table extends NoteTable> {
     }
   }
 
-  /** Where the source has a field of a node; without `at`, of its top level. */
+  /** JSON pointer of a canonical field in the source. `at` absent: a field of the top level. */
   placeOf(field: string, at?: string): string {
     return this.#pathOf(at, field)
   }
 
-  /** Unknown fields of protocols other than the writing one: one note for each, where it stood. */
+  /** Notes each unknown field that was kept for a protocol other than the written one. */
   ext(ext: ExtMap | undefined, at: string | undefined): void {
     if (!ext) return
     for (const name in ext) {
@@ -149,14 +149,14 @@ export class Report<Table extends NoteTable> {
   #pushAt(code: string, path: string, isPlaced: boolean): void {
     const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
-    // One fact, one note. A node that was made here has no place, so its notes cannot be told apart: all are kept.
+    // One fact, one note. Nodes that were made here have no path: their notes cannot be told apart, so all are kept.
     if (isPlaced && path !== '' && this.#isTold(code, path)) return
     this.notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: this.#protocol })
   }
 
   #isTold(code: string, path: string): boolean {
     if (this.#isShared) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
-    // Two maps in place of one with joined keys: hashing those took a twentieth of a small request.
+    // Two levels of maps: hashing joined keys took a twentieth of the time of a small request.
     this.#seen ??= new Map()
     const places = this.#seen.get(code)
     if (places?.has(path)) return true
@@ -165,7 +165,7 @@ export class Report<Table extends NoteTable> {
     return false
   }
 
-  /** A key that begins with `../` stands beside the container of the node, as in field names; one that only looks so begins with `./`. */
+  /** Keys are relative paths as in `FieldNames`: `../key` is outside of the node. A real key that begins with `../` is escaped as `./../`. */
   #unknown(fields: object, at: string, isPlaced: boolean): void {
     for (const [key, value] of Object.entries(fields)) {
       const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
@@ -176,7 +176,7 @@ export class Report<Table extends NoteTable> {
     }
   }
 
-  /** Known members of a list have left nothing, or an object of what is unknown. */
+  /** A list of known members: for each, an object of its unknown fields, or nothing. */
   #unknownIn(list: unknown[], at: string, isPlaced: boolean): void {
     for (const [index, value] of list.entries())
       if (isObject(value)) this.#unknown(value, at + step(index), isPlaced)
@@ -184,7 +184,7 @@ export class Report<Table extends NoteTable> {
   }
 }
 
-/** A path without the numbers of the members that it leads through. */
+/** A path without the indexes of lists. */
 function keysOf(path: string): string {
   return path.replaceAll(/\/\d+(?=\/|$)/g, '/')
 }
@@ -194,7 +194,7 @@ type See = (value: object, keys: readonly PropertyKey[]) => void
 function findPlaces(value: unknown, keys: PropertyKey[], see: See): void {
   if (typeof value !== 'object' || value === null) return
   see(value, keys)
-  // A loop over keys makes texts of the numbers of a list.
+  // `for … in` over a list would make strings of its indexes.
   if (Array.isArray(value)) for (let i = 0; i < value.length; i++) findBelow(i, value[i], keys, see)
   else for (const key in value) findBelow(key, value[key as never], keys, see)
 }
@@ -218,7 +218,7 @@ function pathOf(at: string, field: string | undefined, fieldNames: FieldNames): 
   return name === '' ? place : `${place}/${name}`
 }
 
-/** A member of a list that the source has under another name. */
+/** A member of a list whose name differs in the source. */
 function memberOf(field: string, fieldNames: FieldNames): string | undefined {
   const [, list, nth] = /^(.+)\.(\d+)$/.exec(field) ?? []
   const place = list === undefined ? undefined : fieldNames[list]

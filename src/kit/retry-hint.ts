@@ -8,7 +8,7 @@ export function headerOf(headers: Record<string, string> | undefined, name: stri
 
 const amount = /^\d{1,12}(\.\d+)?$/
 
-/** Milliseconds to wait before another try. A date says nothing without the time it is now (`now`, in seconds). */
+/** Milliseconds to wait before a retry. `now`: Unix seconds, needed when `retry-after` is a date. Undefined: no hint. */
 export function retryHint(headers: Record<string, string> | undefined, now: number | undefined): number | undefined {
   const exact = headerOf(headers, 'retry-after-ms')?.trim()
   if (exact !== undefined && amount.test(exact)) return Math.round(Number(exact))
@@ -19,10 +19,10 @@ export function retryHint(headers: Record<string, string> | undefined, now: numb
   return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
 }
 
-/** As RFC 9110 has it: `Sun, 06 Nov 1994 08:49:37 GMT`. */
+/** `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110). */
 const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
 
-/** Whether to ask again, and the date when: these go on as they were said, for a date cannot be told in another way without a clock. */
+/** The headers that say whether and when to retry, unchanged: `x-should-retry`, and a `retry-after` that is a date, which cannot be converted without a clock. */
 export function retryWords(headers: Record<string, string> | undefined): Record<string, string> {
   const again = headerOf(headers, 'x-should-retry')
   const when = headerOf(headers, 'retry-after')
@@ -32,7 +32,7 @@ export function retryWords(headers: Record<string, string> | undefined): Record<
   }
 }
 
-/** The headers that go with the body of an error; `requestId`: under which name its id stands there. */
+/** The headers of an error response. `requestId`: the name of the header for the request id. */
 export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/json' }
   if (error.requestId !== undefined) headers[requestId] = error.requestId

@@ -1,8 +1,8 @@
 import { asked, type Guard, guardOf, wordsAt } from './guard.ts'
 
 /**
- * What may stand on a wire, said once: the types, the guards and the words of a fault are made of it. The vocabulary and its
- * meaning are zod's, but to load zod took longer than to load everything else, and it makes every object anew that it reads.
+ * The schema of a wire value, from which types, guards and error messages are derived. Names and meaning are those of zod, which itself
+ * is not used here: loading it takes longer than everything else, and it copies every object that it reads.
  * All objects are loose: a new field must never break an old client.
  */
 export class Schema<out T, out IsOptional extends boolean = false> {
@@ -15,7 +15,7 @@ export class Schema<out T, out IsOptional extends boolean = false> {
     this.def = def
   }
 
-  /** Made when it is first asked: of most schemas a program needs few. */
+  /** Created on first use: most programs need few of the schemas. */
   get guard(): Guard {
     this.#guard ??= guardOf(this.def)
     return this.#guard
@@ -41,7 +41,7 @@ export class Schema<out T, out IsOptional extends boolean = false> {
     return new Schema({ type: 'refined', innerType: this, holds: holds as (value: unknown) => boolean, isForOthers: false })
   }
 
-  /** For the shape that takes unknown kinds: `isOther` refuses the known ones, so that a fault in one of them is told as its own. */
+  /** For the shape of unknown kinds in a union: `isOther` refuses the known kinds, so that a fault in one of them is reported for its own shape. */
   forOthers(isOther: (value: T) => boolean): Schema<T, IsOptional> {
     return new Schema({ type: 'refined', innerType: this, holds: isOther as (value: unknown) => boolean, isForOthers: true })
   }
@@ -93,18 +93,18 @@ export const absent = (): Schema<undefined> => new Schema({ type: 'undefined' })
 export const literal = <const T extends Word>(...values: readonly [T, ...T[]]): Schema<T> => new Schema({ type: 'literal', values })
 export const lazy = <T>(getter: () => Schema<T, boolean>): Schema<T> => new Schema({ type: 'lazy', getter })
 export const array = <S extends AnySchema>(element: S): Schema<S['type'][]> => new Schema({ type: 'array', element })
-/** Any keys, and a value of this kind at each. */
+/** An object with any keys, whose values have this schema. */
 export const record = <S extends AnySchema>(valueType: S): Schema<Record<string, S['type']>> => new Schema({ type: 'record', valueType })
 export const object = <const S extends Shape>(shape: S): ObjectSchema<S> => new ObjectSchema(shape)
 export const union = <const S extends readonly AnySchema[]>(options: S): Schema<S[number]['type']> => new Schema({ type: 'union', options })
 
-/** One of several shapes, told apart by a word that each of them has at this key. */
+/** A union of shapes with a discriminator: the key whose literal value identifies the shape. */
 export const oneOf = <const S extends readonly ObjectSchema<Shape>[]>(discriminator: string, options: S): Schema<S[number]['type']> =>
   new Schema({ type: 'union', options, discriminator })
 
 /**
- * One of several shapes told apart by their `type`, or anything else that has another `type`: a kind that a vendor added
- * after this was written is read, a known kind with a fault in it is refused.
+ * A union of shapes with the discriminator `type`, open to unknown types: a kind that a vendor adds later is accepted, a known kind with
+ * a fault is refused.
  */
 export function open<const S extends readonly ObjectSchema<Shape>[]>(known: S) {
   const types = new Set(known.flatMap(shape => wordsAt(shape, 'type')))

@@ -1,7 +1,7 @@
 import type { ServerToolPart } from '../canonical/message.ts'
 import { isObject } from './json.ts'
 
-/** A tool that its provider ran, in one line for readers that know no such tools. What only the provider can decrypt is left out. */
+/** A call or result of a built-in tool as one line of text, for protocols without such parts. Encrypted content is left out. */
 export function serverToolText({ tool, phase, raw }: ServerToolPart): string {
   const told = isObject(raw) ? (raw['action'] ?? raw['input'] ?? raw['args'] ?? raw['results'] ?? raw['output'] ?? raw['content']) : undefined
   return `[${tool} ${phase}${told == null ? '' : `: ${JSON.stringify(told, (key, value: unknown) => (key.startsWith('encrypted') ? undefined : value))}`}]`

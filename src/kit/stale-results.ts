@@ -4,8 +4,8 @@ import { flatMap } from './flat-map.ts'
 type Reporting = { leave(code: 'tool-result.duplicate', part: Part): void; ext(ext: ExtMap | undefined, at: string | undefined): void }
 
 /**
- * A conversation in which each call has one result, the last one: clients that try again send more, and servers refuse them.
- * Results of a call that is not there stay.
+ * The conversation with only the last result of each call: clients that retry send several, which servers refuse. Results without
+ * a call stay.
  */
 export function withoutStaleResults(messages: readonly Message[], report: Reporting): readonly Message[] {
   const stale = staleResults(messages)
@@ -26,7 +26,7 @@ function staleResults(messages: readonly Message[]): Set<Part> {
     for (const part of parts) {
       if (part.type === 'tool-call') {
         const before = open.get(part.id)
-        // Once it was answered, an id that is used again is that of another call.
+        // A call with the id of an answered call is a new one.
         if (before?.results.length === 0) before.calls++
         else open.set(part.id, { calls: 1, results: [] })
       } else if (part.type === 'tool-result') {

@@ -2,12 +2,12 @@ import type { StateSpec } from '../canonical/request.ts'
 import type { CodecOptions } from '../protocol.ts'
 import type { commonNotes, Report } from './report.ts'
 
-/** Features that are given without being asked, or that are noted by their own fields. */
+/** Features that need no note: they come without being asked for, or have notes of their own. */
 const given = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 /**
- * What a request says of the provider's memory, on a wire that knows none of this.
- * @throws TranslationError `inexpressible` for what refers to it, unless a note is asked for
+ * Notes the `state` of a request on a wire that has none of these fields.
+ * @throws TranslationError `inexpressible` for references to stored data, unless `onUnresolvable` is `note`
  */
 export function leaveState(state: StateSpec, options: CodecOptions, report: Pick<Report<typeof commonNotes>, 'add' | 'rest' | 'unresolvable'>): void {
   const { previousId, conversation, prompt, thread, continuationToken, background, include, truncation, ...rest } = state

@@ -5,8 +5,8 @@ import { isObject } from './json.ts'
 export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
 
 /**
- * For wires whose tool choice cannot demand arguments that fit their schemas (`validated`): each function demands it for itself
- * (`strict`). Only those whose schema is closed, for providers refuse a whole request over one that is not.
+ * For wires without the tool choice `validated`: sets `strict` on each function instead. Only on functions with a closed schema, since
+ * providers refuse a request with `strict` on any other.
  */
 export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: string, field: string): void }): PlainRequest {
   const { toolChoice: choice } = request
@@ -24,15 +24,15 @@ function isClosedObject(schema: unknown): boolean {
   return isObject(schema) && schema['type'] === 'object' && isClosed(schema)
 }
 
-/** Words that may let more in than the rest of the schema says. */
+/** Keywords that may allow more than the rest of the schema. */
 const opening = ['allOf', 'oneOf', 'not', 'if', 'patternProperties', 'dependentSchemas', 'unevaluatedProperties'] as const
 
-/** Is every property required and no other allowed, on all levels? */
+/** Is every property required and no other allowed, at all levels? */
 function isClosed(schema: unknown): boolean {
   if (!isObject(schema)) return schema === undefined || schema === false
   if (opening.some(key => key in schema)) return false
   const { type, $ref, properties, required, additionalProperties, items, anyOf, $defs, definitions } = schema
-  // A schema without any of these takes any value.
+  // A schema without any of these accepts any value.
   if (type === undefined && $ref === undefined && anyOf === undefined) return false
   const parts = [items, ...(Array.isArray(anyOf) ? anyOf : []), ...valuesOf($defs), ...valuesOf(definitions)]
   if (!parts.every(isClosed)) return false

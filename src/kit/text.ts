@@ -1,4 +1,4 @@
-/** How many characters a text has, which is what spans are told in: `[...text].length`, at a twentieth of its time. */
+/** The number of code points, in which spans are counted: `[...text].length`, twenty times as fast. */
 export function lengthOf(text: string): number {
   let count = text.length
   for (let i = 1; i < text.length; i++)
@@ -9,10 +9,10 @@ export function lengthOf(text: string): number {
   return count
 }
 
-/** As `startsWith`, which V8 does letter by letter: a tenth of the time for a text of thousands. */
+/** As `startsWith`, but ten times as fast for thousands of letters, which V8 compares one by one there. */
 export const beginsWith = (text: string, start: string): boolean => text.length >= start.length && text.slice(0, start.length) === start
 
-/** A part of a URL without its escapes; one that is badly escaped stays as it is. */
+/** `decodeURIComponent`, but text with invalid escapes is returned unchanged. */
 export function unescaped(part: string): string {
   try {
     return decodeURIComponent(part)
@@ -21,13 +21,13 @@ export function unescaped(part: string): string {
   }
 }
 
-/** Where to cut a text for a beginning of so many units, not inside of a character. 0: nowhere. */
+/** Where to cut a text after about `units` UTF-16 units without splitting a character. 0: nowhere. */
 export function cutIn(text: string, units: number): number {
   if (units <= 0 || units >= text.length) return 0
   const isInside = /[\udc00-\udfff]/.test(text.charAt(units)) && /[\ud800-\udbff]/.test(text.charAt(units - 1))
   return isInside ? units - 1 : units
 }
 
-/** A text without the characters that a terminal obeys instead of showing them. */
+/** A text with its control characters replaced by spaces, safe to print to a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 export const printable = (text: string): string => text.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, ' ')

@@ -4,19 +4,19 @@ import { setOwn } from './json.ts'
 
 type Reporting = { add(code: 'tool.namespace' | 'tool.renamed', at: string | undefined, field: string): void }
 
-/** The names that a request's tools have on a wire without namespaces. */
+/** The names of a request's tools on a wire without namespaces and with a limited alphabet. */
 export type ToolNames = {
-  /** By written name: what the answer has to undo. */
+  /** By written name: what the reply has to undo. */
   renamed: NonNullable<EncodingContext['tools']>
   /**
-   * The written name of a tool, the same each time. Notes a change where the tool stands first. `wrapped`: a tool that takes text is
-   * written as a function.
+   * The written name of a tool, always the same. The first call for a tool notes a changed name. `wrapped`: a freeform tool is written
+   * as a function.
    */
   nameOf(called: string, namespace: string | undefined, at: string | undefined, wrapped: boolean): string
 }
 
 /**
- * `limit`: how long a name may be; `spell`: a name as the wire takes it; `native`: names came from this wire, and stay as they are.
+ * `limit`: the maximum length of a name. `spell`: makes a name valid. `native`: the names came from this wire and are not changed.
  */
 export function createToolNames({ limit, spell, native }: { limit: number; spell(name: string): string; native: boolean }, report: Reporting): ToolNames {
   const renamed: ToolNames['renamed'] = {}
@@ -42,5 +42,5 @@ export function createToolNames({ limit, spell, native }: { limit: number; spell
   }
 }
 
-/** Tells tools apart: the length in front keeps a namespace and a name from running into each other. */
+/** A unique key of a tool. The length in front separates namespace and name unambiguously. */
 export const toolKey = (called: string, namespace: string | undefined): string => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`

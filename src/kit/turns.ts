@@ -1,7 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../canonical/message.ts'
 import { flatMap } from './flat-map.ts'
 
-/** Instructions are text: what else stands there nobody but its own server can follow. */
+/** Can this part be an instruction? Instructions are text, or parts that only their own protocol knows. */
 export function isInstruction({ type }: Part): boolean {
   return type === 'text' || type === 'control' || type === 'opaque'
 }
@@ -13,10 +13,10 @@ export function callIds(messages: readonly Message[]): Set<string> {
   return ids
 }
 
-/** One message as a wire groups them, under its own words for roles. */
+/** A message of the target wire, with its own role names. `sources`: the canonical messages it is made of. */
 export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
 
-/** Adjacent messages of the model are one turn where calls, reasoning or tools of the server are involved; others stay apart. */
+/** Joins adjacent messages of the model into one turn if they contain tool calls, reasoning or built-in tools; all others stay separate. */
 export function joinAssistants<Model extends string>(messages: readonly Message[], model: Model): Turn<Model | 'user' | 'system'>[] {
   const turns: Turn<Model | 'user' | 'system'>[] = []
   let run: Message[] = []
@@ -39,17 +39,17 @@ export function joinAssistants<Model extends string>(messages: readonly Message[
   return turns
 }
 
-/** Is told of each call and each result on the way. `earlier`: another result of the same call. */
+/** Callbacks for each call and each matched result. `earlier`: a previous result of the same call. */
 type Matching = { call?(call: ToolCallPart): void; result?(result: ToolResultPart, call: ToolCallPart, earlier: ToolResultPart | undefined): void }
 
-/** The result of each call that `model` makes, the last one where there are several. */
+/** The result of each tool call; with several results of a call, the last one. */
 export function matchResults<Role extends string>(turns: readonly Turn<Role>[], model: Role, on: Matching = {}): Map<ToolCallPart, ToolResultPart> {
   const results = new Map<ToolCallPart, ToolResultPart>()
   const open = new Map<string, { turn: Turn<Role>; calls: ToolCallPart[] }>()
   for (const turn of turns)
     for (const part of turn.parts) {
       if (turn.role === model && part.type === 'tool-call') {
-        // One id for several calls of a turn: results come in the order of the calls.
+        // Several calls of a turn may have one id: then results are matched in the order of the calls.
         const before = open.get(part.id)
         if (before?.turn === turn) before.calls.push(part)
         else open.set(part.id, { turn, calls: [part] })

@@ -1,11 +1,11 @@
 import type { Usage } from '../canonical/response.ts'
 
-/** A number of tokens or calls; whatever else stands where one is expected is kept as it came, and never counted. */
+/** The value as a count. Undefined: it is not a non-negative integer, and must not be counted. */
 export function countOf(value: unknown): number | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined
 }
 
-/** Nobody has changed a number since it was read. */
+/** Are all counts equal? */
 export function sameCounts(one: Usage, other: Usage): boolean {
   return spelled(one) === spelled(other)
 }

@@ -1,6 +1,6 @@
 import type { Part, Role } from '../canonical/message.ts'
 
-/** Does this message of a reply hold words that are not the model's own? Most wires cannot say that. */
+/** Does this message of a reply contain text of somebody other than the model? Most wires cannot express that. */
 export function isOtherVoice(role: Role, parts: readonly Part[]): boolean {
   return role !== 'assistant' && role !== 'tool' && parts.some(isSaid)
 }

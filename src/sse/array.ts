@@ -1,6 +1,6 @@
 /**
- * A stream that is one JSON list instead of frames → the text of each of its items, cut anywhere. What stands between and
- * behind the items is passed over. `onLength`: how much of one item has come.
+ * A stream that is one JSON list instead of frames → the JSON text of each item. Chunks may be cut anywhere. Text between and after the
+ * items is ignored. `onLength`: gets the length of the incomplete item so far.
  */
 export function createArrayParser(onItem: (json: string) => void, onLength: (length: number) => void): (text: string) => void {
   let depth = 0
@@ -8,7 +8,7 @@ export function createArrayParser(onItem: (json: string) => void, onLength: (len
   let escaped = false
   let item = ''
   return text => {
-    // Items stand inside the list, so they begin at the second bracket.
+    // Items are inside the list, so they begin at depth 2.
     let start = depth > 1 ? 0 : -1
     for (let i = 0; i < text.length; i++) {
       const char = text.charCodeAt(i)

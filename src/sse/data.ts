@@ -1,4 +1,4 @@
-/** What the data of a frame says: `[DONE]` stays text; undefined: not JSON. */
+/** The parsed data of a frame, or the string `[DONE]`. Undefined: not JSON. */
 export function parseData(data: string): unknown {
   const text = data.trim()
   if (text === '[DONE]') return text
@@ -9,7 +9,7 @@ export function parseData(data: string): unknown {
   }
 }
 
-/** The event with its name in it: some servers say that in the frame alone. */
+/** The event with its `type`, which some servers send only as the name of the frame. */
 export function named(wire: unknown, event: string | undefined): unknown {
   if (event === undefined || typeof wire !== 'object' || wire === null || Array.isArray(wire) || 'type' in wire) return wire
   return { type: event, ...wire }

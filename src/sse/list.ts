@@ -6,7 +6,7 @@ import { writeFrame } from './write.ts'
 /** Such a list → the same stream in frames. */
 export async function* framesOfList(body: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   let due = ''
-  // A line break of JSON stands between its values, where any space will do.
+  // A raw line break in JSON is always white space between tokens, so a space means the same.
   const parser = createFrameParser(({ data }) => {
     due += writeFrame(data.replaceAll(/[\r\n]+/g, ' '))
   })
@@ -17,7 +17,7 @@ export async function* framesOfList(body: AsyncIterable<Uint8Array | string>): A
   }
 }
 
-/** A stream in frames → the same as a list. What only keeps the connection open becomes a line break. */
+/** A stream in frames → the same as a list. Pings become line breaks. */
 export async function* listOfFrames(body: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   let due = ''
   let opened = false

@@ -5,23 +5,23 @@ import { createTextReader } from './text.ts'
 export type Frame = { event?: string; data: string }
 
 export type FrameParser = {
-  /** Any split of the bytes gives the same frames. */
+  /** The split of the bytes into chunks does not matter. */
   push(chunk: Uint8Array | string): void
-  /** The source has ended: a last frame without its blank line still counts. */
+  /** The source has ended; a last frame without a blank line still counts. */
   end(): void
 }
 
 /**
- * text/event-stream → frames: CR, LF and CRLF, comments, several `data:` lines, a byte order mark, UTF-8 cut anywhere.
- * Some servers put an error into a field named `error`; it is given as a frame. A stream may also be one JSON list, which no
- * frame begins as: its items are given as frames.
+ * text/event-stream → frames. Takes CR, LF and CRLF, comments, several `data:` lines, a byte order mark, and UTF-8 cut anywhere.
+ * The value of a field `error`, in which some servers send errors, becomes a frame of its own. A stream that begins with `[` is one JSON
+ * list, and its items become frames.
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
  */
 export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
   const reader = createTextReader()
   let pending = 0
   let begun = false
-  /** A CR may be the first half of a line's end; the parser forgets to look for the other half when it is cut there. */
+  /** A CR at the end of a chunk, which may be half of a CRLF: the parser does not handle a cut there. */
   let cr = ''
   const parser = createParser({
     onEvent: ({ event, data }) => onFrame(event === undefined ? { data } : { event, data }),
@@ -31,7 +31,7 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   })
   const tooLong = () => new RangeError(`a frame is longer than ${maxLength}`)
   let before = '\n'
-  /** Many frames at once are no long one, so they are counted line by line. */
+  /** Feeds line by line, so that many short frames in one chunk are not counted as one long frame. */
   const feedLines = (text: string) => {
     for (const line of text.split(/(?<=\n|\r(?!\n))/)) {
       const isBlank = /^[\r\n]/.test(line) && /[\r\n]/.test(before)
@@ -59,7 +59,7 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
     else if (told) {
       pending += told.length
       parser.feed(told)
-      // What only keeps the connection open is a frame that is never given.
+      // Comments also end with a blank line, but never become a frame.
       if (/\n\r?\n$/.test(told.length > 2 ? told.slice(-3) : before + told)) pending = 0
       else {
         const start = startOfLast(told, before)
@@ -84,7 +84,7 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   }
 }
 
-/** Where the frame begins that goes on behind this text; undefined: none ends in it. `before`: the letter that stands before it. */
+/** Where the last frame in this text begins. Undefined: no frame ends in the text. `before`: the character before it. */
 function startOfLast(text: string, before: string): number | undefined {
   const ends = ['\n\n', '\n\r\n', '\r\r'].flatMap(gap => (text.includes(gap) ? [text.lastIndexOf(gap) + gap.length] : []))
   if (ends.length > 0) return Math.max(...ends)

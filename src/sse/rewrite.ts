@@ -1,16 +1,16 @@
 export type FrameRewriter = {
-  /** What of the text is due; a frame that is not whole yet is held. */
+  /** Returns the rewritten frames that are complete; the rest is held back. */
   push(text: string): string
-  /** What is left. */
+  /** Returns the rest. */
   end(): string
 }
 
 const boundary = /\r\n\r\n|\n\n|\r\r/g
 
-/** Gives each whole frame of text/event-stream, with the blank line behind it, as something else; `''` leaves it out. */
+/** Replaces each frame of text/event-stream, which includes its blank line; `''` removes it. */
 export function createFrameRewriter(rewrite: (frame: string) => string): FrameRewriter {
   let held = ''
-  /** Its last letters: a boundary may be cut. All of it is not looked at again, for a frame may be long and come in many pieces. */
+  /** The end of `held`, where a boundary may be cut. Only this is searched again, since a frame may be long and come in many pieces. */
   let last = ''
   return {
     push(text) {
@@ -22,7 +22,7 @@ export function createFrameRewriter(rewrite: (frame: string) => string): FrameRe
       let start = 0
       boundary.lastIndex = held.length - seen.length
       for (let found = boundary.exec(held); found; found = boundary.exec(held)) {
-        // A line feed may follow that belongs to this carriage return.
+        // The next chunk may begin with the LF of this CR.
         if (found[0] === '\r\r' && boundary.lastIndex === held.length) break
         out += rewrite(held.slice(start, boundary.lastIndex))
         start = boundary.lastIndex

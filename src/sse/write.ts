@@ -1,9 +1,9 @@
-/** The frame of one event; `json` must hold no line break, which JSON.stringify guarantees. */
+/** The frame of one event. `json` must not contain line breaks, as `JSON.stringify` guarantees. */
 export function writeFrame(json: string, event?: string): string {
   return event === undefined ? `data: ${json}\n\n` : `event: ${event}\ndata: ${json}\n\n`
 }
 
-/** A comment: keeps a connection open and means nothing. */
+/** A comment, which keeps a connection open and which clients ignore. */
 export const pingComment = ': ping\n\n'
 
 export const streamHeaders = {

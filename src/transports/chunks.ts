@@ -1,12 +1,12 @@
-/** Where chunks come from: a stream, or something like one. */
+/** The source of the chunks. */
 export type Flow = { pause(): unknown; resume(): unknown; destroy(): unknown }
 
-/** How many bytes are held for a reader before the sender is told to pause. */
+/** In bytes: when more are waiting for the reader, the source is paused. */
 const most = 64 * 1024
 
 /**
- * Chunks that one side pushes and the other pulls, with backpressure. Each pull takes one promise and gives all that has come.
- * The iterator of Node's own streams takes three, and a watcher of the stream's end: 15 µs for a body of one chunk.
+ * A queue of chunks with backpressure: one side pushes, the other iterates. Each pull costs one promise and returns everything that has
+ * arrived. The iterator of Node's streams costs three promises and a listener: 15 µs for a body of one chunk.
  */
 export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
   readonly #flow: Flow
@@ -36,7 +36,7 @@ export class Chunks implements AsyncIterableIterator<Uint8Array, undefined> {
     this.#stir()
   }
 
-  /** What was pushed before is given out first. */
+  /** The reader gets the chunks that were pushed before, then the error. */
   fail(error: unknown): void {
     if (!this.#over) this.#failure = { error }
     this.end()

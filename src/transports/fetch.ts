@@ -1,6 +1,6 @@
 import type { Transport } from './transport.ts'
 
-/** The runtime's own fetch: for edge runtimes, where there are no sockets. Has no limit for the connection alone. */
+/** Uses the global `fetch`, for edge runtimes without sockets. Ignores `connectMs`. */
 export function fetchTransport(): Transport {
   return {
     async send({ url, method, headers, body, signal }) {
@@ -10,7 +10,7 @@ export function fetchTransport(): Transport {
   }
 }
 
-/** Not every runtime lets a web stream be iterated. */
+/** Iterates over a web stream, which not every runtime supports directly. */
 function chunksOf(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {

@@ -1,4 +1,4 @@
-/** Headers as Node and undici have them, as one text for each name. Their names are lower case already. */
+/** Headers of Node or undici with one string for each name. The names are lower case already. */
 export function plainHeaders(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const plain: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) if (value !== undefined) plain[name] = Array.isArray(value) ? value.join(', ') : value

@@ -6,22 +6,22 @@ export type TransportCall = {
   method: 'POST' | 'GET' | 'DELETE'
   headers: Record<string, string>
   body: string | Uint8Array<ArrayBuffer> | undefined
-  /** Ends the call in every phase. */
+  /** Aborts the call, in every phase. */
   signal: AbortSignal
-  /** The same as `signal`, for transports that only listen: then no AbortSignal has to be made. Absent: use `signal`. */
+  /** A cheaper form of `signal`: reading `signal` creates an AbortSignal. Absent: use `signal`. */
   stop?: Signal
-  /** Milliseconds for the connection alone; 0: no limit. */
+  /** Timeout for connecting, in milliseconds; 0: no limit. */
   connectMs: number
 }
 
-/** The body is decompressed, and must be read to its end or given up by `return()`. */
+/** An HTTP response. The body is decompressed; read it to its end, or call `return()` of its iterator. */
 export type TransportAnswer = {
   status: number
   headers: Record<string, string>
   body: AsyncIterable<Uint8Array | string>
 }
 
-/** How bytes reach an upstream. Rejects when there is no answer; any status is an answer. */
+/** The HTTP client for upstreams. `send` rejects when there is no response; a response of any status resolves. */
 export type Transport = {
   send(call: TransportCall): Promise<TransportAnswer>
   /** Releases the sockets. */

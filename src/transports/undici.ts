@@ -6,13 +6,13 @@ import { plainHeaders } from './plain-headers.ts'
 import type { Signal } from './stopper.ts'
 import type { Transport, TransportAnswer, TransportCall } from './transport.ts'
 
-/** Node's HTTP client with sockets that are kept open between calls. Redirects are not followed: they would carry the key along. */
+/** Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. */
 export function undiciTransport(): Transport {
   const agents = new Map<number, Agent>()
   const agentFor = (connectMs: number) => {
     let agent = agents.get(connectMs)
     if (!agent) {
-      // Silence is judged by the gateway, which knows whether the client is reading.
+      // The gateway has its own timeouts: it knows whether the client is reading.
       agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000 })
       agents.set(connectMs, agent)
     }
@@ -35,7 +35,7 @@ export function undiciTransport(): Transport {
   }
 }
 
-/** Undici keeps a body until its answer has ended, and a stream may last for minutes: a long body is given as an iterable that forgets it. */
+/** Undici keeps a request body until its response has ended, which may be minutes: a long body is passed as an iterable that releases it. */
 function carried(headers: Record<string, string>, body: TransportCall['body']): Pick<Dispatcher.DispatchOptions, 'headers' | 'body'> {
   if (!(body instanceof Uint8Array) || body.length < 16 * 1024) return { headers, body: body ?? null }
   return { headers: { ...headers, 'content-length': String(body.length) }, body: new Once(body) as unknown as Readable }
@@ -59,7 +59,7 @@ class Once implements AsyncIterableIterator<Uint8Array, undefined> {
   }
 }
 
-/** Origin and path of a URL. `new URL` takes 2 µs, so it is used only where something may have to be tidied up. */
+/** Origin and path of a URL. `new URL` takes 2 µs, so it is used only for URLs that it may have to normalize. */
 function placeOf(url: string): { origin: string; path: string } {
   const plain = /^(https?:\/\/[a-z\d.-]+(?::\d+)?)((?:\/[\w~%:-][\w~%:.-]*)+)$/.exec(url)
   if (plain) return { origin: plain[1] as string, path: plain[2] as string }
@@ -67,7 +67,7 @@ function placeOf(url: string): { origin: string; path: string } {
   return { origin, path: pathname + search }
 }
 
-/** One answer as it comes. Undici's own `request` puts a stream and an async resource around each: 25 µs a call. */
+/** Receives one response. Undici's `request` adds a stream and an async resource: 25 µs per call. */
 class Receiver implements Dispatcher.DispatchHandler {
   readonly #signal: Signal
   readonly #answered: (answer: TransportAnswer) => void
@@ -93,7 +93,7 @@ class Receiver implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
     if (status < 200) return
-    // They are slices of the bytes that came, which would be kept in memory for as long as the answer lasts.
+    // Slices that would keep the received buffer in memory until the response ends.
     controller.rawHeaders = null
     const { 'content-encoding': encoding, ...kept } = plainHeaders(headers)
     this.#answered({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
@@ -114,7 +114,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     this.#failed(error)
   }
 
-  /** Works in every phase. While the connection is still being made, that goes on, and only this call ends. */
+  /** Works in every phase. While connecting, only this call ends; the connection is still established. */
   readonly #stop = () => {
     const { reason } = this.#signal
     this.#failed(reason)
@@ -130,7 +130,7 @@ class Receiver implements Dispatcher.DispatchHandler {
   }
 }
 
-/** We ask for no compression; some upstreams compress all the same. */
+/** The gateway does not ask for compression, but some upstreams compress anyway. */
 function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable<Uint8Array> {
   const decoder = decoderFor(encoding)
   if (!decoder) return body
@@ -146,7 +146,7 @@ function decompressed(body: Chunks, encoding: string | undefined): AsyncIterable
   return chunks
 }
 
-/** Gives out what it has after each chunk: else a compressed stream would come in bursts. Undefined: not compressed in a way known here. */
+/** A decoder that flushes after each chunk: otherwise a compressed event stream would arrive in bursts. Undefined: unknown encoding. */
 function decoderFor(encoding: string | undefined) {
   switch (encoding?.trim().toLowerCase()) {
     case 'gzip':
