@@ -29,7 +29,7 @@ export function addAddress(program: Command): void {
     })
 }
 
-/** @throws Error for half a usage, or a protocol that the client does not speak */
+/** @throws Error if only one of the two options is given, or the client does not speak the protocol */
 function usageOf({ client, protocol, appends }: Asked): AddressUsage | undefined {
   if (client === undefined) {
     if ((protocol === undefined) !== (appends === undefined)) throw new Error('--protocol and --appends are given together')

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { placeOfFault } from '../kit/json-fault.ts'
 
-/** @throws Error in one line, which names the file and the place in it; its words stay out, for they may be keys */
+/** @throws Error with the file and the position, but without any of the text, which may contain keys */
 export async function readJsonFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8')
   try {

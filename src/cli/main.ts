@@ -121,7 +121,7 @@ async function translate({ kind, from, to, context: contextFile, contextOut, str
   return print(`${JSON.stringify(error)}\n`)
 }
 
-/** @throws TranslationError for a stream that is told as failed, unless its source said so itself */
+/** @throws TranslationError when the stream cannot be read or is cut off; not when the source itself reports an error */
 async function translateStream(options: TranslateOptions): Promise<void> {
   const translator = createStreamTranslator(options)
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) await print(translator.push(chunk))

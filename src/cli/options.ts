@@ -3,10 +3,10 @@ import type { CodecOptions, OptionWords } from '../protocol.ts'
 import { mappingOptionWords } from '../protocols/index.ts'
 import type { Settings } from '../translate/settings.ts'
 
-/** Functions, what is plain JSON and what has a flag of its own cannot be said in words. */
+/** All common options but functions, JSON values, and those that have flags of their own. */
 type Sayable = Exclude<keyof (Settings & CodecOptions), 'newId' | 'context' | 'fieldNames'>
 
-/** Options that are no protocol's; one that is missing here does not compile. `strict` may also be a list. */
+/** The options of all protocols in common; a missing one does not compile. `strict` may also be a list. */
 const common: Record<Sayable, OptionWords | 'list'> = {
   strict: 'list',
   model: 'text',
@@ -23,8 +23,8 @@ const common: Record<Sayable, OptionWords | 'list'> = {
 const known: Record<string, OptionWords | 'list'> = Object.assign(mappingOptionWords(), common)
 
 /**
- * `name=value` beside the options that came before it.
- * @throws InvalidArgumentError for a name that is no option, or a value that it does not take
+ * Adds an option `name=value` to those before it.
+ * @throws InvalidArgumentError for an unknown name or an invalid value
  */
 export function readOption(text: string, before: Record<string, unknown>): Record<string, unknown> {
   const at = text.indexOf('=')

@@ -10,24 +10,24 @@ import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import { readJsonFile } from './json-file.ts'
 
 export type ServeOptions = {
-  /** File with the configuration, JSON. Neither this nor `upstream`: the built-in demo model. */
+  /** JSON file with the configuration. Without this and `upstream`: the demo model. */
   config?: string
   host: string
-  /** 0: any that is free. */
+  /** 0: any free port. */
   port: number
   upstream?: string
   upstreamProtocol?: string
-  /** Environment variable that holds the upstream's key. */
+  /** Name of the environment variable with the upstream's key. */
   upstreamKeyEnv?: string
-  /** Seconds that answers under way get when the process is told to stop. */
+  /** Seconds for requests in progress when the process is asked to stop. */
   grace?: number
 }
 
 export type Served = { host: string; port: number; url: string; close(): Promise<void> }
 
 /**
- * Runs a gateway until the process is told to stop, and then until what is under way has been answered. `out` gets the lines
- * for people; the last one says that it listens. `err` is told what goes wrong, one JSON a line.
+ * Runs a gateway until the process is asked to stop and the requests in progress are answered. `out` gets lines for people; the last
+ * one says that the gateway is listening. `err` gets warnings and errors, one JSON object per line.
  * @throws ConfigError; Error when the options do not fit together or the port is taken
  */
 export async function serve(
@@ -37,14 +37,14 @@ export async function serve(
   const { host, port, grace = 10 } = options
   const config = await configOf(options)
   const wanted = config === undefined ? demo : config
-  // What a file holds may be no object, which the gateway says better.
+  // The file may not contain an object: the gateway has the better message for that.
   const handler = gateway(isObject(wanted) ? { page: true, ...wanted } : wanted, { logger: loggerTo(err) })
   if (handler.localOnly && !isLoopback(host))
     throw new Error(
       `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,
     )
   const server = createServer(handler)
-  // Longer than the idle limits of the proxies in front, or they would use sockets that are just being closed.
+  // Longer than the idle timeouts of usual proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -55,7 +55,7 @@ export async function serve(
   const { port: bound } = server.address() as AddressInfo
   const url = `http://${inUrl(reachable(host))}:${bound}`
   const close = once(async () => {
-    // The door stays open meanwhile: whoever comes is told to come again.
+    // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await handler.close(grace * 1000)
     server.close()
     server.closeAllConnections()
@@ -74,7 +74,7 @@ export async function serve(
 
 type Tell = (line: string) => void
 
-/** Warnings and errors. A line for each exchange would tell who asks what, which nobody has ordered here. */
+/** Logs warnings and errors, but not each exchange, which would show who asks what. */
 function loggerTo(tell: Tell): Logger {
   const inWords = (_: string, value: unknown) => (value instanceof Error ? value.message : value)
   const at = (level: string) => (details: object, message: string) =>
@@ -100,7 +100,7 @@ async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: 
   return { channels: [channel] }
 }
 
-/** How to reach each protocol, as commands that work as they are printed. */
+/** Example commands for all protocols, which work as printed. */
 function helpOf(url: string, config: GatewayConfig | undefined): string[] {
   const model = modelOf(config)
   const lines = [config ? served(model) : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`]
@@ -119,7 +119,7 @@ function helpOf(url: string, config: GatewayConfig | undefined): string[] {
 
 const served = (model: string) => (model === anyModel ? `models: those of the upstream; write one in place of ${anyModel}` : `model: ${model}`)
 
-/** Stands for a model where the configuration names none. */
+/** A placeholder in examples if the configuration names no model. */
 const anyModel = 'MODEL'
 
 function modelOf(config: GatewayConfig | undefined): string {
@@ -131,7 +131,7 @@ function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host.startsWith('127.')
 }
 
-/** Where a client on this machine finds a server that listens everywhere. */
+/** A host name for clients on this machine; a wildcard address becomes the loopback address. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   return host === '::' ? '::1' : host

@@ -40,7 +40,7 @@ export function addModels(program: Command): void {
     })
 }
 
-/** @throws Error when a variable is named that is not there */
+/** @throws Error if the environment variable is not set */
 function keyOf(keyEnv: string | undefined): string | undefined {
   const key = process.env[keyEnv ?? usualKeyEnv]
   if (keyEnv !== undefined && !key) throw new Error(`the environment has no ${keyEnv}: export it, or name another variable`)

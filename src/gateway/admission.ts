@@ -6,13 +6,13 @@ import type { Identity } from './hooks.ts'
 import { createKeyRing } from './keys.ts'
 import type { GatewayRequest } from './request.ts'
 
-/** Who gets in, and how often. */
+/** Authentication and rate limits of clients. */
 export type Admission = {
-  /** Neither keys nor `"auth": "none"` nor a hook: only clients on the same machine are served. */
+  /** Only clients on this machine are served: there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
   /** @throws Refusal 401 */
   identify(request: GatewayRequest, protocol: Protocol): Promise<Identity>
-  /** Counts one call. @throws Refusal 429 */
+  /** Counts one call of this client. @throws Refusal 429 when it has reached its limit */
   count(identity: Identity): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
     },
   }
 
-  /** Who shows no key guesses none; but a hook may look for one anywhere. */
+  /** Does a refusal of this request count as a wrong key? Without a key it does not, except with a hook, which may find keys anywhere. */
   function mayBeGuess({ headers, query }: GatewayRequest, { address }: Protocol): boolean {
     return hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
   }
@@ -67,10 +67,10 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
   }
 }
 
-/** How many refused addresses are remembered; beyond that the oldest is forgotten. */
+/** The number of refused addresses that are remembered; then the oldest is forgotten. */
 const mostAddresses = 10_000
 
-/** An address that has shown too many wrong keys is refused for the rest of the minute, even with a right one. */
+/** Limits wrong keys per address: after too many the address is refused for the rest of the minute, even with a valid key. */
 function createGuesses(perMinute: number, limits: Service['limits']) {
   const refusedUntil = new Map<string, number>()
   return {

@@ -15,7 +15,7 @@ import type { Memory } from './store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Candidate, Catalog } from './upstream.ts'
 
-/** What every exchange of one gateway shares. */
+/** What all exchanges of a gateway share. */
 export type Service = {
   config: Settled
   hooks: Hooks
@@ -23,50 +23,50 @@ export type Service = {
   limits: Limits
   breakers: Breakers
   transport: Transport
-  /** Was there a reply of this id before? */
+  /** Has a reply with this id been seen before? */
   isRepeated(id: string): boolean
-  /** Absent: nothing is kept of an exchange when it is over. */
+  /** The store for replies. Absent: nothing is kept. */
   memory?: Memory
   playground: Playground
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void
-  /** Hooks are guests: what they throw is told to the log and changes nothing. */
+  /** Calls a hook. What it throws is logged, and the result is undefined. */
   attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined>
 }
 
-/** A request whose model is known: who may serve it, and how the caller wants the answer. */
+/** A request with its candidates, and the form in which the caller wants the answer. */
 export type Ask = {
   request: GatewayRequest
-  /** The caller's. */
+  /** Of the caller. */
   protocol: Protocol
   operation: Operation
   body: ReadBody
-  /** As the caller named it. */
+  /** The name that the caller used. */
   model: string
   stream: boolean
-  /** The stream as one JSON list of its events. */
+  /** The caller wants the stream as one JSON list. */
   asList?: boolean
   candidates: Candidate[]
-  /** What it refers to. Absent: not looked up yet. */
+  /** The data that it refers to. Absent: not looked up yet. */
   recalled?: Recalled
 }
 
-/** What the gateway knows of the replies that a request refers to: looked up beforehand, for translation is synchronous. */
+/** Stored data that a request refers to. Loaded beforehand, because translation is synchronous. */
 export type Recalled = {
-  /** Lookups of everything that was found. */
+  /** Resolvers for everything that was found. */
   known: Resolvers
-  /** The same without what the candidate's own provider keeps: there the reference stays a reference. */
+  /** The same without what the candidate's own provider stores, which can be sent to it as a reference. */
   resolversFor(candidate: Candidate): Resolvers
-  /** The proof of reasoning that was kept for a tool call, by the call's id. */
+  /** The reasoning signature that was stored for a tool call. */
   proof(callId: string): string | undefined
-  /** Is the reply to be kept, so that it can be asked for again? */
+  /** Should the gateway store the reply? */
   keeps: boolean
 }
 
-/** What becomes known of an exchange while it goes on; its record is made of this. */
+/** What is known of an exchange so far; its usage record is made of this. */
 export type Trace = {
   requestId: string
-  /** Milliseconds since 1970, as `firstByte`. */
+  /** Unix milliseconds, like `firstByte`. */
   started: number
   observed: Observed
   identity?: Identity
@@ -74,12 +74,12 @@ export type Trace = {
   modelAsked?: string
   candidate?: Candidate
   attempts: number
-  /** Channels whose limit for the whole exchange is running. */
+  /** Channels whose `totalMs` timer is running. */
   limitedBy?: Set<string>
   upstreamRequestId?: string
   firstByte?: number
   notes: Note[]
   usage?: Usage
-  /** Called when the last byte is out or nothing more will come; only the first call counts. */
+  /** Ends the exchange: the last byte was sent, or nothing more will be. Only the first call counts. */
   ended(status: number, failure?: Refusal): void
 }

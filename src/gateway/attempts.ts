@@ -7,13 +7,13 @@ import type { Candidate } from './upstream.ts'
 import type { Failure } from './upstream-failure.ts'
 
 export type OpenCall = {
-  /** Rejects with the Refusal of the first failure when every attempt failed. */
+  /** Rejects with the Refusal of the first failure if all attempts fail. */
   opened: Promise<Opened>
-  /** Ends whatever is under way: the attempt, the wait for the next, or the answer that is being read. */
+  /** Aborts whatever is in progress: an attempt, the wait for the next one, or reading the answer. */
   stop(reason: Refusal): void
 }
 
-/** Tries the candidates one after another until one answers. Nothing is tried again once a byte of an answer has come. */
+/** Tries the candidates one after another until one answers. There are no retries after the first byte of an answer. */
 export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   const controller = new Stopper()
   const { signal } = ask.request
@@ -24,7 +24,7 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   return { opened: tryAll(service, ask, trace, controller), stop }
 }
 
-/** Does this result count against its channel? A limit does not, nor does a client that left. */
+/** Does this result count as a failure of the channel? A rate limit does not, nor a client that disconnected. */
 export function isFault(result: unknown): boolean {
   const { again, refusal } = result as Partial<Failure>
   return refusal !== undefined && again !== 'never' && refusal.error.status >= 500 && refusal.error.kind !== 'cancelled'
@@ -47,7 +47,7 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
 }
 
-/** Tries one candidate up to `retries` times more. Between tries it waits as long as the upstream asked, else a random time that grows. */
+/** Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream asked, else for a random, growing time. */
 async function tryOne(
   service: Service,
   ask: Ask,
@@ -68,7 +68,7 @@ async function tryOne(
     if (again === 'never' || controller.signal.aborted) return result
     if (again !== 'here' || left === 0 || waitMs > retryWaitMs || isResting()) return earliest
     await pause(waitMs, controller.signal)
-    // While this one waited, other requests may have found the channel failing.
+    // Other requests may have opened the circuit breaker during the wait.
     if (isResting()) return earliest
     backoff = backoff.next(undefined)
   }

@@ -3,18 +3,18 @@ import { join } from './bytes.ts'
 import { isPrivate } from './headers.ts'
 import type { ChannelEntry } from './options.ts'
 
-/** In UTF-16 units. Shorter ones are words that a reply may well say: the keys of local servers are "ollama" or "EMPTY". */
+/** In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary words of a reply. */
 const shortestSecret = 12
-/** What a reply says in place of a secret. */
+/** Replaces a secret. */
 const instead = '***'
 
 type Chunk = Uint8Array | string
 type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
 
-/** Is this header a secret, to judge by its name? Short values may be ordinary words of a reply. */
+/** Does the name of this header suggest that its value is a secret? Short values may be ordinary words of a reply. */
 const isSecretByName = (name: string, secret: string) => /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) && secret.length >= shortestSecret
 
-/** Every secret that calls to this channel carry, in every spelling that an upstream may repeat it in. */
+/** All secrets in calls to this channel, in all spellings in which an upstream may repeat them. */
 function secretsOf({ apiKey, headers }: Channel): string[] {
   const secrets = apiKey ? [apiKey] : []
   for (const [name, value] of Object.entries(headers)) {
@@ -24,7 +24,7 @@ function secretsOf({ apiKey, headers }: Channel): string[] {
   return secrets.flatMap(spellingsOf)
 }
 
-/** The secret itself, as the usual writers of JSON escape it, and as it stands in a URL. For most keys these are all the same. */
+/** The secret itself, with JSON escapes, and with URL escapes. For most keys these are the same. */
 function spellingsOf(secret: string): string[] {
   const json = JSON.stringify(secret).slice(1, -1)
   const coded = (text: string, letters: RegExp, code: (hex: string) => string) =>
@@ -44,18 +44,18 @@ function spellingsOf(secret: string): string[] {
   ]
 }
 
-/** An upstream's words about its failure, with all secrets of the channel covered. */
+/** An error message of an upstream, with all secrets of the channel replaced. */
 export function blotted(text: string, channel: Channel): string {
   return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(sightOf(secret), instead) : shown), text)
 }
 
-/** Where it counts as said: a short one could be a piece of any word, and of the codes that clients go by. */
+/** What to search for. A short secret must be a separate word: it could be part of other words, and of codes that clients need. */
 function sightOf(secret: string): string | RegExp {
   if (secret.length >= shortestSecret) return secret
   return new RegExp(`(?<![\\w-])${secret.replace(/[^\w\s]/g, '\\$&')}(?![\\w-])`, 'g')
 }
 
-/** Some upstreams repeat the key that they were called with: in an error, in the middle of a stream, in a header. Here it is covered. */
+/** The answer with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
 export function withoutSecrets(answer: TransportAnswer, channel: Channel): TransportAnswer {
   return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), answer)
 }
@@ -82,12 +82,12 @@ function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<C
   }
 }
 
-/** Covers a secret in a stream of bytes, wherever they are cut. Only bytes that may be the beginning of the secret are held back. */
+/** Replaces a secret in a stream of bytes, also where it is cut. Only bytes that may be the beginning of the secret are held back. */
 export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array } {
   const wanted = new TextEncoder().encode(secret)
   const cover = new TextEncoder().encode(instead)
   const { length } = wanted
-  /** By byte: how far the search may leap when it stands where the secret's last byte should be. For most bytes that is the whole length. */
+  /** Boyer-Moore-Horspool: by the byte at the place of the secret's last byte, how far the search may skip. */
   const leaps = new Uint32Array(256).fill(length)
   for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
   let held = nothing
@@ -101,7 +101,7 @@ export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Arra
       if (stands(bytes, last - length + 1)) return last - length + 1
     return -1
   }
-  /** Where the last bytes begin that may be the beginning of the secret; the end of the bytes when none may. */
+  /** Where a suffix begins that may be the beginning of the secret. The end: there is none. */
   const mayBegin = (bytes: Uint8Array, from: number): number => {
     if (leaps[bytes.at(-1) as number] === length) return bytes.length
     for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++) if (stands(bytes, at, bytes.length - at)) return at

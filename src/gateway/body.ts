@@ -7,21 +7,21 @@ import { readInPieces } from './pieces.ts'
 import type { GatewayRequest, RequestBody } from './request.ts'
 
 export type ReadBody = {
-  /** Its outermost level. Of a long body, long members are replaced by stand-ins: see `outlineOf`. */
+  /** Its outermost level. In a long body, long members are replaced by placeholders: see `outlineOf`. */
   readonly outline: unknown
-  /** The whole body, parsed when it is first asked for. @throws Refusal 400 */
+  /** The complete body, parsed on first use. @throws Refusal 400 */
   readonly value: unknown
-  /** Lets go of what was parsed; asking for `value` again parses it again. */
+  /** Releases the parsed value; the next use of `value` parses again. */
   forget?(): void
-  /** The body as it came. Absent: the application had parsed it already. */
+  /** The original bytes. Absent: the application had parsed the body already. */
   readonly bytes?: Uint8Array<ArrayBuffer>
-  /** Of a long body: where the members of its outermost level stand in `bytes`. */
+  /** Of a long body: the positions of its outermost members in `bytes`. */
   readonly members?: readonly Member[]
-  /** It holds no proof of another provider that we had wrapped for this client, so nothing has to be taken out. Absent: not known. */
+  /** The body contains no wrapped signatures of other providers, which would have to be removed. Absent: not known. */
   readonly isPlain?: boolean
 }
 
-/** The body of a request. Only as much of it is parsed as is needed to route it. @throws Refusal 400, 413, 415 */
+/** Reads the body of a request. Of a long body only what routing needs is parsed. @throws Refusal 400, 413, 415 */
 export async function readJson(
   { headers, body }: Pick<GatewayRequest, 'headers' | 'body'>,
   { bodyLimitBytes: limit, depthLimit }: { bodyLimitBytes: number; depthLimit: number },
@@ -35,7 +35,7 @@ export async function readJson(
   const encoding = headers['content-encoding']
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
-  // A body that the outline does not understand is parsed as a whole, which tells the place of its fault.
+  // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
   const members = bytes.length > long && isUtf8(bytes) ? membersOf(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, members)
   if (members && outline) return new LongBody(bytes, outline, members)
@@ -47,17 +47,17 @@ export async function readJson(
 }
 
 /**
- * Also where a parser has read it: browsers let any page send forms, plain text and bodies that say nothing of their type, and ask
- * first only for JSON.
+ * Is the body declared as JSON? Checked even if a body parser has read it: browsers let any web page send forms and plain text to any
+ * server, and ask the server first (CORS preflight) only for JSON.
  */
 function isJson({ 'content-type': type, origin }: GatewayRequest['headers']): boolean {
   return type === undefined ? origin === undefined : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
 }
 
-/** In bytes. Parsing a shorter body is quicker than looking for its members. */
+/** In bytes. Parsing a shorter body is faster than searching for its members. */
 export const long = 16 * 1024
 
-/** Is parsed only when somebody asks for its value; where the upstream speaks the caller's protocol, nobody does. */
+/** A long body, parsed only on demand: not at all when the upstream speaks the caller's protocol. */
 class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly outline: JsonObject
@@ -84,7 +84,7 @@ class LongBody implements ReadBody {
   }
 }
 
-/** Another body in place of one that came: it has no bytes, and what was changed lies deeper than the outline shows. */
+/** A changed body. It has no bytes, and keeps the outline: the changes are deeper than that. */
 export class ChangedBody implements ReadBody {
   readonly outline: unknown
   readonly #came: ReadBody
@@ -108,7 +108,7 @@ export class ChangedBody implements ReadBody {
   }
 }
 
-/** Where a piece cannot be parsed, the whole is tried, so that the error names the place in the whole text. */
+/** Parses in pieces. If one cannot be parsed, the whole text is, so that the error has the right position. */
 function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   try {
     return readInPieces(bytes, members)
@@ -117,7 +117,7 @@ function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   }
 }
 
-/** Holds it no envelope? Asks the bytes first: that is quicker than making a text of them. */
+/** Does the body contain no envelope? Searches the bytes, which is faster than decoding them. */
 function isPlain(bytes: Uint8Array, given?: string): boolean {
   if (!mayHoldEnvelope(words => mayHoldAny(bytes, words))) return true
   const text = given ?? textOf(bytes)
@@ -126,7 +126,7 @@ function isPlain(bytes: Uint8Array, given?: string): boolean {
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)
 
-/** Is a value that the application has parsed nested deeper than this? */
+/** Is a parsed value nested deeper than `limit`? */
 function isDeeper(value: unknown, limit: number): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {

@@ -1,15 +1,15 @@
 import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
 import type { ChannelEntry } from './options.ts'
 
-/** Leaves channels alone for a while that keep failing. */
+/** Circuit breakers: channels that keep failing get no requests for a while. */
 export type Breakers = {
-  /** Milliseconds until the channel is tried again; undefined: it is not resting. */
+  /** Milliseconds until the channel may be tried again. Undefined: it may be used. */
   restMs(channel: ChannelEntry): number | undefined
-  /** Runs one attempt and counts how it went. Call it only where `restMs` is undefined. */
+  /** Runs one attempt and counts its result. Call it only if `restMs` is undefined. */
   run<Result>(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
 
-/** `failed`: does this result of an attempt count against the channel? */
+/** `failed`: does this result count as a failure of the channel? */
 export function createBreakers(channels: readonly ChannelEntry[], failed: (result: unknown) => boolean): Breakers {
   const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, circuitOf(channel, failed)]))
   return {
@@ -30,7 +30,7 @@ function circuitOf({ breaker: { failures, restMs } }: ChannelEntry, failed: (res
   return {
     policy,
     restMs() {
-      // While one attempt tries whether the channel is well again, others need not wait for its outcome.
+      // One attempt is probing the channel. Other requests use other channels meanwhile.
       if (policy.state === CircuitState.HalfOpen) return 1_000
       const left = until - Date.now()
       return policy.state === CircuitState.Open && left > 0 ? left : undefined

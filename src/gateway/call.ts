@@ -15,7 +15,7 @@ import type { Candidate } from './upstream.ts'
 import { beginningOf, readSome, replay, type Watched, watch } from './upstream-body.ts'
 import { type Failure, failureOf, unreachable } from './upstream-failure.ts'
 
-/** An upstream that has answered with success. `idleMs`: how long it may be silent; 0: for ever. */
+/** A successful answer of an upstream. `idleMs`: the longest silence; 0: no limit. */
 export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
   Watched & {
     kind: 'json' | 'stream'
@@ -37,7 +37,7 @@ export async function call(
   let embedded: TransportAnswer | undefined
   try {
     prepared = prepare(service, ask, candidate)
-    // The parsed body is ten times as large as its text: not to be held while the upstream thinks.
+    // The parsed body takes ten times the memory of its text: released while the upstream works.
     ask.body.forget?.()
     if (channel.embedded)
       embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...demanding(ask.operation, to), model: candidate.model, stream: prepared.stream })
@@ -54,7 +54,7 @@ export async function call(
 
 type Opening = (answer: TransportAnswer, kind: Opened['kind']) => Opened
 
-/** Asks the upstream. `signal`: of the exchange; an attempt that takes too long ends alone, so that the next one may be tried. */
+/** Sends the request. `signal`: of the exchange. A timeout aborts only this attempt, so that the next one may be tried. */
 async function send(
   service: Service,
   ask: Ask,
@@ -75,7 +75,7 @@ async function send(
     if (answer.status < 200 || answer.status >= 300)
       return failureOf(await readSome(watch(answer.body, idleMs, own)), answer, { from: to, to: ask.protocol, channel })
     const result = await recognised(answer, opened, prepared.stream)
-    // Nobody will read this answer, and an unread one holds its socket for ever.
+    // Nobody will read this answer, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
   } catch (error) {
@@ -87,7 +87,7 @@ async function send(
   }
 }
 
-/** What is made of an answer must not hold the request: a stream may be open for long, and its request be large. */
+/** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */
 function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
   const { idleMs } = candidate.channel.timeouts
   return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: body => watch(body, idleMs, controller) })
@@ -114,7 +114,7 @@ class Post implements TransportCall {
   }
 }
 
-/** Starts the channel's time limit for the whole exchange, once: from its first attempt to the last byte of the answer. */
+/** Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last byte of the answer. */
 function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
@@ -126,7 +126,7 @@ function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace
   }
 }
 
-/** Is the answer JSON, a stream or neither? Where its header does not say, its first bytes do. */
+/** Is the answer JSON, a stream or neither? By its content type, else by its first bytes. */
 async function recognised(
   answer: TransportAnswer,
   opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened,
@@ -140,7 +140,7 @@ async function recognised(
     const iterator = answer.body[Symbol.asyncIterator]()
     const { start, read } = await beginningOf(iterator)
     const replayed = { ...answer, body: replay(read, iterator) }
-    // A list is a stream that came as one JSON.
+    // A JSON list is a stream in list form.
     if (/^\s*\[/.test(start)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
     if (isJson || /^\s*\{/.test(start)) return opened(replayed, 'json')
     if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
@@ -164,7 +164,7 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
 
 type Addressed = { channel: Candidate['channel']; protocol: Protocol; caller: Protocol; path: string; headers: Record<string, string> }
 
-/** URL and headers of a call to a channel. What a client of the same protocol says to its provider goes along. */
+/** URL and headers of a call to a channel. Headers for the provider are forwarded from clients of the same protocol. */
 export function addressed(
   { channel, protocol, caller, path, headers }: Addressed,
   request: Ask['request'],
@@ -185,7 +185,7 @@ export function addressed(
   return { url: same ? withQuery(url, request.query) : url, headers: safeHeaders(sent) }
 }
 
-/** Adds the client's own query, without keys and without what the address says already. */
+/** Adds the client's query, without keys and without parameters that the address has already. */
 function withQuery(address: string, query: URLSearchParams): string {
   if (query.size === 0) return address
   const url = new URL(address)
@@ -194,7 +194,7 @@ function withQuery(address: string, query: URLSearchParams): string {
   return url.href
 }
 
-/** A controller that also fires when the signal does. */
+/** A controller that is also aborted by the signal. */
 export function linked(signal: Signal): Stopper {
   const controller = new Stopper()
   if (signal.aborted) controller.abort(signal.reason)

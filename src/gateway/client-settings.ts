@@ -4,9 +4,9 @@ import { refuse } from './error.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 
 /**
- * Settings of client programs for the models that this key sees. The query may say `client`, `model` and `key-env`; for
- * `accept: text/plain` they come ready to paste. The key is nowhere in them.
- * @throws Refusal 400 for what there is not, 404 for a model that the key does not see
+ * Settings of client programs for the models that this key sees. Query parameters: `client`, `model` and `key-env`. With
+ * `accept: text/plain` they are ready to paste. They do not contain the key.
+ * @throws Refusal 400 for an invalid parameter, 404 for a model that the key does not see
  */
 export function clientSettings({ base = '', query, headers }: GatewayRequest, models: readonly ModelInfo[]): GatewayAnswer {
   const asked = query.get('client')
@@ -17,7 +17,7 @@ export function clientSettings({ base = '', query, headers }: GatewayRequest, mo
   if (model !== null && !ids.includes(model))
     throw refuse(404, 'not_found', 'there is no such model here; GET /v1/models lists those there are', { param: 'model' })
   if (!isEnvName(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
-  // A request that says no host leaves the path alone, under which we are mounted.
+  // Without a `host` header, `base` is only the path that we are mounted at.
   const address = URL.canParse(base) ? base : `http://localhost${base}`
   const options = { base: address, models: ids, keyEnv, ...(model !== null && { model }) }
   const configs: ClientConfig[] = (asked === null ? clientNames : [asked]).map(client => clientConfig(client, options))

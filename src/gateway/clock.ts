@@ -1,22 +1,22 @@
 import { type Refusal, refuse } from './error.ts'
 
-/** What a wait gives in place of what was waited for: it is time to say that the connection lives. */
+/** The result of a wait when a ping is due. */
 export const ping = Symbol('ping')
 
 export type Clock = {
-  /** The client took all it was given: from now on it is waiting. */
+  /** Something was sent to the client: its time without output starts again. */
   sent(): void
   /**
-   * What the promise gives, or `ping` when the client has waited long enough. `idleMs` (0: any time) is how long the
-   * promise itself may take, pings included. @throws Refusal 504 when it takes longer
+   * The result of the promise, or `ping` when a ping is due before. `idleMs`: the longest time for the promise, over all its waits;
+   * 0: no limit. @throws Refusal 504 when it takes longer
    */
   wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping>
-  /** Whoever waits hears this instead. False: nobody is waiting. */
+  /** Rejects the current wait. False: there is none. */
   interrupt(reason: Refusal): boolean
   stop(): void
 }
 
-/** `keepAliveMs`: when a ping is due, 0: never. One timer serves pings and silence; it is set anew when it fires, not for each chunk. */
+/** `keepAliveMs`: silence before a ping; 0: never. One timer serves pings and idle timeouts; it is rescheduled when it fires, not for each chunk. */
 export function createClock(keepAliveMs: number): Clock {
   let timer: ReturnType<typeof setTimeout> | undefined
   let due: { resolve(value: typeof ping): void; reject(error: Refusal): void; since: number; idleMs: number } | undefined
@@ -38,7 +38,7 @@ export function createClock(keepAliveMs: number): Clock {
     timer = undefined
     const now = Date.now()
     const waiting = due
-    // Taken before it is told: whoever took a ping may not be waiting any more.
+    // Cleared before the callback, which may start another wait.
     due = undefined
     if (waiting?.idleMs && now - waiting.since >= waiting.idleMs) waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
     else if (waiting && keepAliveMs && now - lastOut >= keepAliveMs) waiting.resolve(ping)

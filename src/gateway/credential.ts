@@ -3,14 +3,14 @@ import { protocols } from '../protocols/index.ts'
 
 const addresses: readonly Address[] = Object.values(protocols).map(({ address }) => address)
 
-/** In UTF-16 units; a longer one is refused before anything is done with it. */
+/** In UTF-16 units. A longer credential is refused at once. */
 export const longestCredential = 4096
 
-/** Headers and parameters in which clients of any protocol show keys. */
+/** Headers and query parameters in which clients of any protocol send keys. */
 const headers: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.headers))
 const parameters: ReadonlySet<string> = new Set(addresses.flatMap(({ keyPlaces }) => keyPlaces.query))
 
-/** Every key that a client shows, its protocol's own place first: client programs mix the places up, or fill several. */
+/** All keys in a request, the place of its protocol first: clients may use other places, or several. */
 export function credentialsOf(address: Address, shown: Headers, query: URLSearchParams): string[] {
   const found: string[] = []
   const add = (credential: string | null | undefined) => {
@@ -28,12 +28,12 @@ function bearer(authorization: string | undefined): string | undefined {
   return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? '')?.[1]
 }
 
-/** Is the value of this header a key, in any protocol or to judge by its name? */
+/** Is the value of this header a key: in some protocol, or judging by its name? */
 export function isKeyHeader(name: string): boolean {
   return headers.has(name) || /^(.+-)?api-key$/.test(name)
 }
 
-/** Is the value of this parameter a key? Such parameters are never passed on. */
+/** Is the value of this query parameter a key? Such parameters are never forwarded. */
 export function isKeyParameter(name: string): boolean {
   return parameters.has(name) || /key|token|secret/i.test(name)
 }

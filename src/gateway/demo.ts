@@ -15,7 +15,7 @@ import type { TransportAnswer } from '../transports/transport.ts'
 type Callable = FunctionTool | FreeformTool
 
 /**
- * The built-in model as an upstream of any protocol: the same request always gets the same words.
+ * The demo model as an upstream of any protocol. The same request always gets the same answer.
  * @throws TranslationError `malformed` for a body that is no request of the protocol
  */
 export function demoUpstream(
@@ -43,7 +43,7 @@ export function demoUpstream(
 
 const memories = ['thread', 'previousId', 'conversation', 'prompt', 'continuationToken', 'background'] as const
 
-/** It remembers nothing, so it must not pretend to go on with something. */
+/** The demo model stores nothing, so requests that continue a reply are refused. */
 function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protocol): void {
   for (const key of memories)
     if (state?.[key])
@@ -53,7 +53,7 @@ function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protoco
       )
 }
 
-/** What the built-in model answers. */
+/** The answer of the demo model. */
 export function demoReply(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
   const parts: Part[] = []
   if (wantsReasoning(request))
@@ -118,7 +118,7 @@ function textFor({ messages, output }: CanonicalRequest): string {
   return said ? `Hello! You said: ${said}` : 'Hello! You said nothing.'
 }
 
-/** The tool that is forced, or that the user speaks of; undefined: an answer in words. */
+/** The tool that is forced, or that the user mentions. Undefined: answer with text. */
 function callFor({ messages, tools = [], toolChoice }: CanonicalRequest, newId: (prefix: string) => string): ToolCallPart | undefined {
   const last = messages.at(-1)
   if (last?.role !== 'user' || last.parts.some(({ type }) => type === 'tool-result')) return undefined
@@ -139,7 +139,7 @@ function allows(choice: ToolChoice | undefined, name: string): boolean {
   return choice?.mode === 'allowed' ? choice.tools.some(tool => tool.name === name) : true
 }
 
-/** `get_weather` is spoken of by its name, and by "weather". */
+/** Does the text mention the tool? `get_weather` is mentioned by its name and by "weather". */
 function mentions(said: string, name: string): boolean {
   const lower = name.toLowerCase()
   return said.includes(lower) || lower.split(/[^a-z0-9]+/).some(word => word.length > 3 && new RegExp(`\\b${word}\\b`).test(said))
@@ -152,7 +152,7 @@ function wantsReasoning({ reasoning }: CanonicalRequest): boolean {
   return effort !== undefined || mode !== undefined || budgetTokens !== undefined
 }
 
-/** The smallest value that a JSON schema accepts, as far as its common words go. */
+/** A minimal value for a JSON schema; knows only the common keywords. */
 function instanceOf(schema: unknown, root: JsonSchema, depth: number): unknown {
   if (!isObject(schema) || depth > 12) return null
   const { const: constant, enum: values, anyOf, oneOf, allOf, $ref: ref, default: standard } = schema
@@ -217,14 +217,14 @@ function wordsIn(part: Part): string {
   }
 }
 
-/** And the space before it; not `\s*\S+`, which tries every space of a text that ends in spaces as a beginning. */
+/** A word with the space before it. Not `\s*\S+`, which is quadratic for a text that ends in many spaces. */
 const oneWord = /\s+(?:\S+)?|\S+/g
 
 function wordsOf(text: string): number {
   return text.match(/\S+/g)?.length ?? 0
 }
 
-/** One word at a time, so that a stream looks like one. */
+/** One delta per word, so that streams look real. */
 function inSmallPieces(event: CanonicalEvent): CanonicalEvent[] {
   if (event.type !== 'part.delta') return [event]
   const { delta } = event

@@ -33,11 +33,11 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
 const isOpen = (route: Route): route is OpenRoute =>
   route.kind === 'home' || route.kind === 'page' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
 
-/** Asking what there is does not count as a call. */
+/** Listings do not count as calls. */
 const isCounted = (route: Exclude<Route, OpenRoute>) =>
   route.kind !== 'list' && route.kind !== 'describe' && route.kind !== 'client-config' && !(route.kind === 'playground' && route.asked === 'state')
 
-/** What anybody is told. */
+/** Routes that need no key. */
 async function answerOpen({ playground }: Service, route: OpenRoute, request: GatewayRequest): Promise<GatewayAnswer> {
   switch (route.kind) {
     case 'home':
@@ -66,7 +66,7 @@ function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusa
   return new Refusal({ status: 405, kind: 'invalid_request', message: `${method} is not allowed here: use ${allow}` }, { headers: { allow } })
 }
 
-/** What only clients that were let in are told. */
+/** Routes that need authentication. */
 async function answerKnown(
   service: Service,
   list: Listing,

@@ -5,13 +5,13 @@ import { dotted } from '../kit/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
 
-/** An exchange that ends in an error. Never shown as it is: `wireOf` says it in the caller's dialect. */
+/** An exchange that ends with an error. `wireOf` writes it in the caller's protocol. */
 export class Refusal extends Error {
   readonly error: CanonicalError
   readonly headers: Record<string, string>
-  /** The whole answer, where the upstream gave it in the caller's own dialect already. */
+  /** The upstream's answer, if it is in the caller's protocol already. */
   readonly wire: { status: number; headers: Record<string, string>; body: string } | undefined
-  /** What would have been lost, where that is the reason. */
+  /** The notes, if the request was refused because of what would be lost. */
   readonly notes: readonly Note[]
 
   constructor(error: CanonicalError, { headers = {}, wire, notes = [], cause }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'cause'>> = {}) {
@@ -27,35 +27,35 @@ export function refuse(status: number, kind: ErrorKind, message: string, more: P
   return new Refusal({ status, kind, message, ...more })
 }
 
-/** The client has gone; nobody will read this, but records tell of it. */
+/** The client has disconnected. Nobody reads this error, but it is recorded. */
 export function clientLeft(): Refusal {
   return refuse(499, 'cancelled', 'the client closed the connection')
 }
 
-/** This process will soon be gone; another may be there in a moment. */
+/** The gateway is shutting down; another process may be up soon. */
 export function shuttingDown(): Refusal {
   return new Refusal({ status: 503, kind: 'unavailable', message: 'the gateway is shutting down', retryAfterMs: 1000 }, { headers: { connection: 'close' } })
 }
 
-/** Why an exchange was given up: its client has gone, unless something else was said. */
+/** Why an exchange was aborted: by default, because its client has disconnected. */
 export function reasonOf({ reason }: Signal): Refusal {
   return reason instanceof Refusal ? reason : clientLeft()
 }
 
-/** A failure that an upstream told inside a stream or a reply, as an answer. Its raw event is left out: it is no error body. */
+/** An error inside a stream or reply of an upstream, as an HTTP error. Without its raw event, which is no error body. */
 export function failedStream({ raw: _, ...error }: CanonicalError, notes: readonly Note[] = []): Refusal {
   const told = { ...error, status: error.status >= 400 ? error.status : 502 }
   return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(told, { notes }) : new Refusal(told)
 }
 
-/** Strict would refuse the next reply as well, so clients are told not to try again. */
+/** A retry would be refused by `strict` as well, so clients are asked not to retry. */
 function refusedByStrict(error: CanonicalError, more: { notes?: readonly Note[]; cause?: unknown }): Refusal {
   return new Refusal(error, { ...more, headers: { 'x-should-retry': 'false' } })
 }
 
 /**
- * Anything thrown → what may be said of it. `side`: whose body a `TranslationError` speaks of. Anything unexpected is an
- * internal error without details, which the log has.
+ * Anything thrown → the Refusal for the client. `side`: whose body a `TranslationError` is about. Unexpected errors become an internal
+ * error without details, which only the log gets.
  */
 export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusal {
   if (thrown instanceof Refusal) return thrown
@@ -80,7 +80,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
   )
 }
 
-/** The error as the caller's protocol says it. */
+/** The error in the caller's protocol. */
 export function wireOf({ error }: Refusal, protocol: Protocol, requestId: string): WireError {
   try {
     return protocol.encodeError({ ...error, requestId }).wire

@@ -2,10 +2,10 @@ import { isObject } from '../kit/json.ts'
 
 /** In tokens. */
 const perImage = 1_600
-/** In tokens: for the names and brackets around each list and object. */
+/** In tokens: for the keys and brackets of each list and object. */
 const perNode = 3
 
-/** An estimate of a request's input tokens, in any protocol. Rather too many than too few: with too few a client would overrun its model. */
+/** An estimate of a request's input tokens, in any protocol. Rather too high: with a low one clients would exceed the context window. */
 export function estimateTokens(body: unknown): number {
   if (typeof body === 'string') return tokensOf(body)
   if (Array.isArray(body)) return body.reduce<number>((sum, item) => sum + estimateTokens(item), 0) + perNode
@@ -15,7 +15,7 @@ export function estimateTokens(body: unknown): number {
   return sum
 }
 
-/** Three letters a token in Latin scripts, one in others; a long run without spaces is a file, counted as one image. */
+/** Three letters per token in Latin scripts, one in others. A long run without spaces is taken for a file and counted as one image. */
 function tokensOf(text: string): number {
   if (text.length > 2_000 && !/\s/.test(text.slice(0, 2_000))) return perImage
   let dense = 0

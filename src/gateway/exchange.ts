@@ -21,14 +21,14 @@ import type { GatewayAnswer } from './request.ts'
 import type { Candidate } from './upstream.ts'
 import { bounded, objectOf, readWhole } from './upstream-body.ts'
 
-/** A request in, the answer out. @throws Refusal, TranslationError */
+/** Answers a generation request. @throws Refusal, TranslationError */
 export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {
   const ask = await recall(service, asked, trace.identity ?? {})
   return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
 }
 
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
-  // Taken out one by one, for what lives as long as the stream must not hold the whole request.
+  // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
   const { protocol, asList } = ask
   const { signal } = ask.request
   const { defaults } = service.config
@@ -59,7 +59,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
         if (translator.usage) trace.usage ??= translator.usage
       }
       const status = failure?.error.kind === 'cancelled' ? 499 : 200
-      // A failure before anything was sent becomes the answer itself, and is recorded there.
+      // Before the first output a failure becomes the HTTP response, and is recorded there.
       if (started || !failure || status === 499) trace.ended(status, failure)
       else early = failure
     },
@@ -82,7 +82,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   }
 }
 
-/** Reads along what is sent, and keeps the reply when it is whole, together with the conversation that it answers. */
+/** Reads what is sent, and stores the reply with its conversation when it is complete. */
 function keepingOf(service: Service, ask: Ask, trace: Trace) {
   const collected = collecting(ask)
   return {
@@ -94,7 +94,7 @@ function keepingOf(service: Service, ask: Ask, trace: Trace) {
   }
 }
 
-/** The upstream's answer as a stream, whatever it came as. */
+/** The upstream's answer as a stream, even if it came as JSON. */
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<Source> {
   const { candidate, settings, answer, kind, idleMs } = opened
   const from = candidate.protocol
@@ -123,7 +123,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
       : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
   trace.notes.push(...notes)
   trace.usage ??= told.usage ?? {}
-  // Between equal protocols a reply that says it failed goes on as it is; any other client is given an error.
+  // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
   if (told.error && from !== protocol) throw failedStream(told.error)
   if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
   if (told.error) trace.ended(200, failedStream(told.error))
@@ -138,13 +138,13 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   }
 }
 
-/** A reply that strict refuses, even before all of it was told, was paid for all the same. */
+/** Keeps the usage of a reply that `strict` refuses: it has to be paid for anyway. */
 function recordUsage(value: unknown, { candidate, settings }: Opened, trace: Trace): void {
   const { usage } = candidate.protocol.outcome(value, settings)
   if (usage) trace.usage ??= usage
 }
 
-/** Translates a whole reply. @throws TranslationError */
+/** Translates a complete reply. @throws TranslationError */
 function counted(value: unknown, opened: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
   const { candidate, settings } = opened
   const from = candidate.protocol
@@ -162,8 +162,8 @@ const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => 
 type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
 /**
- * A reply that came whole. `passes`: its bytes go on as they are, so that only its usage and failure have to be known.
- * @throws Refusal when the reply is an error that came with status 200, or no JSON
+ * Reads a reply that is not a stream. `passes`: its bytes are sent unchanged, so only usage and error are needed.
+ * @throws Refusal for an error with status 200, or a body that is not JSON
  */
 async function readReply(opened: Opened, passes = false): Promise<Reply> {
   const { candidate, settings } = opened
@@ -174,20 +174,20 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
   return { value: objectOf(bytes, from), bytes }
 }
 
-/** In bytes. Parsing a shorter reply is quicker than looking for its members. */
+/** In bytes. Parsing a shorter reply is faster than searching for its members. */
 const brief = 4096
 
-/** The reply as its outline shows it; undefined where that does not tell usage and success. To parse 12 KB would double what has to be collected. */
+/** The outline of a reply. Undefined: it is not enough to see usage and errors. Parsing 12 KB would double the garbage of an exchange. */
 function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): Reply | undefined {
   const value = outlineOf(bytes, membersOf(bytes))
   if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
-  // Some servers tell a failure deeper inside.
+  // Some servers report errors deeper inside.
   if ('error' in value ? mayHoldTwice(bytes, '"error"') : mayHoldAny(bytes, ['"error"'])) return undefined
   const outcome = from.outcome(value, settings)
   return outcome.usage && !outcome.error && !mayHoldAny(bytes, ['\\u00']) ? { value, bytes, outcome } : undefined
 }
 
-/** A stream that came where one JSON was wanted → the reply in the same protocol. @throws Refusal when it failed or broke off */
+/** Collects a stream, for a client that wants JSON. @throws Refusal if the stream failed or was cut off */
 async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<Reply> {
   const { candidate, settings, answer } = opened
   const from = candidate.protocol

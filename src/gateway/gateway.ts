@@ -33,24 +33,24 @@ export type { Exchange, Hooks, Identity, Logger, Store, UsageRecord } from './ho
 export { ConfigError, type GatewayConfig } from './options.ts'
 export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
-/** What HTTP means here, without any server. */
+/** The gateway, independent of any HTTP server. */
 export type Gateway = {
-  /** Is this path the gateway's, right or nearly right? Anything else belongs to the application around it. */
+  /** Does the gateway answer this path, if only with an error that explains the right one? Other paths belong to the application. */
   serves(method: string, path: string): boolean
-  /** Never rejects: whatever goes wrong is an answer in the caller's own dialect. */
+  /** Never rejects: every failure becomes an error response in the caller's protocol. */
   answer(request: GatewayRequest): Promise<GatewayAnswer>
   /**
-   * Refuses new requests and waits for those under way; what goes on after `graceMs` (default 10,000) is told that it ends
-   * here. Releases the sockets. Who calls it again may make the wait shorter.
+   * Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and
+   * releases the sockets. A second call may shorten the wait.
    */
   close(graceMs?: number): Promise<void>
-  /** Neither keys nor `"auth": "none"` nor a hook: only clients on the same machine are served. */
+  /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
 }
 
 /**
- * A gateway from a configuration; without one it serves the built-in demo model.
- * @throws ConfigError that names the place and what was expected there
+ * Creates a gateway. Without a configuration it serves the built-in demo model.
+ * @throws ConfigError when the configuration is invalid; it names the place and what is expected there
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
@@ -98,7 +98,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
         return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, requestIdHeaders(requestId))) }
       } catch (thrown) {
-        // When a client leaves, reading its body fails with an error of its own: that it left is what counts.
+        // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
         const refusal =
           controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
@@ -113,7 +113,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   }
 }
 
-/** What all exchanges share; `release`, which may be called again, gives back what it holds. */
+/** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
 function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
   const memory = createMemory(config.store, hooks.store, error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'))
   const limits = createLimits(config.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'))
@@ -133,7 +133,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     try {
       hooks.logger?.[level](details, message)
     } catch {
-      // A logger that cannot log has nobody to tell.
+      // A logger that throws cannot be reported anywhere.
     }
   }
 
@@ -157,8 +157,8 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
 }
 
 /**
- * The exchanges under way, and the end of all of them. A list, not a set: a set is made anew now and then, and whatever the old one
- * held outlives all but the rare collections of the whole heap.
+ * The exchanges in progress, and shutting them down. A list and not a set: V8 replaces the table of a set when it is full, and what the
+ * old table refers to survives until the next full garbage collection.
  */
 function createRunning() {
   const running: Stopper[] = []
@@ -183,7 +183,7 @@ function createRunning() {
       running.pop()
       tellIfIdle()
     },
-    /** Waits until none is under way; those that go on after `graceMs` are stopped. */
+    /** Waits until none is in progress. After `graceMs` the rest is stopped. */
     async close(graceMs: number): Promise<void> {
       closing = true
       tellIfIdle()
@@ -205,7 +205,7 @@ function noSuchPath(path: string, requestId: string): GatewayAnswer {
   }
 }
 
-/** A refusal in the caller's dialect. `asList`: as the only member of the list that was asked for. */
+/** A refusal in the caller's protocol. `asList`: as the only member of a JSON list. */
 function answerOf(
   refusal: Refusal,
   { protocol, requestId, headers: more, asList }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
@@ -218,12 +218,12 @@ function answerOf(
   }
 }
 
-/** Of a call that whoever wrote the hook may spread into another: ours make its signal only when they are asked for it. */
+/** A transport of the application. It gets plain objects, which it may spread: in our calls `signal` is a getter that creates the AbortSignal. */
 function spreadable(hook: Transport): Transport {
   return { send: call => hook.send({ ...call, signal: call.signal }), close: async () => hook.close?.() }
 }
 
-/** Rejects when the exchange is given up for another reason than that its client has gone; so nothing that hangs can hold it. */
+/** Rejects when the exchange is aborted for a reason other than its client's disconnection, so that nothing that hangs can block it. */
 function unlessGivenUp<T>(answer: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => signal.reason instanceof Refusal && reject(signal.reason), { once: true })
@@ -231,17 +231,17 @@ function unlessGivenUp<T>(answer: Promise<T>, signal: Signal): Promise<T> {
   })
 }
 
-/** A connection's address may hold a password. */
+/** A Redis URL may contain a password. */
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')
 
 const [firstProtocol] = Object.values(protocols) as [Protocol]
 
-/** The one place that knows of an environment; edge runtimes may have none. */
+/** The environment variables; only this function reads them. Edge runtimes may have none. */
 function environment(): Record<string, string | undefined> {
   return (globalThis as { process?: { env?: Record<string, string | undefined> } }).process?.env ?? {}
 }
 
-/** Of all headers together, for hosts that set no bound themselves. */
+/** The limit for all headers together, for hosts that do not have one. */
 const longestHeaders = 64 * 1024
 
 function sizeOf(headers: Record<string, string>): number {
@@ -250,7 +250,7 @@ function sizeOf(headers: Record<string, string>): number {
   return size
 }
 
-/** Whoever asked for a stream as a list reads a failure as its only member. */
+/** Clients that ask for a stream as a list get an error as its only member. */
 const asksForList = (route: Route, { query }: GatewayRequest) =>
   route.kind === 'generate' && route.stream === true && route.protocol.address.asList?.(query) === true
 

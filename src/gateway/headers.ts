@@ -3,26 +3,26 @@ import { isKeyHeader } from './credential.ts'
 
 export type Headers = Record<string, string>
 
-/** Headers of every upstream call. All others come from the protocol's address or from the channel's configuration. */
+/** Headers of every upstream call. All others come from the protocol's address or the channel's configuration. */
 export const upstreamDefaults = (accept: string): Headers => ({ 'content-type': 'application/json', 'user-agent': 'wireglot', accept })
 
-/** Headers of an upstream that clients act on: limits and retries. No other goes back to the client unless the configuration asks for it. */
+/** Upstream headers that clients use: rate limits and retries. Others are returned only if the configuration lists them. */
 const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/
 
-/** The headers of an upstream's answer that go back to the client. `more`: patterns that the channel's configuration adds. */
+/** The upstream headers that are returned to the client. `more`: patterns of the channel's configuration. */
 export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {
   return only(upstream, name => kept.test(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
-/** Headers of a client that go on to every upstream. All others stay here unless its protocol or the configuration lets them through. */
+/** Client headers that are forwarded to every upstream. Others are forwarded only by the protocol's address or the configuration. */
 const traced = ['traceparent', 'tracestate']
 
-/** The headers of a client that go on to an upstream. `more`: patterns that the channel's configuration adds. */
+/** The client headers that are forwarded to an upstream. `more`: patterns of the channel's configuration. */
 export function forwardedHeaders(client: Headers, more: readonly string[]): Headers {
   return only(client, name => traced.includes(name) || (isOneOf(name, more) && !isPrivate(name)))
 }
 
-/** A client's headers without those that its `connection` header lists: they are for this connection alone. */
+/** The headers without those that the `connection` header lists: they are hop-by-hop. */
 export function beyondConnection(client: Headers): Headers {
   const listed = client['connection']?.split(',').map(name => name.trim().toLowerCase())
   return listed ? only(client, name => !listed.includes(name)) : client
@@ -34,7 +34,7 @@ function only(headers: Headers, isWanted: (name: string) => boolean): Headers {
   return wanted
 }
 
-/** Does the name fit one of the patterns? A star at the end of a pattern stands for any rest. */
+/** Does the name match one of the patterns? A `*` at the end matches any rest. */
 function isOneOf(name: string, patterns: readonly string[]): boolean {
   return patterns.some(pattern => {
     const wanted = pattern.toLowerCase()
@@ -45,10 +45,10 @@ function isOneOf(name: string, patterns: readonly string[]): boolean {
 const own =
   /^(authorization|proxy-.+|cookie|set-cookie|host|connection|keep-alive|te|trailer|transfer-encoding|upgrade|content-.+|accept-encoding|expect|forwarded|x-forwarded-.+)$/
 
-/** Do HTTP clients write this header themselves, and refuse calls that bring their own? */
+/** Is this header set by the HTTP client itself, which would refuse another value? */
 export const isOfConnection = (name: string): boolean => /^(content-length|transfer-encoding|keep-alive|upgrade|expect)$/i.test(name)
 
-/** Belongs to this connection or to this client's account: never sent on, whatever the configuration says. */
+/** Is the header hop-by-hop, or a credential? Such headers are never forwarded, whatever the configuration says. */
 export function isPrivate(name: string): boolean {
   const lower = name.toLowerCase()
   return own.test(lower) || isKeyHeader(lower)
@@ -61,7 +61,7 @@ export function requestIdHeaders(id: string): Headers {
 const maxNotes = 20
 const maxBytes = 4096
 
-/** `wireglot-notes`: as many of the first notes as fit into a header that every proxy lets through. */
+/** The header `wireglot-notes`, with as many notes as fit into a size that every proxy accepts. */
 export function notesHeader(notes: readonly Note[]): Headers {
   if (notes.length === 0) return {}
   for (let count = Math.min(notes.length, maxNotes); count > 0; count--) {
@@ -71,12 +71,12 @@ export function notesHeader(notes: readonly Note[]): Headers {
   return { 'wireglot-notes': '[]' }
 }
 
-/** The same JSON in ASCII: headers take no other letters. */
+/** The same JSON with escapes instead of letters outside of ASCII, which headers cannot contain. */
 function ascii(json: string): string {
   return json.replace(/[\u007f-\uffff]/g, char => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** The headers with more words in those that are comma-separated lists; each word stands there once. */
+/** Adds words to headers that are comma-separated lists, each word only once. */
 export function withLists(headers: Headers, more: Headers = {}): Headers {
   const joined = { ...headers }
   for (const [name, value] of Object.entries(more)) {
@@ -86,11 +86,11 @@ export function withLists(headers: Headers, more: Headers = {}): Headers {
   return joined
 }
 
-/** The headers without those whose name or value HTTP does not allow. */
+/** The headers without those with an invalid name or value. */
 export function safeHeaders(headers: Headers): Headers {
   for (const name in headers) if (!isSafe(name, headers[name])) return only(headers, one => isSafe(one, headers[one]))
   return headers
 }
 
-/** May this name and this value stand in a header? */
+/** Are this name and value valid in HTTP? */
 export const isSafe = (name: string, value = ''): boolean => /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)

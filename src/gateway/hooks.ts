@@ -4,14 +4,14 @@ import type { Usage } from '../canonical/response.ts'
 import type { Transport } from '../transports/transport.ts'
 
 /**
- * Who is asking. `group`: one of the configured groups; absent: sees every model. `requestsPerMinute`: of this name alone,
- * beside the limit of the group; absent or 0: none.
+ * The client. `group`: one of the configured groups; absent: all models are visible. `requestsPerMinute`: the limit of this name, in
+ * addition to that of the group; absent or 0: no limit.
  */
 export type Identity = { name?: string; group?: string; requestsPerMinute?: number }
 
-/** What one exchange was and cost. Absent means that it never came to that. */
+/** The usage record of one exchange. A field is absent if the exchange ended before it was known. */
 export type UsageRecord = {
-  /** ISO 8601, when the request came. */
+  /** Time of the request, ISO 8601. */
   time: string
   requestId: string
   key?: string
@@ -22,11 +22,11 @@ export type UsageRecord = {
   protocolIn: string
   protocolOut?: string
   stream: boolean
-  /** What the client got; 499: it left. */
+  /** HTTP status of the response; 499: the client disconnected. */
   status: number
-  /** What went wrong, also after the status was sent. */
+  /** The error, also one after the status was sent. */
   failure?: ErrorKind
-  /** By which the upstream knows this exchange. */
+  /** The request id of the upstream. */
   upstreamRequestId?: string
   usage?: Usage
   /** Milliseconds. */
@@ -36,40 +36,40 @@ export type UsageRecord = {
   notes: number
 }
 
-/** What notes are about. `model`: as the caller named it; `from` and `to`: the protocols of caller and upstream. */
+/** The exchange of some notes. `model`: the name that the caller used. `from` and `to`: the protocols of caller and upstream. */
 export type Exchange = { requestId: string; model: string; channel: string; from: string; to: string }
 
-/** The shape of pino and of console: what they have beyond these is not called. */
+/** A logger such as pino or console. Only these methods are used. */
 export type Logger = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
 
 /**
- * Where replies are kept, as Keyv has it; a Map is one too. The values are texts. Promises are waited for, and what
- * rejects is logged: the reply is then not kept.
+ * A key-value store for replies, such as Keyv or a Map. Values are strings. Promises are awaited; a rejection is logged, and the reply
+ * is then not stored.
  */
 export type Store = {
-  /** What was set under the key; anything but a text counts as nothing. */
+  /** The value of the key. Anything but a string counts as absent. */
   get(key: string): unknown
   set(key: string, value: string, ttlMs?: number): unknown
   delete(key: string): unknown
 }
 
-/** Everything a host application may want to know or decide. A hook that throws is logged and breaks no exchange. */
+/** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
 export type Hooks = {
   /**
-   * Decides instead of `keys`. Undefined: the configured keys decide; null: refused. Throwing refuses too, for nobody
-   * may get in by breaking it.
+   * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that
+   * nobody gets in by provoking one.
    */
   authenticate?(
     credential: string | undefined,
     request: { method: string; path: string; headers: Record<string, string> },
   ): Identity | null | undefined | Promise<Identity | null | undefined>
-  /** Another model id to serve this request with. */
+  /** Returns another model id to use for this request. Undefined: the requested one. */
   route?(call: { model: string; protocol: string; identity: Identity }): string | undefined | Promise<string | undefined>
   onUsage?(record: UsageRecord): void | Promise<void>
   onNotes?(notes: Note[], exchange: Exchange): void | Promise<void>
   logger?: Logger
-  /** How bytes reach the upstreams. */
+  /** The HTTP client for upstreams. Default: undici in the connect host, else the global `fetch`. */
   transport?: Transport
-  /** Keeps replies for requests that go on from them, in place of what the configuration's `store` says. */
+  /** Stores replies, for requests that continue them, in place of `memory` or `redis` in the configuration's `store`. */
   store?: Store
 }

@@ -1,13 +1,13 @@
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** The time and the source of ids that a translation is given; every answer gets ids of its own. */
+/** The time and id source for a translation. Ids are different for each answer. */
 export function freshIds(): { now: number; newId: (prefix: string) => string } {
   return { now: Math.floor(Date.now() / 1000), newId }
 }
 
 /**
- * Has this id come before? Clients take two answers with one id for the same answer. At least the last 10,000 ids are
- * remembered: in two sets, of which the older is dropped when the younger is full.
+ * Has this id been seen before? Clients take two answers with one id for the same answer. Remembers at least the last 10,000 ids, in two
+ * sets: when the younger one is full, the older one is dropped.
  */
 export function createRepeats(): (id: string) => boolean {
   let young = new Set<string>()
@@ -34,6 +34,6 @@ export function newId(prefix: string): string {
 }
 
 const idLength = 24
-/** Random bytes for many ids at once: drawing them costs more than all else that is done for an id. */
+/** Random bytes for many ids at once: a call for random bytes is the most expensive part of making an id. */
 const dice = new Uint8Array(64 * idLength)
 let drawn = dice.length

@@ -9,10 +9,10 @@ import { keepsItself } from './recall.ts'
 import type { Kept, Memory } from './store.ts'
 import type { Candidate } from './upstream.ts'
 
-/** A reply that came to its own end, in the caller's protocol. `signatures`: proofs of reasoning that its wire has no place for. */
+/** A complete reply in the caller's protocol. `signatures`: those that the protocol has no field for. */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
-/** Keeps a reply before its last byte goes out, so that the next request may come at once. Never rejects: the reply itself is there. */
+/** Stores a reply before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its reply anyway. */
 export async function keep(service: Service, ask: Ask, trace: Trace, { candidate, body, signatures = {} }: Whole): Promise<void> {
   const { memory } = service
   if (!memory) return
@@ -21,7 +21,7 @@ export async function keep(service: Service, ask: Ask, trace: Trace, { candidate
     await Promise.all(Object.entries(signatures).map(([callId, text]) => memory.keepSignature(owner, callId, text)))
     if (ask.recalled?.keeps) await keepReply(memory, ask, { candidate, body, owner })
   } catch (error) {
-    // The store has told that it is away.
+    // The store has logged that it cannot be reached.
     const level = error instanceof Refusal ? 'info' : 'warn'
     service.log(level, { requestId: trace.requestId, error }, 'a reply could not be kept')
   }
@@ -35,7 +35,7 @@ async function keepReply(
   const { stored } = protocol.address
   const { id, candidates } = protocol.decodeResponse(body).value
   if (!stored || id === undefined) return
-  // Of a reply that is still being made in the background only its place is known.
+  // A reply that is still being generated in the background: only its channel is known.
   const history = candidates[0]?.finish ? historyIn(() => historyOf(asked.value, body, protocol, { ...recalled?.known })) : {}
   const kept: Kept = keepsItself(candidate, protocol)
     ? { channel: candidate.channel.name, ...(candidate.model !== model && { model }), ...history }
@@ -43,7 +43,7 @@ async function keepReply(
   await memory.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
 }
 
-/** The history, or nothing where it begins with something that only the provider knows. */
+/** The history. Undefined: it begins with something that only the provider knows. */
 function historyIn(tell: () => History): Partial<History> {
   try {
     const { id: _, ...history } = tell()
@@ -53,7 +53,7 @@ function historyIn(tell: () => History): Partial<History> {
   }
 }
 
-/** Reads along what is sent, and gives the whole reply of it; undefined when that broke off or failed. */
+/** Collects what is sent into the complete reply. Undefined: it was cut off or failed. */
 export function collecting({ protocol }: Ask): { sent(chunk: string | Uint8Array): void; whole(): unknown } {
   const into = startCollecting()
   const reader = createStreamReader(protocol, {}, event => collectEvent(into, event))

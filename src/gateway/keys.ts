@@ -3,10 +3,10 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import type { Identity } from './hooks.ts'
 import type { KeyEntry } from './options.ts'
 
-/** Knows the keys by their hashes alone. */
+/** The configured keys, stored as hashes. */
 export type KeyRing = {
   size: number
-  /** Undefined: no such key, or a disabled one. */
+  /** The client of a key. Undefined: unknown or disabled. */
   find(credential: string): Identity | undefined
 }
 
@@ -20,7 +20,7 @@ export function createKeyRing(keys: readonly KeyEntry[]): KeyRing {
     find(credential) {
       const shown = sha256(utf8ToBytes(credential))
       let found: Identity | undefined
-      // Every key is compared, whole: the time tells nothing.
+      // Compares all keys completely, so that the time reveals nothing.
       for (const { digest, identity } of known) if (equal(digest, shown)) found = identity
       return found
     },

@@ -5,19 +5,19 @@ import type { Settled } from './options.ts'
 
 /** Counts calls per minute and name. */
 export type Limits = {
-  /** Counts one call; gives the milliseconds to wait when there were too many, else undefined. `perMinute` 0: no limit. */
+  /** Counts one call. Returns the milliseconds to wait if the limit is exceeded, else undefined. `perMinute` 0: no limit. */
   take(name: string, perMinute: number): Promise<number | undefined>
   close(): Promise<void>
 }
 
-/** So many calls a minute, whoever they are counted for. */
+/** A limit for names, in calls per minute. */
 type LimiterOf = (perMinute: number) => RateLimiterAbstract
 
-/** In this process's memory, or in Redis for several processes. `warn` is told when Redis cannot be reached. */
+/** Counts in memory, or in Redis for several processes. `warn`: called when Redis cannot be reached. */
 export function createLimits(config: Settled['limits'], warn: (error: unknown) => void): Limits {
   if (!('redis' in config)) return limitsOf(inMemory, async () => {})
   const { redis } = config
-  // Loaded only where it is configured: the gateway itself runs on any platform.
+  // Loaded only if configured: the gateway itself runs on any platform.
   const limits = import('../stores/redis-limiter.ts')
     .then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
     .then(({ limiterOf, close }) => limitsOf(limiterOf, close))
@@ -44,7 +44,7 @@ function limitsOf(limiterOf: LimiterOf, close: () => Promise<void>): Limits {
         await limiter.consume(name)
         return undefined
       } catch (refused) {
-        // What is no answer is a fault of the store, which must not shut everybody out.
+        // Not a result of the limiter but a failure of the store, which must not lock out everybody.
         return isObject(refused) && typeof refused['msBeforeNext'] === 'number' ? Math.max(1, refused['msBeforeNext']) : undefined
       }
     },

@@ -7,17 +7,17 @@ import { withoutSecrets } from './blot.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry, ModelEntry } from './options.ts'
 
-/** How long an upstream's listing is taken for true. */
+/** How long an upstream's listing is cached. */
 const freshMs = 60_000
-/** How long an upstream may take for its listing. */
+/** Timeout for an upstream's listing. */
 const patienceMs = 5_000
 
-/** In UTF-16 units; a longer listing is none. */
+/** In UTF-16 units; a longer listing is ignored. */
 const longestListing = 16 * 1024 * 1024
 
 export type Listing = (identity: Identity) => Promise<ModelInfo[]>
 
-/** The configured models and, for ids that end in `*`, those of the upstream's own listing that fit. */
+/** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. */
 export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
   const known = new Map<string, { ids: Promise<string[]>; until: number }>()
 
@@ -25,7 +25,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const now = Date.now()
     const found = known.get(channel.name)
     if (found && found.until > now) return found.ids
-    // An upstream that has no listing must not take ours away.
+    // An upstream without a listing must not make ours fail.
     const ids = ask(channel).catch(() => [])
     known.set(channel.name, { ids, until: now + freshMs })
     return ids
@@ -55,13 +55,13 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     return idsIn(protocols[name], listed)
   }
 
-  /** What the upstream's listing adds for a model whose id ends in `*`, by the names that clients use. */
+  /** The models of the upstream's listing that match an id with `*`, with the names that clients use. */
   async function fitting({ id, channels }: ModelEntry): Promise<string[]> {
     const prefix = id.slice(0, -1)
     const found: string[] = []
     for (const { name, model } of channels) {
       const channel = config.channels.find(one => one.name === name)
-      // A pattern whose every name is served by one and the same model lists no names.
+      // When all names are served by one model, they are not listed.
       if (!channel || (model !== undefined && !model.endsWith('*'))) continue
       const own = model?.slice(0, -1) ?? prefix
       for (const theirs of await idsOf(channel)) if (theirs.startsWith(own)) found.push(prefix + theirs.slice(own.length))

@@ -5,7 +5,7 @@ import { namesTwoModels } from './outline.ts'
 
 const longest = 256
 
-/** Some protocols write the model into the path of the call: it must not lead out of that path. */
+/** Some protocols have the model in the path of the call: the name must not change the path. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const isPath = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)|[\u0000-\u001f\u007f]/
 
@@ -15,14 +15,14 @@ export function faultOfName(name: string): string | undefined {
   return isPath.test(name) ? 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters' : undefined
 }
 
-/** The model that a request asks for. `told`: by its path. @throws Refusal 400 */
+/** The model of a request. `told`: the one in its path. @throws Refusal 400 */
 export function namedIn({ outline, bytes, members }: ReadBody, told: string | undefined): string {
   if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
   const named = told ?? outline['model']
   if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
   const fault = faultOfName(named)
   if (fault) throw wrong(fault)
-  // The first name would decide who may use the model, and the upstream might take the second. Some do not even tell `Model` from `model`.
+  // With two names, access would be checked for the first one, and the upstream might use the second. Some upstreams also accept `Model`.
   const names = Object.keys(outline).filter(key => key.toLowerCase() === 'model')
   if (names.length > 1 || (bytes && namesTwoModels(bytes, members))) throw wrong('the model is named more than once')
   return named

@@ -7,9 +7,9 @@ import { recall } from './recall.ts'
 import { type GatewayAnswer, jsonAnswer } from './request.ts'
 import { objectOf, readWhole } from './upstream-body.ts'
 
-/** Calls about a conversation that only a provider can answer. */
+// Calls about a conversation that only a provider can answer.
 
-/** How many tokens a request has: told by an upstream that can, else an estimate that says so. @throws Refusal */
+/** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws Refusal */
 export async function countTokens(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   const { protocol, body } = ask
   const { counting } = protocol.address
@@ -20,7 +20,7 @@ export async function countTokens(service: Service, ask: Ask, trace: Trace): Pro
       return await passOn(service, { ...ask, candidates }, trace)
     } catch (error) {
       const { status } = refusalOf(error, 'upstream').error
-      // Many compatible upstreams lack just this call.
+      // Many compatible upstreams do not have this endpoint.
       if (status !== 404 && status !== 405 && status !== 501) throw error
     }
   const told = candidates.length === 0 ? await countedElsewhere(service, ask, trace) : undefined
@@ -28,7 +28,7 @@ export async function countTokens(service: Service, ask: Ask, trace: Trace): Pro
   return jsonAnswer(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
 }
 
-/** What a provider of another protocol counts in the request as it would get it. Undefined: nobody could tell, and a guess will do. */
+/** The count of an upstream of another protocol, for the translated request. Undefined: none can count it. */
 async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promise<number | undefined> {
   const candidates = ask.candidates.filter(({ protocol: { address }, channel }) => address.counting && !channel.embedded)
   if (candidates.length === 0) return undefined
@@ -43,7 +43,7 @@ async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promi
   }
 }
 
-/** A conversation in a shorter form, which its provider alone can read. @throws Refusal */
+/** Compacts a conversation, into a form that only its provider can read. @throws Refusal */
 export async function compact(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   const candidates = able(ask)
   if (candidates.length === 0)
@@ -57,7 +57,7 @@ const able = ({ protocol, operation, candidates }: Ask) =>
       spoken === protocol && !channel.embedded && spoken.address.target({ operation, model, stream: false }) !== undefined,
   )
 
-/** The same call to the upstream; its bytes come back when they are an answer. @throws Refusal */
+/** Forwards the call to an upstream of the same protocol and returns its answer unchanged. @throws Refusal */
 async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   const opened = await openFirst(service, ask, trace).opened
   const bytes = await readWhole(opened)

@@ -3,18 +3,18 @@ import { textOf } from './bytes.ts'
 import { keyOf, type Member } from './outline.ts'
 
 /**
- * Long JSON is read and written some list items at a time. For a text of more than 128 KB V8 asks the system for memory pages and gives
- * them back afterwards: reading 170 KB at once takes 750 µs of the processor, in pieces 200; writing them 660 and 320.
+ * Long JSON is read and written a few list items at a time. For each string of more than 128 KB V8 maps and unmaps memory pages: reading
+ * 170 KB at once takes 750 µs of CPU time, in pieces 200; writing takes 660 and 320.
  */
 
-/** How many items are written at once. */
+/** The number of items that are written at once. */
 const pieceItems = 8
 
 /** Parses a JSON object whose outermost members are known. @throws SyntaxError */
 export function readInPieces(bytes: Uint8Array, members: readonly Member[]): unknown {
   const lists = members.filter(({ cuts }) => cuts && cuts.length > 0)
   const keys = new Set(members.map(member => keyOf(bytes, member)))
-  // Of a key that comes twice, the last one counts.
+  // Of duplicate keys, the last one counts.
   if (keys.size < members.length) return JSON.parse(textOf(bytes))
   let text = ''
   let read = 0
@@ -37,7 +37,7 @@ export function readInPieces(bytes: Uint8Array, members: readonly Member[]): unk
   return whole
 }
 
-/** As `JSON.stringify`, but gives bytes, and knows no `toJSON`. `expected`: how many bytes to make room for. */
+/** As `JSON.stringify`, but returns bytes and ignores `toJSON`. `expected`: the number of bytes to allocate. */
 export function writtenInPieces(value: JsonObject, expected: number): Uint8Array<ArrayBuffer> {
   const out = new Pieces(expected)
   let isFirst = true
@@ -76,7 +76,7 @@ class Pieces {
     }
   }
 
-  /** The list that ended just now goes on with the items of this one. */
+  /** Continues the list that was just written with the items of this one. */
   continue(list: string): void {
     const end = this.#length - 1
     this.#length = end

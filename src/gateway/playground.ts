@@ -7,22 +7,22 @@ import type { Settled } from './options.ts'
 import { nesting } from './outline.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 
-/** A page for browsers, and what it asks for. The page itself is no secret; all that it shows is asked for with a key. */
+/** The page for browsers and its requests. The page itself is public; all data that it shows needs a key. */
 export type Playground = {
   page(): Promise<GatewayAnswer>
-  /** The models of this key, and what it asked for lately. */
+  /** The models of a key, and its latest usage records. */
   state(identity: Identity, models: readonly ModelInfo[]): Promise<GatewayAnswer>
   /** @throws Refusal */
   translate(request: GatewayRequest): Promise<GatewayAnswer>
-  /** Keeps what one exchange was and cost, until younger ones take its place. */
+  /** Keeps the usage record of an exchange, until newer ones replace it. */
   remember(record: UsageRecord): void
 }
 
-/** How many usage records are kept, of all keys together. */
+/** The number of usage records that are kept, of all keys together. */
 const remembered = 500
-/** How many of its records a key is shown. */
+/** The number of its records that a key can see. */
 const shown = 50
-/** The longest text that may be pasted, in UTF-16 units: it is translated six times over. */
+/** The longest text that may be pasted, in UTF-16 units: it is translated six times. */
 const longestText = 2_000_000
 
 export function createPlayground({ bodyLimitBytes, depthLimit }: Settled['defaults']): Playground {
@@ -69,10 +69,10 @@ function asked(value: unknown) {
   return { text, kind, protocol: protocol === undefined ? undefined : protocols[protocol] }
 }
 
-/** A key sees its own records only; keys without a name share those of their group. Kept replies have the same rule. */
+/** A key sees only its own records; clients without a name share those of their group. The same rule applies to stored replies. */
 const isOwn = ({ key, group }: UsageRecord, identity: Identity) => key === identity.name && (key !== undefined || group === identity.group)
 
-/** A record without the channel and the upstream's model: how the gateway is configured is not for its clients. */
+/** A record without channel and upstream model, since clients must not see the configuration of the gateway. */
 function told({ time, requestId, modelAsked, protocolIn, protocolOut, stream, status, failure, usage, firstByteMs, totalMs, attempts, notes }: UsageRecord) {
   return { time, requestId, modelAsked, protocolIn, protocolOut, stream, status, failure, usage, firstByteMs, totalMs, attempts, notes }
 }

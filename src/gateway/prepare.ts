@@ -15,22 +15,22 @@ import { withoutStreamOptions, withStreaming } from './streaming.ts'
 import { saysAny, without, withoutWritten } from './unsupported.ts'
 import type { Candidate } from './upstream.ts'
 
-/** A candidate's request, ready to be sent. */
+/** The request for a candidate, ready to be sent. */
 export type Prepared = {
   candidate: Candidate
-  /** What `bytes` say, for the built-in upstream. */
+  /** The value of `bytes`, for the demo model. */
   body?: unknown
   bytes: string | Uint8Array<ArrayBuffer>
   /** Is the upstream asked for a stream? */
   stream: boolean
   notes: Note[]
-  /** For translating the answer. */
+  /** Settings for translating the answer. */
   settings: ReturnType<typeof freshIds> & Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & { context: TranslationContext; maxEventLength: number }
 }
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** The protocols whose body says whether it wants a stream; in the others the address does. */
+/** The protocols whose body says whether a stream is wanted; in the others the address does. */
 const sayingStream: ReadonlySet<Protocol> = new Set(all.filter(({ address }) => targetOf(address, true) === targetOf(address, false)))
 
 function targetOf(address: Protocol['address'], stream: boolean): string | undefined {
@@ -38,8 +38,8 @@ function targetOf(address: Protocol['address'], stream: boolean): string | undef
 }
 
 /**
- * The caller's request as this candidate takes it. Between equal protocols the bytes stay as they are, but for the
- * model name and for the wish to be told the usage.
+ * Translates the caller's request for a candidate. Between equal protocols the bytes stay as they are, except for the model name and
+ * the option that asks for usage.
  * @throws TranslationError, Refusal 400
  */
 export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepared {
@@ -49,7 +49,7 @@ export function prepare(service: Service, ask: Ask, candidate: Candidate): Prepa
   return passed(service, ask, candidate, upstreamStream) ?? translated(service, ask, candidate, upstreamStream)
 }
 
-/** The request with its bytes as they came. Undefined: something inside the body has to be read or changed. */
+/** The request with its original bytes. Undefined: something inside the body has to be read or changed. */
 function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared | undefined {
   const { protocol, operation, body, recalled } = ask
   const { protocol: to, entry, channel } = candidate
@@ -103,10 +103,10 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const says = to.wantsStream(wire) ?? false
   const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
   const asking = askingUsage(sent, candidate, upstreamStream)
-  // Encoders ask for counts by themselves; what a caller says in the upstream's own protocol stays.
+  // Encoders ask for usage themselves. Between equal protocols the caller's own setting stays.
   const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
   const whole = asking?.wire ?? (isRefused ? withoutStreamOptions(sent, to) : sent)
-  // The bytes still say the same unless proofs of other providers were taken out, or a history was put in.
+  // The bytes are still valid unless signatures of other providers were removed, or a history was inserted.
   const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value
   return {
     candidate,
@@ -124,14 +124,14 @@ function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
-/** How to ask for the counts of a stream. Undefined: they come unasked, are asked for already, or are not wanted. */
+/** How to ask for the usage of a stream. Undefined: it comes without asking, is asked for already, or is not wanted. */
 function askingUsage(body: unknown, { channel, entry, protocol: { streamUsage } }: Candidate, isStream: boolean): Asking {
   if (!isStream || !channel.streamUsage || streamUsage?.isAsked(body) !== false) return undefined
   const asking = streamUsage.ask(body)
   return saysAny(asking.wire, entry.unsupported) ? undefined : asking
 }
 
-/** The bytes of the body with the candidate's model name, and asking for counts where that is due. Undefined: the body has to be written anew. */
+/** The original bytes with the candidate's model name and, if needed, the option that asks for usage. Undefined: the body has to be serialized again. */
 function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Candidate, asking: Asking): Uint8Array<ArrayBuffer> | undefined {
   if (!bytes || !isObject(outline) || (asking && !asking.added)) return undefined
   const named = candidate.model === model ? outline : candidate.protocol.withModel(outline, candidate.model)
@@ -142,7 +142,7 @@ function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Ca
   return kept && asking?.added ? withMembers(kept, asking.added) : kept
 }
 
-/** For translating the answer. New keys stand before what is spread: see "Speed" in docs/architecture.md. */
+/** Settings for translating the answer. New keys come before the spread: see "Speed" in docs/architecture.md. */
 function settingsOf(
   { config: { defaults }, memory, isRepeated }: Service,
   ask: Ask,
@@ -164,7 +164,7 @@ function settingsOf(
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)
 
-/** Reading options that make a request say its limit; counting tokens needs none. */
+/** Options that refuse a request without an output limit, if its protocol requires one. Counting tokens needs none. */
 export function demanding(operation: Ask['operation'], { outputLimit }: Protocol): object {
   return operation === 'generate' ? { ...outputLimit?.demanded } : {}
 }

@@ -9,7 +9,7 @@ import type { Identity } from './hooks.ts'
 import type { Kept, Memory } from './store.ts'
 import type { Candidate } from './upstream.ts'
 
-/** Does the candidate's provider keep replies itself, and understand the caller's references to them? */
+/** Does the candidate's provider store replies itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
   return protocol === caller && !channel.embedded && caller.address.stored !== undefined
 }
@@ -17,9 +17,9 @@ export function keepsItself({ channel, protocol }: Candidate, caller: Protocol):
 const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item'])
 
 /**
- * The request with what is known of its references, and with those candidates only that can follow them all; one whose
- * provider keeps the reply goes first. Items that are kept here stand in it in full: what one is may be told by its neighbour.
- * @throws Refusal when none can
+ * Looks up the references of a request, and removes the candidates that cannot resolve all of them. The one whose provider stores the
+ * reply comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
+ * @throws Refusal when no candidate is left
  */
 export async function recall({ memory }: Service, came: Ask, owner: Identity): Promise<Ask> {
   const { protocol, candidates } = came
@@ -27,10 +27,10 @@ export async function recall({ memory }: Service, came: Ask, owner: Identity): P
   const proofs = memory?.signatures ? await proofsOf(memory, came, owner) : new Map<string, string>()
   const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && stored?.wantsToKeep(came.body.value) === true }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
-  // Where all is the provider's business, the request is not even read.
+  // When the provider resolves everything, the request need not be decoded.
   const mayRefer = (memory || able.length < candidates.length) && stored?.mayRefer(came.body.value)
   const referred = mayRefer ? historyIn(came.body.value, protocol) : []
-  // The new key stands first: see "Speed" in docs/architecture.md.
+  // The new key comes first: see "Speed" in docs/architecture.md.
   if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...told }, ...came }
 
   const { replies, items } = memory ? await lookUp(memory, referred, { stored, owner }) : nothing
@@ -61,7 +61,7 @@ export async function recall({ memory }: Service, came: Ask, owner: Identity): P
   }
 }
 
-/** A request's references to earlier replies. None in a body that cannot be read: translating it will say what is wrong. */
+/** The references of a request. None if it is invalid: its translation will report the fault. */
 function historyIn(body: unknown, protocol: Protocol): Reference[] {
   try {
     return referencesOf(body, protocol, {}).filter(({ kind }) => bringHistory.has(kind))
@@ -70,7 +70,7 @@ function historyIn(body: unknown, protocol: Protocol): Reference[] {
   }
 }
 
-/** What is kept here of what a request refers to: replies that it goes on from, and single items by their ids. */
+/** Loads what is stored here of a request's references: replies that it continues, and items by their ids. */
 type Found = { replies: Map<Reference, Kept>; items: Map<string, unknown> }
 
 const nothing: Found = { replies: new Map(), items: new Map() }

@@ -5,7 +5,7 @@ import type { Service, Trace } from './ask.ts'
 import type { Refusal } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 
-/** Tells everybody who wants to know of an exchange that is over: the log, the telemetry and the hooks. */
+/** Reports a finished exchange to the log, the telemetry and the hooks. */
 export function report(
   { config, hooks, log, attempt, playground }: Service,
   trace: Trace,
@@ -27,12 +27,12 @@ export function report(
     )
 }
 
-/** What the log is told. An upstream's own words are for the client alone: they may repeat the conversation. */
+/** The record for the log. Without the upstream's own error message, which may repeat the conversation. */
 function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }
 
-/** An error without what was read when it came: undici says there what is no HTTP, and that may be the reply itself. */
+/** An error without the data that was received: undici attaches data that is not HTTP, which may be the reply itself. */
 function discreet(error: unknown): unknown {
   for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
   return error
@@ -64,7 +64,7 @@ function recordOf(
   }
 }
 
-/** Of what an upstream says beside its counts the numbers, such as what it cost: the rest may be any text. */
+/** The unknown fields of usage that are numbers, such as the cost. Others may contain any text, and are left out. */
 function counted({ ext, ...counts }: Usage): Usage {
   const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
     const told = Object.entries(fields).filter(([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key))

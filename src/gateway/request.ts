@@ -1,28 +1,28 @@
 import type { Signal } from '../transports/stopper.ts'
 import type { Headers } from './headers.ts'
 
-/** One HTTP request, as a host gives it. Header names are lower case. */
+/** An HTTP request, as passed in by a host. Header names are lower case. */
 export type GatewayRequest = {
   method: string
-  /** Without query, beginning with `/`, relative to where the gateway is mounted. */
+  /** Begins with `/`, without query, relative to where the gateway is mounted. */
   path: string
   query: URLSearchParams
   headers: Headers
   body: RequestBody
-  /** Fires when the client has gone. */
+  /** Aborted when the client disconnects. */
   signal: Signal
   /** The URL that the gateway is mounted at, for messages to people: `http://host/mount`. */
   base?: string
-  /** The client's network address, by which wrong keys are counted. Absent: the host cannot tell. */
+  /** The client's network address, for counting wrong keys. Absent: not known. */
   address?: string
-  /** Does the client run on the same machine? Absent: the host cannot tell. */
+  /** Does the client run on the same machine? Absent: not known. */
   local?: boolean
 }
 
-/** `parsed`: a body parser of the application has read it before us. */
+/** `parsed`: the value, if a body parser of the application has read the body already. */
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
 
-/** What the host has to send. A text body is sent whole; a body in pieces is sent as it comes. */
+/** The response for the host to send. A string or bytes are sent at once, an iterable chunk by chunk. */
 export type GatewayAnswer = {
   status: number
   headers: Headers

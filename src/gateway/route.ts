@@ -17,23 +17,23 @@ export type Route =
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
-/** A call about a reply of an earlier exchange. */
+/** A call about a stored reply. */
 export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
 export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string /** Is there one for browsers? */; page?: boolean }
 
-/** Where a key's own settings for client programs are told. */
+/** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
 
-/** What the page asks of the gateway that it came from, and how. */
+/** The endpoints that the playground page uses. */
 const playground = { state: 'GET', translate: 'POST' } as const
 
 const playgroundOf = (path: string) => (Object.keys(playground) as (keyof typeof playground)[]).find(asked => path === `/playground/${asked}`)
 
-/** Is a browser asking for a page, and not a client whether somebody is there? */
+/** Does a browser ask for a page, and not a client whether the gateway is up? */
 const wantsPage = (headers: Headers): boolean => /\btext\/html\b/i.test(headers['accept'] ?? '')
 
-/** Does the gateway answer this path? Also one that is nearly right: the answer says what is wrong with it. */
+/** Does the gateway answer this path? Also paths that are nearly right, with an error that explains what is wrong. */
 export function isOurs(method: string, path: string, page = false): boolean {
   const tidy = tidied(path)
   if (page && playgroundOf(tidy)) return true
@@ -41,7 +41,7 @@ export function isOurs(method: string, path: string, page = false): boolean {
   return isEndpoint(tidy) || faultOf(tidy) !== undefined
 }
 
-/** What a request asks for. Undefined: not one of our paths. Only for listings, whose path protocols share, do headers and query count. */
+/** The route of a request. Undefined: no path of the gateway. Headers and query matter only for listings, whose paths several protocols share. */
 export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route | undefined {
   const path = tidied(raw)
   if (path === '/') return method === 'GET' || method === 'HEAD' ? { kind: page && wantsPage(headers) ? 'page' : 'home' } : undefined
@@ -62,7 +62,7 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
   if (list) {
     const protocol = dialectOf(path, headers, query)
     const { model } = list
-    // A call of the model that nobody serves here, and no description of it that was asked for in a wrong way.
+    // An operation that is not supported, and not a description of a model requested in a wrong way.
     if (method === 'POST' && /:[a-z]+$/i.test(model ?? '')) return { kind: 'wrong-path', protocol, message: noSuch(path) }
     if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
@@ -73,7 +73,7 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
   return { kind: 'wrong-path', protocol: fault.protocol ?? dialectOf(fault.path, headers, query), message }
 }
 
-/** The protocol in whose shape a path that several share is answered: the one whose signs in headers and query are the surest. */
+/** The protocol of a request to a path that several share, by headers and query. */
 export function dialectOf(path: string, headers: Headers, query: URLSearchParams): Protocol {
   let best: Protocol = protocols[firstName]
   let most = 0

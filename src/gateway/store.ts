@@ -4,26 +4,26 @@ import { refuse } from './error.ts'
 import type { Identity, Store } from './hooks.ts'
 import { ConfigError, type Settled, type StoreEntry, storeDefaults } from './options.ts'
 
-/** What is kept of a reply. Plain JSON. */
+/** A stored reply. Plain JSON. */
 export type Kept = {
-  /** Everything that was said up to it, itself included. Absent: something before it is not known here. */
+  /** The conversation including the reply. Absent: something before it is not known here. */
   messages?: Message[]
-  /** The channel whose provider keeps the reply; then there is no `body`. */
+  /** The channel whose provider stores the reply; then there is no `body`. */
   channel?: string
-  /** The model name that the client knows, where the channel knows another. */
+  /** The model name that the client used, if the channel has another one. */
   model?: string
-  /** The reply and the items of its request, as the client's protocol shows them. */
+  /** The reply and the items of its request, in the client's protocol. */
   body?: unknown
   input?: unknown[]
 }
 
-/** What is kept between exchanges. Everything belongs to the owner who put it there; nobody else can read it. */
+/** The store for data between exchanges. Entries can be read only by the client that stored them. */
 export type Memory = {
-  /** Proofs of reasoning are kept too, for clients that do not send them back. */
+  /** Are reasoning signatures stored too, for clients that do not send them back? */
   readonly signatures: boolean
-  /** @throws Refusal 503 when the store cannot be reached, for what may be there must not be called unknown */
+  /** @throws Refusal 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
   reply(owner: Identity, id: string): Promise<Kept | undefined>
-  /** The id of the reply that the item is of. @throws Refusal 503 */
+  /** The id of the reply that contains the item. @throws Refusal 503 */
   replyOf(owner: Identity, item: string): Promise<string | undefined>
   signature(owner: Identity, callId: string): Promise<string | undefined>
   /** `items`: their ids. @throws Refusal 503 */
@@ -33,14 +33,14 @@ export type Memory = {
   close(): Promise<void>
 }
 
-/** How long a store may take: a client is waiting. */
+/** Timeout of store operations, since a client is waiting. */
 const patienceMs = 5_000
 
 type Kind = 'response' | 'item' | 'signature'
 
 /**
- * Undefined: nothing is kept. `warn` is told when the store cannot be reached, once until it has been reached again.
- * @throws ConfigError when nobody says where
+ * Undefined: nothing is stored. `warn`: called when the store cannot be reached, once until it can be reached again.
+ * @throws ConfigError when neither the configuration nor a hook has a store
  */
 export function createMemory(config: Settled['store'], hook: Store | undefined, warn: (error: unknown) => void): Memory | undefined {
   if (!config && !hook) return undefined
@@ -92,7 +92,7 @@ export function createMemory(config: Settled['store'], hook: Store | undefined, 
   }
 }
 
-/** The configured store, loaded and opened when it is first needed. */
+/** The configured store, loaded and opened on first use. */
 function storeOf({ memory, redis, memoryLimitBytes }: StoreEntry, warn: (error: unknown) => void): { open(): Promise<Store>; close(): Promise<void> } {
   if (memory) return once(async () => (await import('../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes))
   if (redis === undefined) throw new ConfigError('store', 'expected "memory": true or "redis": a URL, or the hook `store`')
@@ -113,10 +113,10 @@ function once(open: () => Promise<Store & { close?: () => void }>): { open(): Pr
   }
 }
 
-/** In UTF-16 units; nothing is kept under a longer one. */
+/** In UTF-16 units; nothing is stored under a longer id. */
 const longestId = 256
 
-/** JSON keeps owner and id apart: no choice of names makes two keys equal. */
+/** The key of an entry. JSON separates owner and id, so that no choice of names makes two keys equal. */
 function keyOf({ name, group }: Identity, kind: Kind, id: string): string {
   const owner = name !== undefined ? ['key', name] : group !== undefined ? ['group', group] : []
   return `wireglot:${kind}:${JSON.stringify([...owner, id])}`

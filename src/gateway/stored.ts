@@ -21,8 +21,8 @@ import { failureOf, unreachable } from './upstream-failure.ts'
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
 
 /**
- * A call about the reply of an earlier exchange: answered from what is kept here, or by the channel whose provider keeps it.
- * @throws Refusal 404 when nobody is known to have it
+ * Answers a call about a stored reply: from the gateway's store, or by the channel whose provider stores it.
+ * @throws Refusal 404 for an unknown reply
  */
 export async function answerStored(service: Service, call: Call, trace: Trace): Promise<GatewayAnswer> {
   const { stored, asked, method, request } = call
@@ -42,7 +42,7 @@ export async function answerStored(service: Service, call: Call, trace: Trace): 
   return jsonAnswer(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
 }
 
-/** The channel whose provider keeps the reply. The store knows it; without a store there must be only one that can be. */
+/** The channel whose provider stores the reply: known from the store, or the only possible one. */
 function channelFor({ config, catalog, memory }: Service, { protocol, stored, asked }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
   const unknown = stored.unknown('reply', asked.id)
   const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
@@ -59,7 +59,7 @@ function channelFor({ config, catalog, memory }: Service, { protocol, stored, as
   throw new Refusal({ ...unknown, message: `${unknown.message} ${why}` })
 }
 
-/** The same call to the upstream; what it says comes back as it is. */
+/** Forwards the call to the upstream and returns its answer unchanged. */
 async function forward(
   { transport, limits, config }: Service,
   { protocol, stored, asked, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
@@ -79,14 +79,14 @@ async function forward(
       throw failureOf(await readSome(watched(answer.body)), answer, { from: protocol, to: protocol, channel }).refusal
     const { status } = answer
     const kept = keptHeaders(answer.headers, channel.returnHeaders)
-    // A reply that is still being made, streamed from its beginning.
+    // A reply that is still being generated, streamed from its beginning.
     if (/^text\/event-stream/i.test(answer.headers['content-type'] ?? '')) {
       const body = told(watched(answer.body), { protocol, eventLimit: config.defaults.eventLimit }, request, trace)
       return { status, headers: { ...streamHeaders, ...kept }, body: renamedFrames(body, protocol, model) }
     }
     const bytes = await readWhole({ answer, watched })
     if (bytes.length > 0) objectOf(bytes, protocol)
-    // Never what the upstream says that it is: as a page of ours, its text could ask the gateway for anything.
+    // Never the upstream's content type: as HTML, a script in it could use the gateway with the rights of its page.
     return { status, headers: { 'content-type': 'application/json', ...kept }, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }
   } catch (error) {
     if (error instanceof Refusal) throw error
@@ -97,7 +97,7 @@ async function forward(
   }
 }
 
-/** Only frames that name a model are written anew: it may begin in the middle of a reply, so nobody could follow what it says. */
+/** Rewrites only frames with a model name. The stream may begin in the middle of a reply, so it cannot be decoded. */
 async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, protocol: Protocol, model: string | undefined) {
   if (model === undefined) return yield* body
   const bytes = createTextReader()
@@ -117,21 +117,21 @@ async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, protocol
 
 type Wire = { protocol: Protocol; eventLimit: number }
 
-/** The stream; when it ends or its client leaves, the exchange is recorded. */
+/** The stream. The exchange is recorded when it ends or its client disconnects. */
 function told(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
   const ended = (failure?: Refusal) => trace.ended(failure?.error.kind === 'cancelled' ? 499 : 200, failure)
   signal.addEventListener('abort', () => ended(reasonOf(signal)), { once: true })
   return until(body, wire, ended)
 }
 
-/** A stream that breaks off ends in a failure of its protocol, which is counted as the next of its frames: it may have begun in the middle. */
+/** A stream that is cut off gets an error frame of its protocol, numbered after its last frame: it may have begun in the middle. */
 async function* until(
   body: AsyncIterable<Uint8Array | string>,
   { protocol: { frames }, eventLimit }: Wire,
   ended: (failure?: Refusal) => void,
 ): AsyncGenerator<Uint8Array | string> {
   let failure: Refusal | undefined
-  /** What the last two frames say: one may be cut. */
+  /** The data of the last two frames; the last one may be cut off. */
   const last: string[] = []
   const take = ({ data }: { data: string }) => {
     if (last.push(data) > 2) last.shift()

@@ -2,26 +2,26 @@ import { isObject, without } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
-/** The same request, asking for a stream or not. It is read and written by its own protocol, so that nothing else changes. */
+/** The request with streaming on or off. Decoded and encoded by its own protocol, so that nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
   const { value } = protocol.decodeRequest(body)
   const { wire } = protocol.encodeRequest({ ...value, stream: { ...value.stream, enabled } })
   return enabled ? wire : withoutStreamOptions(wire, protocol)
 }
 
-/** The same request without options of streams: servers refuse them where a whole reply is asked for, and some always do. */
+/** The request without stream options: servers refuse them without streaming, and some always do. */
 export function withoutStreamOptions(body: unknown, protocol: Protocol): unknown {
   if (!isObject(body)) return body
   const fields = streamOptions(protocol).map(([field = '']) => field)
   return fields.some(field => Object.hasOwn(body, field)) ? without(body, fields) : body
 }
 
-/** Where the wire has options of streams, as keys one inside the other. */
+/** The paths of a protocol's stream options, as lists of keys. */
 export const streamOptions = (protocol: Protocol): readonly string[][] => known.get(protocol) ?? optionsIn(protocol)
 
 function optionsIn({ fieldNames }: Protocol): string[][] {
   return Object.entries(fieldNames).flatMap(([canonical, wire]) => (canonical.startsWith('stream.') && wire.includes('/') ? [wire.split('/')] : []))
 }
 
-/** Found once: to look through all fields takes 10 µs. */
+/** Computed once: searching all fields takes 10 µs. */
 const known = new Map(Object.values(protocols).map(protocol => [protocol as Protocol, optionsIn(protocol)]))

@@ -3,18 +3,18 @@ import type { Headers } from './headers.ts'
 import type { UsageRecord } from './hooks.ts'
 
 /**
- * One exchange as OpenTelemetry sees it, in the words of its semantic conventions for generative AI. Without an SDK in the
- * process all of this does nothing. No text of a request or an answer is told.
+ * The span and metrics of one exchange, by the semantic conventions of OpenTelemetry for generative AI. Without an SDK in the process
+ * they do nothing. They contain no text of requests and replies.
  */
 export type Observed = {
-  /** What an upstream call carries so that its spans belong to this one. */
+  /** Trace headers for upstream calls. */
   headers(): Headers
   end(record: UsageRecord): void
 }
 
 const scope = 'wireglot'
 
-/** Who the provider is, is not known here: the name of its protocol stands for it. */
+/** The provider is not known here: the name of its protocol is used instead. */
 const attributesOf = ({ protocolOut, protocolIn, modelAsked, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
   'gen_ai.operation.name': 'chat',
   'gen_ai.provider.name': protocolOut ?? protocolIn,
@@ -28,13 +28,13 @@ const attributesOf = ({ protocolOut, protocolIn, modelAsked, modelServed, channe
   ...(failure !== undefined && { 'error.type': failure }),
 })
 
-/** Bounds of the histograms, as the conventions have them. */
+/** Bucket bounds of the conventions. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 
 type Instruments = { duration: Histogram; firstByte: Histogram; usage: Histogram }
 
-/** Undefined: no SDK counts anything. */
+/** Undefined: there is no metrics SDK. */
 function instruments(): Instruments | undefined {
   const meter = metrics.getMeter(scope)
   if (meter === createNoopMeter()) return undefined
@@ -47,7 +47,7 @@ function instruments(): Instruments | undefined {
   }
 }
 
-/** Finds an SDK that was registered before; so it is made with the gateway and not with the module. */
+/** Uses the SDK that is registered now, so call it when a gateway is created and not when the module is loaded. */
 export function createTelemetry(): { start(startedMs: number): Observed } {
   const counted = instruments()
   const tracer = trace.getTracer(scope)
@@ -62,7 +62,7 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
         },
         end(record) {
           if (counted) count(counted, record)
-          // Without an SDK nobody would read them.
+          // Without an SDK the attributes are not used.
           if (!span.isRecording()) return
           setAttributes(span, record)
           span.end(Date.parse(record.time) + record.totalMs)
@@ -74,7 +74,7 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
 
 function count({ duration, firstByte, usage }: Instruments, record: UsageRecord): void {
   const { 'gen_ai.request.model': model, ...others } = attributesOf(record)
-  // A client may ask for any name: one that no channel was asked for would be a series for ever.
+  // Clients can use any model name: each unknown one would create a metric series for good.
   const attributes = record.channel === undefined ? others : { ...others, 'gen_ai.request.model': model }
   duration.record(record.totalMs / 1000, attributes)
   if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)

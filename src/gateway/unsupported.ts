@@ -4,7 +4,7 @@ import { pointer } from '../kit/path.ts'
 import type { Protocol } from '../protocol.ts'
 import { streamOptions } from './streaming.ts'
 
-/** What a model does not take, by its configuration (`unsupported`): it is taken out of the request, with a note for each field that was there. */
+// Removes the fields that a model refuses (`unsupported` in its configuration) from requests, with a note for each.
 
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
@@ -26,19 +26,19 @@ export function without(body: unknown, protocol: Protocol, fields: readonly stri
 type Translated = { to: Protocol; caller: Protocol; body: unknown; notes: Note[] }
 
 /**
- * The request as it was written for an upstream of another protocol, which has its own names for what its model does not take.
- * `body`: the caller's; `notes`: of the translation. What was made up needs no note on either.
+ * The same for a translated request, whose protocol has its own names for the fields. `body`: of the caller. `notes`: of the translation.
+ * Removing a synthesized field removes its note as well.
  */
 export function withoutWritten(wire: unknown, fields: readonly string[], { to, caller, body, notes }: Translated): Less<unknown> {
   if (fields.length === 0) return { body: wire, notes }
   const isMade = ({ kind, path }: Note, place: string) => kind === 'synthesized' && path === place
   const made = new Set<string>()
   const demanded = to.outputLimit && to.fieldNames['maxOutputTokens']
-  // Encoders ask for the counts of a stream by themselves.
+  // Encoders ask for usage in streams by themselves.
   const asked = streamOptions(to).map(keys => keys.join('/'))
   const less = takeOut(
     wire,
-    // A limit has to be said to some, so a model that does not take it is another one.
+    // A protocol that requires an output limit is not one whose models refuse it.
     fields.map(keysOf).filter(keys => keys.join('/') !== demanded),
     keys => {
       const place = pointer(keys)
@@ -51,12 +51,12 @@ export function withoutWritten(wire: unknown, fields: readonly string[], { to, c
   return { body: less.body, notes: [...notes.filter(note => !made.has(note.path) || !isMade(note, note.path)), ...less.notes] }
 }
 
-/** Does the body say any of these fields, under these very names? */
+/** Does the body have any of these fields? */
 export const saysAny = (body: unknown, fields: readonly string[]): boolean => fields.some(field => lackingAt(body, keysOf(field)))
 
 const keysOf = (field: string): Keys => field.split('.')
 
-/** `placeOf`: where the note says that it was; undefined: it needs none. */
+/** Removes fields. `placeOf`: the path for the note; undefined: no note. */
 function takeOut<Body>(body: Body, fields: readonly Keys[], placeOf: (keys: Keys) => string | undefined): Less<Body> {
   const notes: Note[] = []
   let left = body
@@ -70,7 +70,7 @@ function takeOut<Body>(body: Body, fields: readonly Keys[], placeOf: (keys: Keys
   return { body: left, notes }
 }
 
-/** Undefined: there is nothing at these keys. */
+/** A copy without the field at these keys. Undefined: the field is not there. */
 function lackingAt(value: unknown, [key, ...rest]: Keys): JsonObject | undefined {
   if (key === undefined || !isObject(value) || !Object.hasOwn(value, key)) return undefined
   if (rest.length === 0) return outOf(value, [key])
@@ -78,10 +78,10 @@ function lackingAt(value: unknown, [key, ...rest]: Keys): JsonObject | undefined
   return inner && { ...value, [key]: inner }
 }
 
-/** They become each other. */
+/** These fields are converted into each other. */
 const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name])
 
-/** Where the caller's body says it. */
+/** The field's path in the caller's body. */
 function saidAt(path: Keys, caller: Protocol, body: unknown): string {
   const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
   return places.find(place => lackingAt(body, place.slice(1).split('/'))) ?? ''

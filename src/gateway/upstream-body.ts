@@ -8,13 +8,13 @@ import { Refusal, refuse } from './error.ts'
 const maxErrorBytes = 64 * 1024
 const maxReplyBytes = 256 * 1024 * 1024
 
-/** An answer, and how its body is read so that a silence does not last for ever. */
+/** An answer, with its body as an iterator that has an idle timeout. */
 export type Watched = {
   answer: TransportAnswer
   watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
 }
 
-/** The chunks of an upstream's answer. A silence longer than `idleMs` (0: any) ends the call. @throws Refusal 502, 504 */
+/** The chunks of an upstream's answer. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
 export function watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncIterableIterator<Uint8Array | string, undefined> {
   const chunks = body[Symbol.asyncIterator]()
   const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
@@ -39,7 +39,7 @@ export function watch(body: TransportAnswer['body'], idleMs: number, controller:
   return watched
 }
 
-/** The whole of an answer that does not come as a stream. @throws Refusal 502, 504 */
+/** The complete body of an answer. @throws Refusal 502, 504 */
 export async function readWhole({ answer, watched }: Watched): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -52,14 +52,14 @@ export async function readWhole({ answer, watched }: Watched): Promise<Uint8Arra
 }
 
 /**
- * What a whole answer says.
- * @throws Refusal when it is an error that came with status 200, or no JSON object
+ * The JSON object in the body of an answer.
+ * @throws Refusal for an error with status 200, or a body that is no JSON object
  */
 export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   const text = textOf(bytes)
   if (isBottomless(text)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
   const value = parseJson(text)
-  // Some providers put their errors into a list.
+  // Some providers send errors as a list of one.
   const told: unknown = Array.isArray(value) ? value[0] : value
   if (isObject(told) && told['error'] && from.detect(told).response.length === 0)
     throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(told['error']), headers: {}, body: told }).value)
@@ -72,19 +72,19 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   )
 }
 
-/** The status of an error that came with status 200: what its own `code` says, else 502. */
+/** The status of an error that came with status 200: its `code` if that is a status, else 502. */
 function statusIn(error: unknown): number {
   const code = isObject(error) ? error['code'] : undefined
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
 }
 
-/** The length of a reply that has to be held as a whole. @throws Refusal 502 */
+/** Checks the length of a reply that has to be in memory as a whole. @throws Refusal 502 */
 export function bounded(length: number): number {
   if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
   return length
 }
 
-/** The beginning of an error body, which is all that matters of it. */
+/** The beginning of an error body; more is not needed. */
 export async function readSome(body: TransportAnswer['body']): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -99,11 +99,11 @@ export async function readSome(body: TransportAnswer['body']): Promise<string> {
   return text
 }
 
-/** The beginning of a body that may still be text/event-stream, or something else: more of it is needed. */
+/** The beginning of a body for which it is still open whether it is text/event-stream. */
 const undecided = /^\s*(d(at?)?|data|e(v(e(nt?)?)?)?|event|id?|r(e(t(ry?)?)?)?|retry)?$/
 const maxUndecided = 64 * 1024
 
-/** As many chunks as it takes to tell what the body is; they may be as short as a byte. `start` is their text. */
+/** Reads as many chunks as are needed to recognize the kind of body. `start`: their text. */
 export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>): Promise<{ start: string; read: (Uint8Array | string)[] }> {
   const decoder = new TextDecoder()
   const read: (Uint8Array | string)[] = []
@@ -117,7 +117,7 @@ export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>):
   return { start, read }
 }
 
-/** The body from its beginning, when some chunks of it have been read already. */
+/** The complete body, of which some chunks have been read already. */
 export function replay(read: readonly (Uint8Array | string)[], iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
   return {
     async *[Symbol.asyncIterator]() {

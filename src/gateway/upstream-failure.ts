@@ -8,24 +8,24 @@ import { keptHeaders } from './headers.ts'
 import type { Candidate } from './upstream.ts'
 
 /**
- * An attempt that gave no reply. `again`: where it may be tried once more: nowhere, at another channel only, or at the same one
- * too. `waitMs`: how long the upstream asks to wait before that.
+ * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how
+ * long the upstream asks to wait before that.
  */
 export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number }
 
-/** What an upstream refused with → the same in the caller's dialect; between equal protocols byte for byte. */
+/** An error response of an upstream → the same error in the caller's protocol; between equal protocols byte for byte. */
 export function failureOf(
   text: string,
   { status: given, headers }: TransportAnswer,
   { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
 ): Failure {
-  // No status is beyond 599, and not every host could pass one on.
+  // Statuses beyond 599 are invalid, and some hosts cannot send them.
   const status = given > 599 ? 502 : given
   const shown = blotted(text, channel)
   const body = isBottomless(shown) ? undefined : parseJson(shown)
   const kept = keptHeaders(headers, channel.returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
-  // 0 asks for no wait at all, and so for none that differs from ours.
+  // 0 is no request for a certain wait, so our own applies.
   const waitMs = retryHint(headers, Date.now() / 1000) || undefined
   const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : 'here'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
@@ -35,13 +35,13 @@ export function failureOf(
     return failure(new Refusal({ status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
   }
   const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
-  // Text that is no JSON must not be given back as a JSON body.
+  // A body that is not JSON must not be returned as JSON.
   const value = body === undefined ? said : { ...said, raw }
   const wire = from === to && body !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-/** No answer came at all: no connection, or one that broke. */
+/** There was no answer: no connection, or it was closed. */
 export function unreachable(error: unknown): Refusal {
   const code = codeOf(error)
   const timeout = code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)

@@ -4,23 +4,23 @@ import { protocols } from '../protocols/index.ts'
 import type { Identity } from './hooks.ts'
 import type { ChannelEntry, ModelEntry, Settled } from './options.ts'
 
-/** One way to serve a model. */
+/** A channel that can serve a model. */
 export type Candidate = {
   channel: ChannelEntry
   entry: ModelEntry
-  /** The name that the upstream knows the model by. */
+  /** The upstream's name of the model. */
   model: string
-  /** What is spoken with the upstream. */
+  /** The protocol for this upstream. */
   protocol: Protocol
 }
 
-/** Which models there are, and who serves them. */
+/** The models and the channels that serve them. */
 export type Catalog = {
-  /** In the order in which they should be tried; undefined: no such model, for this group. */
+  /** In the order in which to try them. Undefined: there is no such model for this group. */
   candidates(model: string, caller: Protocol, identity: Identity): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
-  /** Does this channel serve any model that the group sees? */
+  /** Does this channel serve a model that the group can see? */
   reaches(channel: ChannelEntry, identity: Identity): boolean
 }
 
@@ -41,7 +41,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
     return allowed?.some(pattern => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)) ?? false
   }
-  /** Is there an id that fits both? */
+  /** Is there an id that matches both patterns? */
   const overlap = (one: string, other: string) => {
     const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
     return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
@@ -54,7 +54,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
   }
 
-  /** Of several equals in front, the one whose turn it is goes first. */
+  /** Moves one of several equal candidates at the front to the first place, in turns by weight. */
   const inTurn = (id: string, ranked: Ranked[]): Ranked[] => {
     const [first] = ranked
     const peers = first ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign) : []
@@ -97,14 +97,14 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
   }
 }
 
-/** The caller's own protocol, where the channel has it: then bytes pass through. */
+/** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
 function spokenWith({ protocols: spoken, embedded }: ChannelEntry, caller: Protocol): Protocol {
   if (embedded || !spoken || spoken.some(name => name === caller.name)) return caller
   const [first] = spoken
   return first ? protocols[first] : caller
 }
 
-/** Which of several weighted channels has its turn: no dice, so that a run can be repeated. */
+/** The index of the channel whose turn it is. Not random, so that runs can be repeated. */
 function byTurn(weights: readonly number[], turn: number): number {
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   // The golden ratio spreads the turns evenly for any weights.
