@@ -40,6 +40,7 @@ export type CacheTtl = '5m' | '30m' | '1h' | '12h'
 
 /** Proves that reasoning or a tool call is genuine. Valid only for its issuer, often only for one model. */
 export type Signature = {
+  /** Empty: it stands for a proof that was not given, and one that comes late takes its place. */
   value: string
   /** The protocol of the provider that made it. */
   issuer: string

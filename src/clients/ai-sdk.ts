@@ -1,4 +1,5 @@
 import type { AddressUsage } from '../address/check.ts'
+import type { WrittenOptions } from '../protocols/index.ts'
 import { type Client, lines, quoted } from './client.ts'
 
 /** The provider for each protocol: its package, what makes it, and what else that wants. */
@@ -14,6 +15,12 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
   [{ protocol: 'generate-content', appends: 'endpoint' }, '@ai-sdk/google', 'createGoogleGenerativeAI', ''],
 ]
 
+/**
+ * Without these it forgets reasoning between steps: over chat-completions all but plain text and the signatures of calls, over
+ * messages and responses what nobody signed, over responses also what is no summary.
+ */
+export const keepingReasoning: WrittenOptions = { ccThoughts: 'calls', ccUnsigned: 'seal', rsRawReasoning: 'summary' }
+
 export const aiSdk: Client = {
   title: 'Vercel AI SDK',
   usages: providers.map(([usage]) => usage),
@@ -25,8 +32,7 @@ export const aiSdk: Client = {
   needs: [
     // Version 5, and its provider of version 2 alone, take a reply without counts for a broken one.
     { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
-    // Over chat-completions it keeps of reasoning plain text and the signatures of calls.
-    { agents: ['ai/', 'ai-sdk/openai-compatible/', 'ai-sdk-openai-compatible/'], options: { ccThoughts: 'calls' } },
+    { agents: ['ai/', 'ai-sdk/', 'ai-sdk-'], options: keepingReasoning },
   ],
   snippets: ({ model, keyEnv, addressFor }) =>
     providers.map(([usage, npm, create, more]) => {

@@ -8,6 +8,8 @@ const messages: AddressUsage = { protocol: 'messages', appends: 'version-and-end
 export const langchain: Client = {
   title: 'LangChain',
   usages: [chat, responses, messages],
+  // With `zdrEnabled` it sends back over responses what is sealed, and of that the summary.
+  needs: [{ agents: ['langchainjs-openai/'], options: { ccUnsigned: 'seal', rsRawReasoning: 'summary' } }],
   snippets({ model, keyEnv, addressFor }) {
     const ask = ["const reply = await model.invoke('Hello there')", 'console.log(reply.text)']
     const openai = (more: string, address: string) =>

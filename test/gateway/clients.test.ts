@@ -397,6 +397,74 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
   })
 })
 
+/** What of a reply these programs send back. */
+const signedBlocks = (reply: unknown) =>
+  (reply as { content: { type: string; signature?: string }[] }).content.filter(({ type, signature }) => type !== 'thinking' || signature)
+const sealedItems = (reply: unknown) =>
+  (reply as { output: { type: string; encrypted_content?: string; content?: unknown }[] }).output.flatMap(item => {
+    if (item.type !== 'reasoning') return [item]
+    const { content: _, ...kept } = item
+    return kept.encrypted_content ? [kept] : []
+  })
+
+describe.each(hosts)('through %s, a client that forgets reasoning that nobody signed', (_, start) => {
+  const calling = {
+    ...(replies['chat-completions'] as object),
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: null,
+          reasoning_content: 'I look it up.',
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'lookup', arguments: '{}' } }],
+        },
+        finish_reason: 'tool_calls',
+      },
+    ],
+  }
+  const overMessages = {
+    path: paths.messages,
+    first: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Look it up.' }] },
+    next: (reply: unknown) => [
+      { role: 'assistant', content: signedBlocks(reply) },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'found' }] },
+    ],
+  }
+  const overResponses = {
+    path: paths.responses,
+    first: { model: 'm', store: false, input: [{ role: 'user', content: 'Look it up.' }] },
+    next: (reply: unknown) => [...sealedItems(reply), { type: 'function_call_output', call_id: 'call_1', output: 'found' }],
+  }
+
+  test.each([
+    ['the AI SDK 5', 'ai-sdk/anthropic/2.0.112 ai-sdk/provider-utils/3.0.44', overMessages],
+    ['the AI SDK 6', 'ai/6.0.326 ai-sdk/provider-utils/4.0.64 runtime/node.js/v20.20.2', overMessages],
+    ['the AI SDK 7', 'ai-sdk-anthropic/4.0.105 ai-sdk-provider-utils/5.0.81 node.js/22', overMessages],
+    ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', overMessages],
+    ['the AI SDK 5', 'ai-sdk/openai/2.0.131 ai-sdk/provider-utils/3.0.40', overResponses],
+    ['the AI SDK 6', 'ai/6.0.326 ai-sdk/provider-utils/4.0.66 runtime/node.js/v20.20.2', overResponses],
+    ['the AI SDK 7', 'ai-sdk-openai/4.0.118 ai-sdk-provider-utils/5.0.81 node.js/22', overResponses],
+    ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14', overResponses],
+    ['LangChain', 'langchainjs-openai/1.0.0 ((node/v20.20.2; linux; x64))', overResponses],
+  ])('known as %s, %s, gives it back all the same', async (_client, agent, { path, first, next }) => {
+    const up = await upstream(sendJson(200, calling), sendJson(200, replies['chat-completions']))
+    const ask = await start(one(up.url, 'chat-completions'))
+    const headers = { 'user-agent': agent }
+    const reply: unknown = await (await ask(path, post(first, headers))).json()
+    const [key, said] = 'messages' in first ? ['messages', first.messages] : ['input', first.input]
+    await (await ask(path, post({ ...first, [key]: [...said, ...next(reply)] }, headers))).text()
+    expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', reasoning_content: 'I look it up.', tool_calls: [{ id: 'call_1' }] }, {}] })
+  })
+
+  test('gets none of that where the channel says so', async () => {
+    const up = await upstream(sendJson(200, calling))
+    const ask = await start(one(up.url, 'chat-completions', {}, {}, { options: { ccUnsigned: 'bare' } }))
+    const answered = await ask(paths.messages, post(overMessages.first, { 'user-agent': 'ai/6.0.326' }))
+    expect(await answered.json()).toMatchObject({ content: [{ type: 'thinking', thinking: 'I look it up.', signature: '' }, { type: 'tool_use' }] })
+  })
+})
+
 describe.each(hosts)('through %s, opencode', (_, start) => {
   test('asks for a title beside the first turn', async () => {
     const title = { ...claude.body, tools: undefined, thinking: { type: 'enabled', budget_tokens: 4095 }, max_tokens: 12287, output_config: undefined }

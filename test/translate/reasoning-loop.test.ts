@@ -152,6 +152,44 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
   },
 )
 
+const sealed = { ...keepAll, ccUnsigned: 'seal' as const }
+const unproven: Pick<Loop, 'client' | 'options' | 'echo'>[] = [
+  { client: 'messages', options: sealed, echo: 'thoughtless' },
+  { client: 'responses', options: { ...sealed, rsRawReasoning: 'summary' }, echo: 'thoughtless' },
+  { client: 'generate-content', options: sealed },
+]
+
+describe.each(unproven)('a $client client that forgets thoughts without a proof', loop => {
+  const upstream = 'chat-completions'
+  const thinker = thinkerOf(upstream)
+  const plain = thinker.shapes.filter(shape => proofsOf(shape).length === 0)
+
+  test.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
+    'sends all of them back to a chat server: $name, $form',
+    async ({ shape, streamed }) => {
+      const { asked } = await converse({ ...loop, upstream, shape, streamed })
+      for (const [turns, request] of asked.entries()) {
+        expect(strictOf(upstream).checkRequest(request)).toEqual([])
+        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+      }
+    },
+  )
+
+  test.each(plain.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
+    'has no proof for another provider: $name, $form',
+    async ({ shape, streamed }) => {
+      const { last } = await converse({ ...loop, upstream, shape, streamed })
+      expect(JSON.stringify(last)).toMatch(/xs1\.|eHMxLm/)
+      for (const second of names.filter(name => name !== upstream)) {
+        const { body, notes } = translateRequest(last, { from: loop.client, to: second, ...keepAll })
+        expect(JSON.stringify(body)).not.toMatch(/xs1\.|eHMxLm|"(signature|encrypted_content)":/)
+        expect(notes.map(({ code }) => code)).toContain('reasoning.foreign-signature')
+        expect(strictOf(second).checkRequest(body)).toEqual([])
+      }
+    },
+  )
+})
+
 const switches = names.flatMap(client => names.flatMap(first => names.filter(second => second !== first).map(second => ({ client, first, second }))))
 
 describe.each(switches)('a $client client that goes from a $first upstream to a $second one', ({ client, first, second }) => {

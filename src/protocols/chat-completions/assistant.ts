@@ -13,7 +13,7 @@ import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
 import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
-import { decodeReasoning } from './reasoning.ts'
+import { decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { extractTags } from './think-tags.ts'
 import type { AssistantToWrite, Writing } from './writing.ts'
@@ -64,6 +64,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
   const slots = { reasoning: reasoning.parts, body, others, calls }
   const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, reasoning, { report: reading.report, at })
+  if (reading.seals) for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
   const form = {
     content: content === undefined ? ('content' in nothing ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
     refusal: refusal === '' ? '' : undefined,
@@ -88,7 +89,8 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   const filling: Filling = { towards, single, isOwn: kept !== undefined, listsContent: form['content'] === 'array', writing }
   const carries = towards === 'client' && !single && !writing.native && carriesThoughts(writing.options)
   let since: Part[] = []
-  for (const part of parts) {
+  for (const read of parts) {
+    const part = withoutEmptyProof(read)
     fill(slots, part, filling)
     if (!carries) continue
     if (part.type !== 'tool-call') since.push(part)

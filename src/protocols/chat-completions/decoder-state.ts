@@ -30,6 +30,8 @@ export type Choice = {
   nextPart: number
   /** The part that text of its kind goes to, and how much text stood before it. Only calls stay open beside it. */
   open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; before: number; thought?: ReasoningPart } | undefined
+  /** As of the stream. */
+  seals: boolean
   /** How much text has come, in code points. */
   points: number
   audio: number | undefined
@@ -73,6 +75,8 @@ export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
   strictDone: boolean
   thinkTags: boolean
+  /** Reasoning that nothing proves gets an empty proof. */
+  seals: boolean
   /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
   pieces: boolean
   id: string
@@ -97,6 +101,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
       nextPart: 0,
       points: 0,
       open: undefined,
+      seals: state.seals,
       audio: undefined,
       calls: [],
       byIndex: new Map(),

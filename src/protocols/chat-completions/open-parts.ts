@@ -5,6 +5,7 @@ import { lengthOf } from '../../kit/text.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import type { Told } from './layout.ts'
+import { emptyProof } from './reasoning.ts'
 
 export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
   const part = choice.nextPart++
@@ -26,6 +27,9 @@ const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 're
 export function closePart(choice: Choice, emit: EmitEvent): void {
   if (!choice.open) return
   const { part, thought } = choice.open
+  // A proof that comes late goes to reasoning that has none: what was told does not count this one.
+  if (choice.seals && thought && !thought.signature)
+    emit({ type: 'part.delta', candidate: choice.candidate, part, delta: { kind: 'signature', signature: emptyProof } })
   // The id of reasoning is known only at its end.
   emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: thought }) })
   choice.open = undefined

@@ -21,6 +21,12 @@ export type ChatCompletionsOptions = {
    * SDK: the reply is longer by it.
    */
   ccThoughts?: 'details' | 'calls'
+  /**
+   * Reasoning of a reply that nothing proves. `bare` (default): it reaches clients without a signature. `seal`: with one that is
+   * empty inside, for clients that forget thoughts without, such as the AI SDK over messages and responses; with the next request
+   * the server gets its reasoning back as it gave it.
+   */
+  ccUnsigned?: 'bare' | 'seal'
   /** Looks up what was kept of `signatures`, by call id, wherever a client's message lacks it. Default: nothing is looked up. */
   ccStored?: (callId: string) => string | undefined
   /**
@@ -107,6 +113,7 @@ export const options = {
   ccReasoning: ['reasoning_content', 'reasoning', 'details', 'omit'],
   ccSignature: ['field', 'id', 'store', 'none'],
   ccThoughts: ['details', 'calls'],
+  ccUnsigned: ['bare', 'seal'],
   ccReasoningInHistory: ['never', 'tool-loop', 'always'],
   ccMissingReasoning: ['omit', 'blank'],
   ccToolMedia: ['user-message', 'drop'],

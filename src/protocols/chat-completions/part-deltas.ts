@@ -45,6 +45,8 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
       if (out.kind === 'call') addInput(state, choice, { part, call: out, text: delta.text, emit })
       return
     case 'signature':
+      // An empty one has no place on this wire.
+      if (delta.signature.value === '') return
       if (out.kind === 'reasoning') addDelta(out.part, delta)
       else if (out.kind === 'text') out.signature = delta.signature
       else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })

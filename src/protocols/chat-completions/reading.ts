@@ -6,6 +6,8 @@ export type Reading = {
   from: 'client' | 'server'
   /** Reasoning between tags in the text is taken out of it. */
   thinkTags?: boolean | undefined
+  /** Reasoning that nothing proves gets an empty proof. */
+  seals?: boolean | undefined
   report: ChatReport
   /** For calls without an id: `ordinal` counts the calls of the message. */
   idOf(ordinal: number): string

@@ -1,4 +1,4 @@
-import type { ReasoningPart, Signature } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -16,6 +16,19 @@ const format = 'xs1'
  * vendor is part of the issuer, so that it is neither lost nor mixed up on the way through another protocol.
  */
 const issuerOf = (told: unknown): string => (typeof told === 'string' && told ? `${protocolName}/${told}` : protocolName)
+
+/**
+ * Stands for the proof of reasoning that nothing proves, toward clients that forget such: what others read is a signature of this
+ * wire like any other, in an envelope, and goes to nobody else.
+ */
+export const emptyProof: Signature = { value: '', issuer: protocolName, form: 'thinking' }
+
+/** The part as this wire has it, where an empty proof has no place. */
+export function withoutEmptyProof(part: Part): Part {
+  if (part.signature?.value !== '') return part
+  const { signature: _, ...rest } = part
+  return rest
+}
 
 /** Made by a server of this wire? */
 export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)

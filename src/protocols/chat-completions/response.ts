@@ -93,6 +93,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   const reading: Reading = {
     from: 'server',
     thinkTags: options.extractThinkTags,
+    seals: options.ccUnsigned === 'seal',
     report,
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
     legacyId: () => 'call_fn_0',

@@ -118,7 +118,7 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
     let whole = ''
     for (let to = from; whole.length < wanted; to++) {
       const piece = parts[to]
-      if (piece?.type !== 'reasoning' || piece.signature) break
+      if (piece?.type !== 'reasoning' || piece.signature?.value) break
       whole += piece.segments.map(({ text: said }) => said).join('')
       if (whole.length !== wanted) continue
       const first = parts[from] as ReasoningPart

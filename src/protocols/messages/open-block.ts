@@ -291,8 +291,8 @@ function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void 
     if (block.index === undefined) return
     if (!isNative(state)) reportOf(state).once('reasoning.signature-empty', '/content')
     if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
-    state.closed[block.key] = { ...block, text: '' }
   }
+  if (!signature?.value) state.closed[block.key] = { ...block, text: '' }
   stop(block, emit)
 }
 

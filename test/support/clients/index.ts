@@ -52,7 +52,7 @@ export type Body = Record<string, unknown>
 export type Reply = { body: unknown } | { text: string }
 /**
  * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it forgets thoughts, and what it
- * takes for empty. Not every wire has such programs.
+ * takes for empty; where it is used to proofs, only thoughts without one. Not every wire has such programs.
  */
 export type Echo = 'received' | 'rebuilt' | 'thoughtless'
 

@@ -78,8 +78,9 @@ export const client: Client = {
     const anthropic = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
     return anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] })
   },
-  goOn({ messages, ...rest }, received, { runTool, ask }) {
-    const { content } = received as Message
+  goOn({ messages, ...rest }, received, { runTool, ask, echo }) {
+    const { content: all } = received as Message
+    const content = echo === 'thoughtless' ? all.filter(block => block.type !== 'thinking' || block.signature) : all
     const results = content.flatMap(block => (block.type === 'tool_use' ? [{ type: 'tool_result', tool_use_id: block.id, content: runTool(block.name) }] : []))
     const next = [
       { role: 'assistant', content },

@@ -1,6 +1,6 @@
 import OpenAI from 'openai'
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
-import type { Response, ResponseInputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
+import type { Response, ResponseInputItem, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { answering, parse, retryAfter } from '../answering.ts'
 import type { Body, Client, Heard } from './index.ts'
 
@@ -96,8 +96,9 @@ export const client: Client = {
     const openai = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
     return openai.responses.create({ model: 'm', input: '' })
   },
-  goOn({ input, ...rest }, received, { runTool, ask }) {
-    const { output } = received as Response
+  goOn({ input, ...rest }, received, { runTool, ask, echo }) {
+    const { output: all } = received as Response
+    const output = echo === 'thoughtless' ? all.flatMap(sealedSummary) : all
     const results = output.flatMap(item => {
       if (item.type === 'function_call') return [{ type: 'function_call_output', call_id: item.call_id, output: runTool(item.name) }]
       return item.type === 'custom_tool_call' ? [{ type: 'custom_tool_call_output', call_id: item.call_id, output: runTool(item.name) }] : []
@@ -106,4 +107,11 @@ export const client: Client = {
     // As it goes over the wire.
     return JSON.parse(JSON.stringify({ ...rest, input: [...(input as unknown[]), ...output, ...next] })) as Body
   },
+}
+
+/** As programs keep it that show summaries, and reasoning that nothing proves not at all. */
+function sealedSummary(item: ResponseOutputItem): ResponseOutputItem[] {
+  if (item.type !== 'reasoning') return [item]
+  const { content: _, ...kept } = item
+  return kept.encrypted_content ? [kept] : []
 }
