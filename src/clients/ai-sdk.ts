@@ -17,9 +17,9 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
 
 /**
  * Without these it forgets reasoning between steps: over chat-completions all but plain text and the signatures of calls, over
- * messages and responses what nobody signed, over responses also what is no summary.
+ * messages and responses what nobody signed, over responses also what is no summary, over generate-content signatures without words.
  */
-export const keepingReasoning: WrittenOptions = { ccThoughts: 'calls', ccUnsigned: 'seal', rsRawReasoning: 'summary' }
+export const keepingReasoning: WrittenOptions = { ccThoughts: 'calls', ccUnsigned: 'seal', rsRawReasoning: 'summary', gcThoughts: 'calls' }
 
 export const aiSdk: Client = {
   title: 'Vercel AI SDK',

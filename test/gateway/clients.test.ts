@@ -397,6 +397,42 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
   })
 })
 
+describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) => {
+  const path = '/v1beta/models/m:streamGenerateContent?alt=sse'
+  type Piece = { text?: string; thought?: boolean; functionCall?: object; thoughtSignature?: string }
+  type Told = { candidates: { content: { parts: Piece[] } }[] }
+  const thinking = { type: 'thinking', thinking: 'I look it up.', signature: 'cHJvb2Y=' }
+  const calling = [
+    { type: 'message_start', message: { ...(replies.messages as object), content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: thinking.thinking } },
+    { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: thinking.signature } },
+    { type: 'content_block_stop', index: 0 },
+    { type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} } },
+    { type: 'content_block_stop', index: 1 },
+    { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 2 } },
+    { type: 'message_stop' },
+  ].map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+
+  test.each([
+    ['the AI SDK 6', 'ai-sdk/google/3.0.141 ai-sdk/provider-utils/4.0.64 runtime/node.js/v20.20.2'],
+    ['the AI SDK 7', 'ai-sdk-google/4.0.121 ai-sdk-provider-utils/5.0.81 node.js/22'],
+    ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14'],
+  ])('known as %s, forgets signatures of a stream that have no words, but for those of calls', async (_client, agent) => {
+    const up = await upstream(sendStream(calling), sendStream(streams.messages))
+    const ask = await start(one(up.url, 'messages'))
+    const asked = { role: 'user', parts: [{ text: 'Look it up.' }] }
+    const headers = { 'user-agent': agent }
+    const told = dataOf(await (await ask(path, post({ contents: [asked] }, headers))).text()) as Told[]
+    const parts = told.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts.filter(({ text }) => text !== '')))
+    expect(parts).toMatchObject([{ thought: true, text: 'I look it up.' }, { functionCall: { name: 'lookup' } }])
+    const result = { functionResponse: { id: 'toolu_1', name: 'lookup', response: { output: 'found' } } }
+    const contents = [asked, { role: 'model', parts }, { role: 'user', parts: [result] }]
+    await (await ask(path, post({ contents }, headers))).text()
+    expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', content: [thinking, { type: 'tool_use', id: 'toolu_1' }] }, {}] })
+  })
+})
+
 /** What of a reply these programs send back. */
 const signedBlocks = (reply: unknown) =>
   (reply as { content: { type: string; signature?: string }[] }).content.filter(({ type, signature }) => type !== 'thinking' || signature)
