@@ -8,6 +8,9 @@ const messages: AddressUsage = { protocol: 'messages', appends: 'version-and-end
 export const langchain: Client = {
   title: 'LangChain',
   usages: [chat, responses, messages],
+  remarks: [
+    'In JavaScript it forgets reasoning over chat-completions: where a server wants it beside calls (DeepSeek, Kimi), use messages or responses, or the option ccMissingReasoning: blank at its channel.',
+  ],
   // With `zdrEnabled` it sends back over responses what is sealed, and of that the summary.
   needs: [{ agents: ['langchainjs-openai/'], options: { ccUnsigned: 'seal', rsRawReasoning: 'summary' } }],
   snippets({ model, keyEnv, addressFor }) {

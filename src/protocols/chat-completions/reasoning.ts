@@ -18,8 +18,8 @@ const format = 'xs1'
 const issuerOf = (told: unknown): string => (typeof told === 'string' && told ? `${protocolName}/${told}` : protocolName)
 
 /**
- * Stands for the proof of reasoning that nothing proves, toward clients that forget such: what others read is a signature of this
- * wire like any other, in an envelope, and goes to nobody else.
+ * Stands for the proof of reasoning that nothing proves, for clients that forget such reasoning. The other protocols treat it as
+ * they treat any signature of this one: in an envelope toward clients, not at all toward other servers.
  */
 export const emptyProof: Signature = { value: '', issuer: protocolName, form: 'thinking' }
 
