@@ -34,7 +34,8 @@ export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writ
   return {
     response_format: format && encodeFormat(format, form['format'], writing),
     verbosity,
-    modalities,
+    // Text alone is the default, and servers that know no other answers refuse the field.
+    modalities: writing.native || modalities?.some(one => one !== 'text') ? modalities : undefined,
     audio: encodeVoice(audio, stream?.enabled === true, writing),
   }
 }
