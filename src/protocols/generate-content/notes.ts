@@ -49,6 +49,11 @@ export const notes = {
   'tool.added-late': { kind: 'approximated', reason: 'tools that were added in mid-conversation stand with the others', source: '2.1' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'a tool that only another provider knows is replaced by the nearest one here', source: '2.5' },
+  'tool.invocations': {
+    kind: 'synthesized',
+    reason: 'functions beside tools of the provider are refused unless the reply may tell what the provider ran',
+    source: '2.5',
+  },
   'tool_choice.unsupported': { kind: 'dropped', reason: 'this choice of tools cannot be said here', source: '2.6' },
   'tool_choice.without-tools': { kind: 'dropped', reason: 'a choice of functions needs functions', source: '2.6' },
   'tool_choice.validated': { kind: 'approximated', reason: 'a choice among some functions also holds arguments to their schemas', source: '2.6' },

@@ -35,6 +35,11 @@ export type GeminiOptions = {
   gcWrapper?: 'refuse' | 'unwrap'
   /** Writes `metadata` as `labels`, which not every host of this protocol takes. Default false. */
   gcLabels?: boolean
+  /**
+   * Functions beside tools that the provider runs (`serverTools: 'map'`). `include` (default): the reply is asked to tell what
+   * the provider ran, without which Gemini's own servers refuse the request. `omit`: for Vertex AI, which does not know the field.
+   */
+  gcToolInvocations?: 'include' | 'omit'
   /** The API version in the path of a written request. Default `v1beta`, where everything is defined. */
   gcApiVersion?: 'v1beta' | 'v1' | 'v1alpha'
   /**
@@ -64,6 +69,7 @@ export const options = {
   amLeadingUser: ['keep', 'synthesize'],
   gcWrapper: ['refuse', 'unwrap'],
   gcLabels: 'flag',
+  gcToolInvocations: ['include', 'omit'],
   gcApiVersion: ['v1beta', 'v1', 'v1alpha'],
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverToolHistory: ['drop', 'text'],

@@ -14,7 +14,7 @@ import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
 import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
 import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
-import { decodeTools, encodeTools } from './tools.ts'
+import { askForInvocations, decodeTools, encodeTools } from './tools.ts'
 import { modality, modalityOf, tierWords } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
 import { type Reading, startWriting } from './writing.ts'
@@ -212,7 +212,9 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 
   const all = gatherTools(request, { protocol: protocolName, report })
   const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
-  const toolConfig = encodeToolChoice(request, all, writing)
+  const choice = encodeToolChoice(request, all, writing)
+  const invocations = askForInvocations(declared, writing)
+  const toolConfig = choice || invocations ? { ...choice, ...invocations } : undefined
   const conversation = encodeConversation(messages, writing)
   const thinkingConfig = native ? nativeReasoningSpec(request, writing) : reasoning && encodeReasoningSpec(reasoning, writing)
   const own = keptConfig(request)

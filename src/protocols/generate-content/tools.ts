@@ -142,6 +142,14 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Js
   return written.length > 0 || native ? written : undefined
 }
 
+/** Gemini's own servers take functions beside tools that they run only from those who will hear of the latter. */
+export function askForInvocations(written: readonly JsonObject[] | undefined, { native, options, report }: RequestWriting): JsonObject | undefined {
+  const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
+  if (native || options.gcToolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
+  report.add('tool.invocations', '/toolConfig/includeServerSideToolInvocations')
+  return { includeServerSideToolInvocations: true }
+}
+
 /** Servers of tools stand in one list. */
 function merge(entry: JsonObject, wire: JsonObject): void {
   for (const [key, value] of Object.entries(wire)) {

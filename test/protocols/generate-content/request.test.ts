@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { wrapSignatureInBase64 } from '../../../src/kit/envelope.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
-import type { GeminiLevel } from '../../../src/protocols/generate-content/options.ts'
+import type { GeminiLevel, GeminiOptions } from '../../../src/protocols/generate-content/options.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 
 type Body = Record<string, unknown>
@@ -372,6 +372,23 @@ describe('what is written for another protocol', () => {
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map' })
     expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }], toolConfig: { functionCallingConfig } })
     expect(notes.map(({ code }) => code)).toEqual(['tool.server-mapped'])
+  })
+
+  const look = { name: 'look', input_schema: { type: 'object' } }
+  const search = { type: 'web_search_20250305', name: 'web_search' }
+  // Gemini's own servers refuse functions beside their tools otherwise; Vertex AI does not know the field.
+  test.each<[tools: string, Body[], GeminiOptions, asked: boolean]>([
+    ['is asked where functions stand beside tools of the provider', [look, search], {}, true],
+    ['is not asked of servers that do not know the field', [look, search], { gcToolInvocations: 'omit' }, false],
+    ['is not asked of functions alone', [look, { type: 'bash_20250124', name: 'bash' }], {}, false],
+    ['is not asked of tools of the provider alone', [search, { type: 'code_execution_20250825', name: 'code_execution' }], {}, false],
+  ])('what the provider ran %s', (_, tools, options, asked) => {
+    const body = { model: 'm', max_tokens: 9, messages: [], tools, tool_choice: { type: 'auto' } }
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map', ...options })
+    expect((wire as { toolConfig?: Body }).toolConfig?.['includeServerSideToolInvocations']).toBe(asked || undefined)
+    expect(notes.filter(({ code }) => code === 'tool.invocations')).toEqual(
+      asked ? [expect.objectContaining({ kind: 'synthesized', path: '/toolConfig/includeServerSideToolInvocations' })] : [],
+    )
   })
 
   test('that no tool is to be called cannot be said of tools that the provider runs', () => {

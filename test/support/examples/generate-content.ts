@@ -117,7 +117,8 @@ export const examples: Record<string, Example> = {
   'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
   'tool.namespace': fromItems({ ...items.says(user, { ...items.call('c1', '{}'), namespace: 'ns' }, items.result('c1')), model: older }),
   'tool.server': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] })),
-  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { serverTools: 'map' }),
+  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
+  'tool.invocations': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { serverTools: 'map' }, ['tool.server-mapped']),
   'tool_choice.unsupported': fromItems(
     items.request({ tools: [items.tool('look'), { type: 'shell' }], tool_choice: { type: 'shell' } }),
     { onUnresolvable: 'note' },
