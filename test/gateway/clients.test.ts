@@ -433,6 +433,29 @@ describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) 
   })
 })
 
+describe.each(hosts)('through %s, over generate-content', (_, start) => {
+  test.each([
+    ['the AI SDK', 'ai/6.0.326 ai-sdk/google/3.0.141 ai-sdk/provider-utils/4.0.64 runtime/node.js/22'],
+    ['the AI SDK 6, its provider alone', 'ai-sdk/google/3.0.141 ai-sdk/provider-utils/4.0.64 runtime/node.js/22'],
+    ['the AI SDK 7, its provider alone', 'ai-sdk-google/4.0.121 ai-sdk-provider-utils/5.0.81 node.js/22'],
+    ['opencode', 'opencode/1.18.33 ai-sdk/provider-utils/4.0.23 runtime/bun/1.3.14'],
+  ])('%s leaves out texts that hold nothing but a proof', async (_client, agent) => {
+    const thinking = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'cHJvb2Y=' }
+    const calling = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'lookup', arguments: '{}', status: 'completed' }
+    const up = await upstream(sendJson(200, { ...replies.responses, output: [thinking, calling] }), sendJson(200, replies.responses))
+    const ask = await start(one(up.url, 'responses', {}, { id: 'sim-model' }))
+    const path = '/v1beta/models/sim-model:generateContent'
+    const asked = { role: 'user', parts: [{ text: 'Look it up.' }] }
+    const first = await ask(path, post({ contents: [asked] }, { 'user-agent': agent }))
+    const { candidates } = (await first.json()) as { candidates: [{ content: { parts: { text?: string }[] } }] }
+    const parts = candidates[0].content.parts.filter(({ text }) => text !== '')
+    const result = { functionResponse: { id: 'call_1', name: 'lookup', response: { output: 'found' } } }
+    const contents = [asked, { role: 'model', parts }, { role: 'user', parts: [result] }]
+    await ask(path, post({ contents }, { 'user-agent': agent }))
+    expect(up.calls[1]?.json).toMatchObject({ input: [{}, thinking, { type: 'function_call' }, { type: 'function_call_output' }] })
+  })
+})
+
 /** What of a reply these programs send back. */
 const signedBlocks = (reply: unknown) =>
   (reply as { content: { type: string; signature?: string }[] }).content.filter(({ type, signature }) => type !== 'thinking' || signature)
