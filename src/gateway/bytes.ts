@@ -1,4 +1,4 @@
-/** Functions of Node; edge runtimes may not have them. */
+/** Functions of Node; other runtimes may not have them. */
 type Node = {
   isAscii(bytes: Uint8Array): boolean
   isUtf8(bytes: Uint8Array): boolean
@@ -11,7 +11,18 @@ type NodeBytes = Uint8Array & {
   indexOf(word: string, from?: number): number
 }
 
-const node = (globalThis as { process?: { getBuiltinModule?(name: string): unknown } }).process?.getBuiltinModule?.('node:buffer') as Node | undefined
+const node = nodeBuffer()
+
+/** Undefined where there is less than all of it: Bun had no `transcode` for long, and the edge runtime of Next throws when it is asked. */
+function nodeBuffer(): Node | undefined {
+  try {
+    const { process } = globalThis as { process?: { getBuiltinModule?(name: string): Partial<Node> | undefined } }
+    const found = process?.getBuiltinModule?.('node:buffer')
+    return found?.isAscii && found.isUtf8 && found.transcode && found.Buffer ? (found as Node) : undefined
+  } catch {
+    return undefined
+  }
+}
 
 /** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in pieces. */
 const lenient = new TextDecoder()

@@ -2,12 +2,17 @@ import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
 import { Chunks } from './chunks.ts'
+import { fetchTransport } from './fetch.ts'
 import { plainHeaders } from './plain-headers.ts'
 import type { Signal } from './stopper.ts'
 import type { Transport, TransportAnswer, TransportCall } from './transport.ts'
 
-/** Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. */
+/**
+ * Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. Bun replaces undici
+ * by a module whose agents cannot send requests, so `fetch` is used there.
+ */
 export function undiciTransport(): Transport {
+  if (!('dispatch' in Agent.prototype)) return fetchTransport()
   const agents = new Map<number, Agent>()
   const agentFor = (connectMs: number) => {
     let agent = agents.get(connectMs)
