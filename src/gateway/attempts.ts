@@ -1,4 +1,3 @@
-import { ExponentialBackoff } from 'cockatiel'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { call, type Opened } from './call.ts'
@@ -56,7 +55,6 @@ async function tryOne(
 ): Promise<Opened | Failure> {
   const { retries, retryWaitMs } = service.config.defaults
   const isResting = () => service.breakers.restMs(candidate.channel) !== undefined
-  let backoff = new ExponentialBackoff({ initialDelay: 100, maxDelay: retryWaitMs }).next()
   let earliest: Failure | undefined
   for (let left = retries; ; left--) {
     trace.attempts++
@@ -64,15 +62,17 @@ async function tryOne(
     const result = await service.breakers.run(candidate.channel, () => call(service, ask, trace, { candidate, controller }))
     if (!('again' in result)) return result
     earliest ??= result
-    const { again, waitMs = backoff.duration } = result
+    const { again, waitMs = growingWait(retries - left, retryWaitMs) } = result
     if (again === 'never' || controller.signal.aborted) return result
     if (again !== 'here' || left === 0 || waitMs > retryWaitMs || isResting()) return earliest
     await pause(waitMs, controller.signal)
     // Other requests may have opened the circuit breaker during the wait.
     if (isResting()) return earliest
-    backoff = backoff.next(undefined)
   }
 }
+
+/** 100 ms, doubled with each wait before, and up to half of it less by chance: else all that failed at once would come back at once. */
+const growingWait = (waitsBefore: number, most: number) => Math.min(100 * 2 ** waitsBefore, most) * (1 - Math.random() / 2)
 
 function pause(ms: number, signal: Signal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,4 +1,3 @@
-import { CircuitState, ConsecutiveBreaker, circuitBreaker, handleWhenResult } from 'cockatiel'
 import type { ChannelEntry } from './options.ts'
 
 /** Circuit breakers: channels that keep failing get no requests for a while. */
@@ -11,29 +10,63 @@ export type Breakers = {
 
 /** `failed`: does this result count as a failure of the channel? */
 export function createBreakers(channels: readonly ChannelEntry[], failed: (result: unknown) => boolean): Breakers {
-  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, circuitOf(channel, failed)]))
+  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, failed)]))
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
-    run: (channel, attempt) => {
-      const circuit = circuits.get(channel.name)
-      return circuit ? circuit.policy.execute(attempt) : attempt()
-    },
+    run: ({ name }, attempt) => circuits.get(name)?.run(attempt) ?? attempt(),
   }
 }
 
-function circuitOf({ breaker: { failures, restMs } }: ChannelEntry, failed: (result: unknown) => boolean) {
-  const policy = circuitBreaker(handleWhenResult(failed), { breaker: new ConsecutiveBreaker(failures), halfOpenAfter: restMs })
-  let until = 0
-  policy.onBreak(() => {
-    until = Date.now() + restMs
-  })
-  return {
-    policy,
-    restMs() {
-      // One attempt is probing the channel. Other requests use other channels meanwhile.
-      if (policy.state === CircuitState.HalfOpen) return 1_000
-      const left = until - Date.now()
-      return policy.state === CircuitState.Open && left > 0 ? left : undefined
-    },
+/**
+ * Opens after a number of failures in a row. After `restMs` one attempt probes the channel, and only its success closes the circuit.
+ * Our own, because the libraries for it create timers or abort signals when they are loaded, which workers forbid.
+ */
+class Circuit {
+  readonly #settings: ChannelEntry['breaker']
+  readonly #failed: (result: unknown) => boolean
+  #failures = 0
+  /** When the channel may be probed, in ms since the epoch. Undefined: the circuit is closed. */
+  #until: number | undefined
+  #isProbed = false
+
+  constructor(settings: ChannelEntry['breaker'], failed: (result: unknown) => boolean) {
+    this.#settings = settings
+    this.#failed = failed
+  }
+
+  restMs(): number | undefined {
+    // Other requests use other channels meanwhile.
+    if (this.#isProbed) return 1_000
+    const left = this.#until === undefined ? 0 : this.#until - Date.now()
+    return left > 0 ? left : undefined
+  }
+
+  run<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    return this.#until === undefined ? this.#counted(attempt) : this.#probe(attempt)
+  }
+
+  async #counted<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    const result = await attempt()
+    if (!this.#failed(result)) this.#failures = 0
+    // Attempts that were running when it opened do not extend the rest.
+    else if (++this.#failures >= this.#settings.failures && this.#until === undefined) this.#open()
+    return result
+  }
+
+  async #probe<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    this.#isProbed = true
+    this.#until = undefined
+    try {
+      const result = await attempt()
+      if (this.#failed(result)) this.#open()
+      else this.#failures = 0
+      return result
+    } finally {
+      this.#isProbed = false
+    }
+  }
+
+  #open(): void {
+    this.#until = Date.now() + this.#settings.restMs
   }
 }

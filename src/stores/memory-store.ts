@@ -1,12 +1,25 @@
-import { Keyv } from 'keyv'
-
 /** Keeps texts in this process. When they take more than the limit, the oldest go first. */
 export function createMemoryStore(limitBytes: number) {
-  return new Keyv<string>({ store: new Bounded(limitBytes), throwOnErrors: true })
+  const kept = new Bounded(limitBytes)
+  return {
+    async get(key: string): Promise<unknown> {
+      const found = kept.get(key)
+      if (found && found.until <= Date.now()) kept.delete(key)
+      return kept.get(key)?.text
+    },
+    async set(key: string, text: string, ttlMs = Number.POSITIVE_INFINITY): Promise<void> {
+      kept.set(key, { text, until: Date.now() + ttlMs })
+    },
+    async delete(key: string): Promise<void> {
+      kept.delete(key)
+    },
+  }
 }
 
-/** Keyv hands over texts. Two bytes for each UTF-16 unit, which is what an engine needs at most. */
-class Bounded extends Map<string, string> {
+type Entry = { text: string; until: number }
+
+/** Two bytes for each UTF-16 unit, which is what an engine needs at most. */
+class Bounded extends Map<string, Entry> {
   private bytes = 0
   private readonly limitBytes: number
 
@@ -15,10 +28,10 @@ class Bounded extends Map<string, string> {
     this.limitBytes = limitBytes
   }
 
-  override set(key: string, value: string): this {
+  override set(key: string, entry: Entry): this {
     this.delete(key)
-    super.set(key, value)
-    this.bytes += sizeOf(key, value)
+    super.set(key, entry)
+    this.bytes += sizeOf(key, entry)
     for (const oldest of this.keys()) {
       if (this.bytes <= this.limitBytes) break
       this.delete(oldest)
@@ -27,15 +40,10 @@ class Bounded extends Map<string, string> {
   }
 
   override delete(key: string): boolean {
-    const value = this.get(key)
-    if (value !== undefined) this.bytes -= sizeOf(key, value)
+    const entry = this.get(key)
+    if (entry) this.bytes -= sizeOf(key, entry)
     return super.delete(key)
-  }
-
-  override clear(): void {
-    super.clear()
-    this.bytes = 0
   }
 }
 
-const sizeOf = (key: string, value: string) => 2 * (key.length + value.length)
+const sizeOf = (key: string, { text }: Entry) => 2 * (key.length + text.length)

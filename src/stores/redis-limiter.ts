@@ -1,4 +1,5 @@
-import { type RateLimiterAbstract, RateLimiterRedis } from 'rate-limiter-flexible'
+import type { RateLimiterAbstract } from 'rate-limiter-flexible'
+import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import { connectRedis } from './redis-client.ts'
 
 export type RedisLimiter = { limiterOf(perMinute: number): RateLimiterAbstract; close(): Promise<void> }

@@ -1,8 +1,12 @@
 import { Buffer, isAscii, isUtf8 } from 'node:buffer'
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import { listen, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+import { createContext, runInContext } from 'node:vm'
+import { build } from 'esbuild'
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { listen, one, paths, post, replies, requests, sendJson, streams, upstream } from './support.ts'
 
-/** What Node has and other runtimes have not, taken away here. */
+/** What Node has and other runtimes have not, taken away here. `npm run test:runtimes` asks the runtimes themselves. */
+
+const root = new URL('../../', import.meta.url).pathname
 
 /** Two letters that are no ASCII, and one that takes two units. */
 const greeting = 'Grüße 🙂'
@@ -46,5 +50,59 @@ describe('a runtime that stands in for Node', () => {
     const answer = await fetch((await listen(handler)) + paths.messages, post(requests.messages))
     expect(await answer.json()).toEqual(replies.messages)
     await handler.close(0)
+  })
+})
+
+describe('bundled for a platform that has nothing of Node', () => {
+  const platform = ['TextEncoder', 'TextDecoder', 'URL', 'URLSearchParams', 'setTimeout', 'clearTimeout', 'crypto', 'fetch', 'atob', 'btoa']
+  platform.push('Request', 'Response', 'Headers', 'ReadableStream', 'AbortController', 'AbortSignal', 'performance', 'queueMicrotask')
+  let bundle: string
+
+  beforeAll(async () => {
+    const contents = `export { fetchGateway } from './src/hosts/fetch.ts'; export * from './src/index.ts'`
+    const options = { bundle: true, format: 'iife', platform: 'browser', globalName: 'wireglot', write: false, logLevel: 'silent' } as const
+    const { outputFiles, warnings } = await build({ stdin: { contents, resolveDir: root }, ...options })
+    expect(warnings.map(({ text }) => text)).toEqual([])
+    bundle = outputFiles[0]?.text ?? ''
+  })
+
+  const loaded = (more: object = {}) => {
+    const context = createContext({ ...Object.fromEntries(platform.map(name => [name, globalThis[name as keyof typeof globalThis]])), ...more })
+    return runInContext(`${bundle}; wireglot`, context) as typeof import('../../src/index.ts') & typeof import('../../src/hosts/fetch.ts')
+  }
+
+  test('requests and streams are translated', () => {
+    const { translateRequest, createStreamTranslator } = loaded()
+    expect(translateRequest(requests['chat-completions'], { from: 'chat-completions', to: 'messages' }).body).toMatchObject({ messages: [{ role: 'user' }] })
+    const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions' })
+    expect(translator.push(streams.messages.join('')) + translator.end()).toContain('[DONE]')
+    expect(translator.finished).toBe(true)
+  })
+
+  test('a gateway answers, and keeps replies in memory', async () => {
+    const { fetchGateway } = loaded()
+    const handler = fetchGateway({ auth: 'none', store: { memory: true }, channels: [{ name: 'demo', embedded: 'demo' }] })
+    const ask = (path: string, init?: RequestInit) => handler(new Request(`http://gateway.test${path}`, init))
+    const { id } = (await (await ask(paths.responses, post(requests.responses))).json()) as { id: string }
+    expect(await (await ask(`${paths.responses}/${id}`)).json()).toMatchObject({ id, status: 'completed' })
+  })
+
+  test('a gateway is made without clocks, dice, signals and calls, which older workers allow only while a request is answered', () => {
+    const refused = function refused() {
+      throw new Error('Disallowed operation called within global scope')
+    }
+    const crypto = { getRandomValues: refused, randomUUID: refused }
+    const { fetchGateway } = loaded({ AbortController: refused, setTimeout: refused, fetch: refused, crypto })
+    expect(fetchGateway(one('http://upstream.test', 'messages', { store: { memory: true } }))).toBeTypeOf('function')
+  })
+
+  test('a store in Redis, which needs sockets, is refused by name', async () => {
+    const { fetchGateway } = loaded()
+    const warned: object[] = []
+    const logger = { info() {}, warn: (details: object) => void warned.push(details), error() {} }
+    const handler = fetchGateway(one('http://upstream.test', 'messages', { store: { redis: 'redis://store.test' } }), { logger })
+    const answer = await handler(new Request(`http://gateway.test${paths.responses}/resp_1`))
+    expect(answer.status).toBe(503)
+    expect(warned).toMatchObject([{ error: expect.stringContaining('Redis needs sockets') }])
   })
 })

@@ -1,0 +1,74 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createBreakers } from '../../src/gateway/breaker.ts'
+import { settle } from '../../src/gateway/options.ts'
+import { one } from './support.ts'
+
+/** Channels that rest, seen without a gateway; that a gateway goes by them is told by `retry.test.ts`. */
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+const restMs = 10_000
+
+function channelOf(failures: number) {
+  const { channels } = settle(one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }), {})
+  const [channel] = channels as [(typeof channels)[0]]
+  const breakers = createBreakers(channels, result => result === 'failed')
+  return {
+    rest: () => breakers.restMs(channel),
+    run: (result: string) => breakers.run(channel, async () => result),
+    /** An attempt that goes on until it is told how it ends. */
+    begin: () => {
+      const end: ((result: string) => void)[] = []
+      const running = breakers.run(channel, () => new Promise<string>(resolve => void end.push(resolve)))
+      return async (result: string) => {
+        for (const resolve of end) resolve(result)
+        await running
+      }
+    },
+    fails: () => breakers.run(channel, () => Promise.reject(new Error('a fault of ours'))).catch(() => undefined),
+  }
+}
+
+test('only failures in a row count', async () => {
+  const { run, rest } = channelOf(2)
+  for (const result of ['failed', 'well', 'failed']) await run(result)
+  expect(rest()).toBeUndefined()
+  await run('failed')
+  expect(rest()).toBe(restMs)
+})
+
+test('what was under way when the rest began makes it neither longer nor shorter', async () => {
+  const { run, rest, begin } = channelOf(1)
+  const late = [begin(), begin()] as const
+  await run('failed')
+  vi.advanceTimersByTime(4_000)
+  await late[0]('failed')
+  await late[1]('well')
+  expect(rest()).toBe(6_000)
+})
+
+test('after the rest one attempt tries, and the others need not wait for it', async () => {
+  const { run, rest, begin } = channelOf(3)
+  for (const _ of [1, 2, 3]) await run('failed')
+  vi.advanceTimersByTime(restMs)
+  expect(rest()).toBeUndefined()
+  const ended = begin()
+  expect(rest()).toBe(1_000)
+  await ended('failed')
+  expect(rest(), 'a single failure is enough then').toBe(restMs)
+  vi.advanceTimersByTime(restMs)
+  await run('well')
+  for (const _ of [1, 2]) await run('failed')
+  expect(rest(), 'it counts from the beginning again').toBeUndefined()
+})
+
+test('an attempt that throws says nothing of its channel, and leaves it free', async () => {
+  const { run, rest, fails } = channelOf(1)
+  await fails()
+  expect(rest()).toBeUndefined()
+  await run('failed')
+  vi.advanceTimersByTime(restMs)
+  await fails()
+  expect(rest()).toBeUndefined()
+})
