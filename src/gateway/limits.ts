@@ -21,7 +21,11 @@ export function createLimits(config: Settled['limits'], warn: (error: unknown) =
   const limits = import('../stores/redis-limiter.ts')
     .then(({ createRedisLimiter }) => createRedisLimiter(redis, inMemory, warn))
     .then(({ limiterOf, close }) => limitsOf(limiterOf, close))
-  limits.catch(warn)
+    .catch(error => {
+      // Where there is no Redis at all it is as where it cannot be reached: each process counts by itself.
+      warn(error)
+      return limitsOf(inMemory, async () => {})
+    })
   return {
     take: async (name, perMinute) => (perMinute === 0 ? undefined : (await limits).take(name, perMinute)),
     close: async () => (await limits).close(),

@@ -105,4 +105,16 @@ describe('bundled for a platform that has nothing of Node', () => {
     expect(answer.status).toBe(503)
     expect(warned).toMatchObject([{ error: expect.stringContaining('Redis needs sockets') }])
   })
+
+  test('limits that should be shared through Redis are counted here, and the log is told why', async () => {
+    const { fetchGateway } = loaded()
+    const warned: object[] = []
+    const logger = { info() {}, warn: (details: object) => void warned.push(details), error() {} }
+    const channels = [{ name: 'demo', embedded: 'demo' as const, requestsPerMinute: 1 }]
+    const handler = fetchGateway({ auth: 'none', limits: { redis: 'redis://limits.test' }, channels }, { logger })
+    const ask = () => handler(new Request(`http://gateway.test${paths.messages}`, post(requests.messages)))
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 429])
+    expect(warned).toMatchObject([{ error: expect.stringContaining('Redis needs sockets') }])
+    await handler.close(0)
+  })
 })
