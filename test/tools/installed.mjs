@@ -60,18 +60,21 @@ export const all = [gateway(config), fetchGateway(config), createGateway(config)
 // @ts-expect-error: no protocol of this name
 translateRequest({}, { from: 'morse', to: 'messages' })
 `
+  // Runtimes without Node have not its types either: all but middleware does without.
+  const nodeless = { types: [], skipLibCheck: false }
   const resolutions = [
     ['node16', 'module', { module: 'node16', moduleResolution: 'node16' }],
     ['node16', 'commonjs', { module: 'node16', moduleResolution: 'node16' }],
     ['bundler', 'module', { module: 'esnext', moduleResolution: 'bundler' }],
     ['node10', 'commonjs', { module: 'commonjs', moduleResolution: 'node10' }],
+    ['node16', 'module', { module: 'node16', moduleResolution: 'node16', ...nodeless }],
+    ['bundler', 'module', { module: 'esnext', moduleResolution: 'bundler', ...nodeless }],
   ]
   for (const [name, type, options] of resolutions) {
-    const project = `typed-${name}-${type}`
+    const project = `typed-${name}-${type}${options.types ? '-nodeless' : ''}`
     write(`${project}/package.json`, JSON.stringify({ type }))
-    write(`${project}/index.ts`, typed)
+    write(`${project}/index.ts`, options.types ? typed.replace(/import .+ 'wireglot\/connect'\n/, '').replace('gateway(config), ', '') : typed)
     const compilerOptions = {
-      ...options,
       strict: true,
       exactOptionalPropertyTypes: true,
       target: 'es2022',
@@ -80,6 +83,7 @@ translateRequest({}, { from: 'morse', to: 'messages' })
       types: ['node'],
       typeRoots: [join(root, 'node_modules/@types')],
       skipLibCheck: true,
+      ...options,
     }
     write(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ['index.ts'] }))
     run(join(folder, project), process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
