@@ -5,4 +5,4 @@ export function placeOf(body: unknown, isNested: boolean): string | undefined {
 }
 
 /** JSON pointer to the body, from the one to its error object. */
-export const bodyOf = (at: string): string => at.replace(/\/error$/, '')
+export const bodyOf = (at: string): string => at.replace(/\/(error|detail)$/, '')

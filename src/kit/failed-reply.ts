@@ -1,13 +1,29 @@
 import type { CanonicalError } from '../canonical/error.ts'
+import type { Message } from '../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../canonical/response.ts'
 import type { commonNotes, Report } from './report.ts'
 
 /** Notes everything in a failed reply except its error, since only the error is written. */
-export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest'>): void {
+export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Untold): void {
   const { candidates, ext, ...beside } = { ...response, error: undefined }
   report.rest(beside, '')
   report.ext(ext, '')
-  for (const { messages } of candidates) for (const { at, parts } of messages) if (parts.length > 0) report.add('field.unsupported', at)
+  for (const { messages, logprobs, finish, at, ext: own } of candidates) {
+    report.rest({ logprobs }, at)
+    report.ext(own, at)
+    // Of several answers, others may have ended well.
+    if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
+    for (const message of messages) noteMessage(message, report)
+  }
+}
+
+type Untold = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf'>
+
+/** A message, and the odds of its tokens where they stand beside it. */
+function noteMessage({ at, parts }: Message, report: Untold): void {
+  if (parts.length > 0) report.add('field.unsupported', at)
+  for (const part of parts)
+    if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${at}/`)) report.rest({ logprobs: part.logprobs }, part.at)
 }
 
 /** The error of an answer whose finish reason is `error`. Undefined: it did not fail. */

@@ -664,7 +664,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'what a stream failed with is passed over',
     room: chat,
-    find: "else if (wire['error']) readFailure(state, { error: decodeErrorBody(wire) }, emit)",
+    find: "else if (wire['error']) readErrorFrame(state, wire, emit)",
     replace: "else if (wire['error']) return",
   },
   { fault: 'segments of a streamed reasoning run into one', room: chat, find: 'gap ? `\\n\\n${delta.text}` : delta.text', replace: 'delta.text' },
@@ -822,8 +822,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'errors have their number as text',
     room: generate,
-    find: 'error: { code: statusOf(error), message',
-    replace: 'error: { code: String(statusOf(error)), message',
+    find: '{ code: statusOf(error), message',
+    replace: '{ code: String(statusOf(error)), message',
   },
   {
     fault: 'a stream without a finish reason has ended well',

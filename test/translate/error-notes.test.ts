@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
-import { createStreamTranslator, type ProtocolName, protocols, translateError, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, explodeResponse, type ProtocolName, protocols, translateError, translateResponse } from '../../src/index.ts'
 import { messages } from '../../src/protocols/messages/index.ts'
 
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
@@ -137,6 +137,56 @@ describe('an answer that failed half-way', () => {
   test.each<ProtocolName>(['chat-completions', 'messages'])('is told as an error to %s, and what it had said is noted', to => {
     const { notes } = translateResponse(failed, { from: 'responses', to })
     expect(tell(notes)).toEqual(expect.arrayContaining(['field.unknown /odd', 'field.unsupported /output/0', 'field.unsupported /usage']))
+  })
+
+  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('is told as an error to %s, and how it had ended besides is noted', to => {
+    const { notes } = translateResponse({ ...failed, incomplete_details: { reason: 'steered' } }, { from: 'responses', to })
+    expect(tell(notes)).toContain('field.unknown /incomplete_details/reason')
+  })
+
+  test('keeps how it had ended besides in its own protocol', () => {
+    const wire = { ...failed, incomplete_details: { reason: 'steered' } }
+    const { value } = protocols.responses.decodeResponse(wire)
+    expect(protocols.responses.encodeResponse(value).wire).toEqual(wire)
+    expect(explodeResponse(wire, { protocol: 'responses' })).toContain('"incomplete_details":{"reason":"steered"}')
+  })
+
+  test.each<ProtocolName>(['messages', 'generate-content'])(
+    'and says so by its finish reason alone is told as an error to %s, and what it had said is noted',
+    to => {
+      const logprobs = { content: [{ token: 'So far', logprob: -1, top_logprobs: [] }] }
+      const choice = (index: number, more: object) => ({ index, message: { role: 'assistant', content: 'So far' }, ...more })
+      const choices = [choice(0, { finish_reason: 'error', logprobs }), choice(1, { finish_reason: 'stop' })]
+      const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage: { prompt_tokens: 1 } }
+      const { notes } = translateResponse(reply, { from: 'chat-completions', to })
+      const ofChoices = ['/choices/0/logprobs/content', '/choices/0/message', '/choices/1/finish_reason', '/choices/1/message']
+      const lost = [...ofChoices, '/created', '/id', '/model', '/usage']
+      expect(tell(notes)).toEqual(lost.map(path => `field.unsupported ${path}`))
+    },
+  )
+})
+
+test.each<ProtocolName>(['responses', 'messages', 'generate-content'])('what a last chunk says beside the error in it is heard by clients of %s', to => {
+  const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', provider: 'p' }
+  const choices = [{ index: 0, delta: { content: 'So far' }, finish_reason: 'error' }]
+  const translator = createStreamTranslator({ from: 'chat-completions', to })
+  const text = translator.push(`data: ${JSON.stringify({ ...chunk, error: { message: 'No.', code: 502, odd: 1 }, choices })}\n\n`) + translator.end()
+  expect(text).toContain('So far')
+  expect(text).toContain('No.')
+  const notes = tell(translator.notes).filter(note => !/usage|created/.test(note))
+  expect(notes).toEqual(['error.details /error/odd', 'field.unknown /provider'])
+})
+
+describe('an answer that failed before it said anything', () => {
+  const created = { type: 'response.created', response: { id: 'resp_1', model: 'm', created_at: 1, status: 'in_progress', output: [], service_tier: 'flex' } }
+  const failed = { type: 'response.failed', response: { ...created.response, status: 'failed', error: { code: 'server_error', message: 'No.' } } }
+
+  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('loses in a stream to %s what it said of itself, which is noted', to => {
+    const translator = createStreamTranslator({ from: 'responses', to })
+    for (const event of [created, failed]) translator.push(`data: ${JSON.stringify(event)}\n\n`)
+    translator.end()
+    const lost = ['/created_at', '/id', '/model', '/service_tier']
+    expect(tell(translator.notes).filter(note => !note.includes('/error'))).toEqual(lost.map(path => `field.unsupported ${path}`))
   })
 })
 

@@ -87,6 +87,8 @@ export type EncoderState = MachineState & {
   single: boolean
   spare: { id: string; created: number; model: string }
   head: JsonObject
+  /** What the source has told of the head. */
+  told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
   /** A head, and how a chunk with it begins, up to the number of its choice. */
   written: { head: JsonObject; text: string } | undefined
   /** The reply was read from this protocol: what it left out is left out again, without a note. */

@@ -8,7 +8,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { protocolName } from './own.ts'
+import { keep, ownOf, protocolName } from './own.ts'
 import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.ts'
 
 /** How much of a body that is no error of any known shape becomes the message. */
@@ -26,6 +26,8 @@ type Said = {
   details?: unknown
   /** Where it stood, when not under `error`. */
   at?: string
+  /** What stands beside it. */
+  fields?: JsonObject
 }
 
 /** Total: any body of any upstream becomes an error that keeps its status. */
@@ -41,7 +43,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const said = readBody(body)
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(said, outer ?? said.status)
-  const { message, type, code, param, details, at } = said
+  const { message, type, code, param, details, at, fields = {} } = said
   return defined({
     status: outer ?? said.status ?? errorWords[kind].status,
     kind,
@@ -53,6 +55,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     protocol: protocolName,
     raw: body,
     at,
+    ...keep(fields, {}),
   })
 }
 
@@ -81,12 +84,13 @@ function readBody(body: unknown): Said {
   }
   if (typeof body === 'string') return readText(body)
   if (!isObject(body)) return { message: body === undefined || body === null ? noReason : clip(JSON.stringify(body)) }
-  const { error, detail, message } = body
-  if (isObject(error)) return readError(error)
-  if (typeof error === 'string' && error) return { message: clip(error) }
-  if (typeof detail === 'string') return { message: clip(detail) }
-  if (Array.isArray(detail) || isObject(detail)) return { message: clip(JSON.stringify(detail)), details: detail, at: '/detail' }
-  if (typeof message === 'string') return { ...readError(body), at: '' }
+  const { error, ...fields } = body
+  if (isObject(error)) return { ...readError(error), fields }
+  if (typeof error === 'string' && error) return { message: clip(error), fields }
+  const { detail, ...others } = body
+  if (typeof detail === 'string') return { message: clip(detail), fields: others }
+  if (Array.isArray(detail) || isObject(detail)) return { message: clip(JSON.stringify(detail)), details: detail, at: '/detail', fields: others }
+  if (typeof body['message'] === 'string') return { ...readError(body), at: '' }
   return { message: clip(JSON.stringify(body)) }
 }
 
@@ -150,15 +154,13 @@ function statusOf({ status, kind, protocol }: CanonicalError): number {
   return status >= 400 && status <= 599 ? status : errorWords[kind].status
 }
 
+/** What headers tell of an error, and where it stood. */
+const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
+
 /** The body alone, as it stands in a response or in a frame of a stream. */
 export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
-  if (
-    protocol === protocolName &&
-    isObject(raw) &&
-    same({ ...decodeErrorBody(raw, value.status), requestId: undefined, retryAfterMs: undefined }, { ...value, requestId: undefined, retryAfterMs: undefined })
-  )
-    return raw
+  if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })) return raw
   const words = errorWords[kind]
   const ours = protocol === protocolName
   // Other wires share many codes with this one.
@@ -169,7 +171,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown, ...shared }
-  return { error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
+  return { ...ownOf(ext)?.fields, error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 
 /** The body of an error that has no headers of its own: what would stand in them is lost. */

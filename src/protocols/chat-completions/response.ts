@@ -135,7 +135,10 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     return { wire: encodeBareError(error, report, options), notes: report.notes }
   }
   const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
-  if (failed) return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
+  if (failed) {
+    noteUntold(value, report)
+    return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
+  }
 
   const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')

@@ -49,7 +49,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     if (state.phase === 'over') return
     if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
     else if (!isObject(wire)) unknownEvent(state)
-    else if (wire['error']) readFailure(state, { error: decodeErrorBody(wire) }, emit)
+    else if (wire['error']) readErrorFrame(state, wire, emit)
     else if (isFlatError(wire)) readFailure(state, unframed(wire), emit)
     else readChunk(state, wire, emit)
   },
@@ -57,6 +57,14 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   end(state, emit) {
     if (state.phase !== 'over') finishAll(state, false, emit)
   },
+}
+
+/** Some servers tell of an error in a chunk that says more. */
+function readErrorFrame(state: DecoderState, { error, ...chunk }: JsonObject, emit: EmitEvent): void {
+  const isChunk = Array.isArray(chunk['choices'])
+  if (isChunk) readChunk(state, chunk, emit)
+  // A choice of it may tell of an error, too.
+  if (state.phase !== 'over') readFailure(state, { error: decodeErrorBody(isChunk ? { error } : { error, ...chunk }) }, emit)
 }
 
 function readFailure(state: DecoderState, failure: Failure, emit: EmitEvent): void {

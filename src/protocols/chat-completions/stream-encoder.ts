@@ -47,6 +47,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       single: takesOneCall(context),
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
+      told: {},
       written: undefined,
       native: false,
       fields: {},
@@ -125,6 +126,7 @@ function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext }: 
   state.native = ownOf(ext) !== undefined
   if (!state.native) encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
   state.phase = 'inside'
+  state.told = defined({ id, model, createdAt, serviceTier })
   state.head = defined({
     id: id || spare.id,
     object: 'chat.completion.chunk',
@@ -330,8 +332,12 @@ function encodeAnnotations(state: EncoderState, choice: Choice): JsonObject[] {
 
 function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   state.phase = 'over'
+  const { usage, blocked: promptBlocked, choices, told } = state
+  const report = reportOf(state)
   // Counts stand at the end, which does not come.
-  if (state.usage && state.writeUsage) reportOf(state).rest({ usage: state.usage }, '')
+  report.rest({ promptBlocked, usage: state.writeUsage ? usage : undefined }, '')
+  // Of itself a reply tells beside its choices, of which there were none.
+  if (![...choices.values()].some(({ begun }) => begun)) report.rest(told, '')
   emit(encodeBareError(error, reportOf(state), state.settings))
 }
 

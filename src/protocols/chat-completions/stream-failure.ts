@@ -9,8 +9,8 @@ export type Failure = Omit<Extract<CanonicalEvent, { type: 'error' }>, 'type'>
 
 /** No client looks for an error that stands elsewhere than under `error`, so it is put there. */
 export function unframed(body: JsonObject): Failure {
-  const error = typeof body['message'] === 'string' ? body : { message: decodeErrorBody(body).message }
-  return { error: decodeErrorBody({ error }), unheard: true }
+  if (typeof body['message'] !== 'string') return { error: decodeErrorBody({ error: { message: decodeErrorBody(body).message } }), unheard: true }
+  return { error: { ...decodeErrorBody({ error: body }), at: '' }, unheard: true }
 }
 
 /** What is no chunk may be an error in words of the server's framework. */

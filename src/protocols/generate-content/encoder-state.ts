@@ -110,7 +110,9 @@ export function writeParts(state: EncoderState, { candidate }: Lane, parts: read
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   state.done = true
   noteError(error, reportOf(state))
-  // Counts stand in the last frame, which does not come.
-  if (state.usage) reportOf(state).rest({ usage: state.usage }, '')
+  const { id, model, createdAt, serviceTier } = state.start
+  // What stands in the last frame, which does not come.
+  reportOf(state).rest({ usage: state.usage, serviceTier, promptBlocked: state.promptBlocked }, '')
+  if (!state.begun) reportOf(state).rest({ id, model, createdAt }, '')
   emit(encodeErrorBody(error))
 }

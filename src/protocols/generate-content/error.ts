@@ -6,8 +6,8 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { keep, protocolName } from './own.ts'
-import { asBeside } from './wrapper.ts'
+import { keep, ownKeys, protocolName, under } from './own.ts'
+import { asBeside, splitBeside } from './wrapper.ts'
 
 /** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[] = [
@@ -120,12 +120,12 @@ function readBody(body: unknown): Said {
   const outer = Array.isArray(body) ? (body[0] as unknown) : body
   if (!isObject(outer)) return {}
   const { error, ...beside } = outer
-  if (typeof error === 'string') return { message: error }
+  if (typeof error === 'string') return { message: error, fields: beside }
   const inner = isObject(error) ? error : outer
   const { code, details, message, status, ...more } = inner
   const { detail } = outer
-  const left = Object.entries(more).filter(([, value]) => value !== null)
-  const unknown: JsonObject = isObject(error) ? { ...beside, ...(left.length > 0 && { error: Object.fromEntries(left) }) } : {}
+  const left = Object.fromEntries(Object.entries(more).filter(([key, value]) => value !== null && (inner === error || key !== 'detail')))
+  const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
   return defined({
     code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,
     message:
@@ -167,7 +167,7 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 
 /** The body of an error, which is also the event of a stream that failed: clients see none without a number in `code`. */
 export function encodeErrorBody(error: CanonicalError): JsonObject {
-  const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw } = error
+  const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const came: unknown = Array.isArray(raw) ? raw[0] : raw
   if (protocol === protocolName && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return came
   const message = isReworded(error) ? asTooLong(said) : said
@@ -175,8 +175,12 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
   if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
-  const word = protocol === protocolName && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
-  return { error: { code: statusOf(error), message, status: word, ...(details.length > 0 && { details }) } }
+  const own = protocol === protocolName
+  const word = own && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
+  const { inside, beside } = splitBeside(ownKeys(ext))
+  const told: unknown[] = own && Array.isArray(error.details) ? error.details : details
+  const known = { code: statusOf(error), message, status: word, ...(told.length > 0 && { details: told }) }
+  return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }
 }
 
 /** A full context has no word of its own here: it is known by its wording, which stands before the message. */

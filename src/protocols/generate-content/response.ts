@@ -200,12 +200,15 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     noteUntold(response, report)
     return { wire: encodeErrorBody(error), notes: report.notes }
   }
+  const failed = candidates.find(({ finish }) => finish?.reason === 'error')?.finish
+  if (failed) {
+    noteUntold(response, report)
+    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
+  }
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, undefined)
   const form = ownForm(response.ext)
   const native = form?.['native'] === true
-  const failed = candidates.find(({ finish }) => finish?.reason === 'error')?.finish
-  if (failed) return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
   if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
   const written = candidates.map(candidate => encodeCandidate(candidate, { native, options, report }))
   const createTime = native && readTime(form['createTime']) === createdAt ? form['createTime'] : writeTime(createdAt)

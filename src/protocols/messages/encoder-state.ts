@@ -80,8 +80,12 @@ export const isNative = ({ start }: EncoderState): boolean => start.ext?.[protoc
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
+  const { id, model, serviceTier } = state.start
+  const report = reportOf(state)
+  if (state.phase === 'held') report.rest({ id, model, serviceTier }, '')
+  report.rest({ promptBlocked: state.promptBlocked }, '')
   state.phase = 'done'
-  noteError(error, reportOf(state))
+  noteError(error, report)
   noteUsage(state)
   emit(encodeErrorBody(error))
 }

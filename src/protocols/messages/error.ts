@@ -80,7 +80,7 @@ function readBody(body: unknown): Said {
   if (!isObject(outer)) return {}
   const requestId = asString(outer['request_id'])
   const error = outer['error']
-  if (typeof error === 'string') return defined({ message: error, requestId })
+  if (typeof error === 'string') return defined({ message: error, requestId, fields: unread(outer) })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
   const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
@@ -99,7 +99,10 @@ const listed = (detail: unknown) => (typeof detail === 'object' && detail !== nu
 
 /** What nobody modelled of a body, where it stood. */
 function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...beside }: JsonObject): JsonObject {
-  if (!isObject(error)) return {}
+  if (!isObject(error)) {
+    const { details, ...others } = beside
+    return typeof error === 'string' ? beside : others
+  }
   const { type: _type, message: _message, details: _details, ...inside } = error
   return { ...beside, ...(Object.keys(inside).length > 0 && { error: inside }) }
 }

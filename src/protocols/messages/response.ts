@@ -93,16 +93,16 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     noteUntold(response, report)
     return { wire: encodeErrorBody(error), notes: report.notes }
   }
+  const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
+  if (candidate?.finish?.reason === 'error') {
+    noteUntold(response, report)
+    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: candidate.finish.message ?? 'the upstream failed' }), notes: report.notes }
+  }
   report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
   report.ext(ext, undefined)
   const form = ownForm(ext)
   const native = form?.['native'] === true
-  const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
-  if (candidate?.finish?.reason === 'error') {
-    const { finish } = candidate
-    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: finish.message ?? 'the upstream failed' }), notes: report.notes }
-  }
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
   const carriers: Carriers | undefined = !native && options.amLastProof === 'drop' ? new Map() : undefined

@@ -8,7 +8,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { keep, ownForm, protocolName } from './own.ts'
+import { keep, ownForm, ownOf, protocolName } from './own.ts'
 
 type Row = { status: number; type: string; code: string | null }
 
@@ -148,7 +148,8 @@ export function readError(body: unknown, status?: number): CanonicalError {
   // Inside a stream, the headers that the same error has outside stand beside its words.
   const headers = isObject(error['headers']) ? error['headers'] : undefined
   // An event tells its own number beside; only what stands inside the error is about it.
-  const details = isObject(inner) && inner !== holder && Object.keys(more).length > 0 ? more : undefined
+  const isNested = inner !== holder
+  const details = isObject(inner) && isNested && Object.keys(more).length > 0 ? more : undefined
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text =
@@ -171,8 +172,19 @@ export function readError(body: unknown, status?: number): CanonicalError {
     retryAfterMs: headers && retryHint(textsOf(headers), undefined),
     protocol: protocolName,
     raw: body,
-    at: placeOf(body, inner !== holder),
+    at: placeOf(body, isNested),
+    ...keep(besideOf(beside, isNested), {}),
   })
+}
+
+/** What nobody modelled beside the words of an error: an event's own keys are known. */
+function besideOf({ error, type: _t, sequence_number: _n, error_type: _e, ...beside }: JsonObject, isNested: boolean): JsonObject {
+  // An object tells its own words.
+  if (isNested && isObject(error)) return beside
+  const { code: _c, message: _m, detail: _d, ...others } = beside
+  if (isNested) return others
+  const { param: _p, headers: _h, ...more } = others
+  return more
 }
 
 /** The `error` of a failed answer. */
@@ -183,7 +195,7 @@ export function readFailure(failure: unknown): CanonicalError {
 /** The error of a stream's event. */
 export function readEvent(event: JsonObject): CanonicalError {
   const error = readError(event)
-  return event['error'] == null ? { ...error, ...bare } : error
+  return event['error'] == null ? { ...error, ...keep(error.ext?.[protocolName]?.fields ?? {}, {}, { bare: true }) } : error
 }
 
 /** As it came, it is no body: nothing stands around it. */
@@ -250,10 +262,12 @@ function errorObject({ kind, message, type, code, param, details, protocol: of }
 }
 
 /** The payload of an `error` event. Its code is a word wherever the provider writes it, and some clients pass over an event without one. */
-export function streamError(error: CanonicalError): { error: JsonObject } {
+export function streamError(error: CanonicalError): JsonObject {
   const { code, ...told } = errorObject(error)
-  const isTold = error.protocol === protocolName && error.code !== undefined
-  return { error: { ...told, code: isTold ? code : (code ?? told['type']) } }
+  const own = error.protocol === protocolName
+  const isTold = own && error.code !== undefined
+  const more = own && isObject(error.details) ? error.details : {}
+  return { ...ownOf(error.ext)?.fields, error: { ...more, ...told, code: isTold ? code : (code ?? told['type']) } }
 }
 
 /** The closed list that the reference gives for `response.error.code`, and one word more that servers send. */

@@ -24,14 +24,14 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   const { report } = startWriting('output', true, options)
   if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire), ...keep({}, {}, { errorBody: true }) }, notes: [] }
   const body = check(protocolName, ResponsesResponse, wire)
-  if (body.output === undefined && body.status === undefined)
+  if (body.output === undefined && body.status === undefined && !hasFailed(body))
     throw new TranslationError({ code: 'malformed', protocol: protocolName, path: '/output' }, 'expected the output of an answer')
   const messages = decodeItems(body.output ?? [], '/output', report, body.model ?? undefined)
   const value = {
     candidates: [decodeCandidate(body, messages)],
     ...decodeHead(body),
     ...(body.usage && { usage: decodeUsage(body.usage) }),
-    ...(body.status === 'failed' && { error: readFailure(body.error ?? {}) }),
+    ...(hasFailed(body) && { error: readFailure(body.error ?? {}) }),
   }
   return { value, notes: report.notes }
 }
@@ -40,13 +40,17 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: readError(wire) }
   if (!isObject(wire)) return {}
-  const { usage, status, error } = wire
-  return { ...(ResponsesUsage.accepts(usage) && { usage: decodeUsage(usage) }), ...(status === 'failed' && { error: readFailure(error ?? {}) }) }
+  const { usage, error } = wire
+  return { ...(ResponsesUsage.accepts(usage) && { usage: decodeUsage(usage) }), ...(hasFailed(wire) && { error: readFailure(error ?? {}) }) }
 }
 
-function isErrorBody(wire: unknown): boolean {
-  return isObject(wire) && wire['error'] != null && wire['output'] === undefined && wire['status'] === undefined
-}
+const isErrorBody = (wire: unknown) => isObject(wire) && wire['object'] !== 'response' && isError(wire)
+
+/** An error, and nothing of an answer. */
+const isError = ({ error, output, status }: JsonObject) => error != null && output === undefined && status === undefined
+
+/** Some servers leave out the status of an answer that they have only an error to tell of. */
+const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
 
 /** What a snapshot says beside its items. */
 export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'candidates'> {
@@ -68,10 +72,11 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
   const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
   // An error beside an answer that did not fail is no part of the answer.
-  if (body.error != null && body.status !== 'failed') fields['error'] = body.error
+  const error = body.error != null && !hasFailed(body) ? body.error : undefined
+  if (error !== undefined) fields['error'] = error
+  if (body.incomplete_details != null && hasFailed(body)) fields['incomplete_details'] = body.incomplete_details
   const nothing: JsonObject = {}
   for (const key of usual) if (body[key] === null) nothing[key] = null
-  const error = body.error != null && body.status !== 'failed' ? body.error : undefined
   return defined({
     id: id ?? undefined,
     model: model ?? undefined,
@@ -85,7 +90,7 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
 function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidate {
   const { status, incomplete_details: details } = body
   const finish = decodeFinish(status ?? (body.output ? 'completed' : undefined), details?.reason ?? undefined, awaitsClient(messages))
-  return { index: 0, messages, ...(finish && { finish }), ...endingForm(body) }
+  return { index: 0, messages, ...(finish && { finish }), ...(!hasFailed(body) && endingForm(body)) }
 }
 
 /** How the ending was spelled, for what the canonical finish does not hold, and where its reason stood. */
