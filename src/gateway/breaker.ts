@@ -19,7 +19,7 @@ export function createBreakers(channels: readonly ChannelEntry[], failed: (resul
 
 /**
  * Opens after a number of failures in a row. After `restMs` one attempt probes the channel, and only its success closes the circuit.
- * Our own, because the libraries for it create timers or abort signals when they are loaded, which workers forbid.
+ * Our own, because cockatiel creates abort signals when it is loaded, which workers forbid.
  */
 class Circuit {
   readonly #settings: ChannelEntry['breaker']
@@ -55,11 +55,10 @@ class Circuit {
 
   async #probe<Result>(attempt: () => Promise<Result>): Promise<Result> {
     this.#isProbed = true
-    this.#until = undefined
     try {
       const result = await attempt()
       if (this.#failed(result)) this.#open()
-      else this.#failures = 0
+      else this.#close()
       return result
     } finally {
       this.#isProbed = false
@@ -68,5 +67,10 @@ class Circuit {
 
   #open(): void {
     this.#until = Date.now() + this.#settings.restMs
+  }
+
+  #close(): void {
+    this.#until = undefined
+    this.#failures = 0
   }
 }
