@@ -38,6 +38,8 @@ const patienceMs = 5_000
 
 type Kind = 'response' | 'item' | 'signature'
 
+type Access = 'read' | 'write'
+
 /**
  * Undefined: nothing is stored. `warn`: called when the store cannot be reached, once until it can be reached again.
  * @throws ConfigError when neither the configuration nor a hook has a store
@@ -46,30 +48,32 @@ export function createMemory(config: Settled['store'], hook: Store | undefined, 
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
-  let isAway = false
-  const warnOnce = (cause: unknown) => {
-    if (!isAway) warn(cause)
-    isAway = true
+  /** What does not work: a store may give what it has and keep nothing more. */
+  const away = new Set<Access | 'connection'>()
+  const warnOnce = (what: Access | 'connection', cause: unknown) => {
+    if (away.size === 0) warn(cause)
+    away.add(what)
   }
-  const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, warnOnce)
+  const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, cause => warnOnce('connection', cause))
 
-  const ask = async (what: (store: Store) => unknown): Promise<unknown> => {
+  const ask = async (access: Access, what: (store: Store) => unknown): Promise<unknown> => {
     try {
       const answer = await inTime(opened.open().then(what))
-      isAway = false
+      away.delete(access)
+      away.delete('connection')
       return answer
     } catch (cause) {
-      warnOnce(cause)
+      warnOnce(access, cause)
       throw refuse(503, 'unavailable', 'the store of replies cannot be reached')
     }
   }
   const get = async (owner: Identity, kind: Kind, id: string): Promise<string | undefined> => {
     if (id.length > longestId) return undefined
-    const found = await ask(store => store.get(keyOf(owner, kind, id)))
+    const found = await ask('read', store => store.get(keyOf(owner, kind, id)))
     return typeof found === 'string' ? found : undefined
   }
   const set = async (owner: Identity, kind: Kind, id: string, value: string): Promise<void> => {
-    if (id.length <= longestId) await ask(store => store.set(keyOf(owner, kind, id), value, ttlMs))
+    if (id.length <= longestId) await ask('write', store => store.set(keyOf(owner, kind, id), value, ttlMs))
   }
 
   return {
@@ -86,7 +90,7 @@ export function createMemory(config: Settled['store'], hook: Store | undefined, 
     keepSignature: (owner, callId, text) => set(owner, 'signature', callId, text),
     async forget(owner, id, items) {
       const keys = [keyOf(owner, 'response', id), ...items.map(item => keyOf(owner, 'item', item))]
-      await ask(store => Promise.all(keys.map(key => store.delete(key))))
+      await ask('write', store => Promise.all(keys.map(key => store.delete(key))))
     },
     close: opened.close,
   }

@@ -425,6 +425,18 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(warnings).toEqual(Array(2).fill('the store of replies cannot be reached'))
     })
 
+    test('that gives what it has and keeps nothing more is told of once', async () => {
+      const warnings: string[] = []
+      const quiet = () => {}
+      const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
+      const ask = await startWith(failing({ set: rejects }), {}, { logger })
+      for (let i = 0; i < 3; i++) {
+        await good(await ask(path, post(requests.responses)))
+        expect((await ask(`${path}/resp_1`)).status).toBe(404)
+      }
+      expect(warnings).toEqual(['the store of replies cannot be reached'])
+    })
+
     test('that cannot delete says so', async () => {
       const kept = JSON.stringify({ body: replies.responses })
       const ask = await startWith(failing({ get: () => kept, delete: rejects }))
