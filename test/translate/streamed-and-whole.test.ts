@@ -241,3 +241,33 @@ describe('the same of other protocols', () => {
     expect(codes(notes)).toEqual(codes(chat.encodeResponse(value, { fieldNames }).notes))
   })
 })
+
+describe('the same answer of several is kept, streamed or whole, however a server counts them', () => {
+  const answer = (index: number | undefined, text: string) => ({
+    ...(index !== undefined && { index }),
+    content: { role: 'model', parts: [{ text }] },
+    finishReason: 'STOP',
+  })
+  const rows: [string, (number | undefined)[]][] = [
+    ['backwards', [1, 0]],
+    ['each as the first', [0, 0]],
+    ['below 0', [-1]],
+    ['in halves, then not at all', [1.5, undefined]],
+  ]
+  test.each(rows.flatMap(([how, indexes]) => (['messages', 'responses'] as const).map(to => [how, to, indexes] as const)))(
+    '%s, toward %s',
+    (_, to, indexes) => {
+      const body = { candidates: indexes.map((index, i) => answer(index, `text ${i}`)), modelVersion: 'm', responseId: 'r1' }
+      const textsIn = (events: Parameters<typeof collect>[0]) => {
+        const { candidates } = collect(events).response
+        return candidates.flatMap(({ messages }) => messages.flatMap(({ parts }) => parts.map(part => (part.type === 'text' ? part.text : part.type))))
+      }
+      const target = protocols[to]
+      const { value } = google.decodeResponse(body)
+      const whole = textsIn(explode(target.decodeResponse(target.encodeResponse(value).wire).value))
+      expect(whole).toEqual([expect.stringMatching(/^text \d$/)])
+      for (const events of [explode(value), decodeStream(google, [body])])
+        expect(textsIn(decodeStream(target, encodeStream(target, events).wires))).toEqual(whole)
+    },
+  )
+})

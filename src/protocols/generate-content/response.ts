@@ -92,8 +92,8 @@ export function writeTime(createdAt: number | undefined): string | undefined {
   return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
 }
 
-/** The index of a candidate. Servers leave out a 0, and some leave out every index: then it is the place in the list. */
-function indexOf(told: unknown, place: number, taken: Set<number>): number {
+/** The index of a candidate. Servers leave out a 0, and some leave out every index: then it is the place in the list. `taken`: those of the same list. */
+export function indexOf(told: unknown, place: number, taken: Set<number>): number {
   const isCount = Number.isSafeInteger(told) && (told as number) >= 0
   const wanted = isCount && !taken.has(told as number) ? (told as number) : place
   let index = wanted

@@ -12,7 +12,7 @@ import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions, Options } from './options.ts'
 import { keep, protocolName } from './own.ts'
 import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
-import { readTime } from './response.ts'
+import { indexOf, readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
 import { finishWord } from './vocabulary.ts'
@@ -111,8 +111,13 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
     if (!Array.isArray(candidates)) throw fault(`${at}/candidates`, 'expected the candidates')
-    for (const [place, candidate] of (candidates as unknown[]).entries())
-      takeCandidate(state, { wire: candidate, place, path: `${at}/candidates/${place}` }, emit)
+    const taken = new Set<number>()
+    const came = (candidates as unknown[]).map((candidate, place) => ({
+      wire: candidate,
+      number: indexOf(isObject(candidate) ? candidate['index'] : undefined, place, taken),
+      path: `${at}/candidates/${place}`,
+    }))
+    for (const candidate of came.sort((a, b) => a.number - b.number)) takeCandidate(state, candidate, emit)
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
   tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
@@ -128,13 +133,12 @@ function start(state: DecoderState, { modelVersion, responseId, createTime }: Js
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** `place`: its number in its list; `path`: where that is. */
-type Came = { wire: unknown; place: number; path: string }
+/** `number`: which answer it is of; `path`: where it is. */
+type Came = { wire: unknown; number: number; path: string }
 
-function takeCandidate(state: DecoderState, { wire, place, path }: Came, emit: EmitEvent): void {
+function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
-  const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
-  const number = Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : place
+  const { index: _, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
   const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
   state.candidates[number] = answering

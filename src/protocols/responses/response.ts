@@ -125,7 +125,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const used: string[] = []
   // Some servers repeat an id; only a stream's reader could not bear it.
   writing.itemId = (wanted, prefix, own, native = envelope.native) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, native }, used))
-  const [candidate, ...others] = candidates
+  const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
