@@ -8,39 +8,39 @@ import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts
 
 type Chunk = string | Uint8Array
 
-/** An upstream that has begun to answer. `raw`: its bytes go on as they are, and the translator only reads along. `idleMs`: how long it may be silent; 0: for ever. */
+/** An upstream that has begun to answer. `raw`: its bytes are sent unchanged, and the translator only watches them. `idleMs`: the longest silence; 0: no limit. */
 export type Source = { translator: StreamTranslator; body: AsyncIterator<Chunk>; raw: boolean; idleMs: number }
 
 export type RelayOptions = {
-  /** The caller's. */
+  /** Of the caller. */
   protocol: Protocol
-  /** Calls the upstream; rejects when that fails. */
+  /** Calls the upstream; rejects if that fails. */
   open(): Promise<Source>
   /** 0: no pings. */
   keepAliveMs: number
-  /** Sees what is sent; `whole` is waited for before the last of it goes out, when the reply came to its own end. */
+  /** Gets what is sent. `whole` is awaited before the last piece of a complete reply is sent. */
   keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
-  /** Ends the upstream call, in whatever phase it is. */
+  /** Aborts the upstream call, in any phase. */
   stop(reason: Refusal): void
-  /** Called once, however it ends. `failure` is absent when the reply came to its own end. */
+  /** Called once at the end. `failure` absent: the reply is complete. */
   onEnd(failure: Refusal | undefined, translator: StreamTranslator | undefined): void
 }
 
 export type Relay = {
   /**
-   * Waits for something to send; while the upstream is silent that is a ping, after which the status is settled. The
-   * body has one await for each chunk of the upstream, which is read no faster than the body is.
+   * Waits for the first thing to send: a piece of the reply, or a ping if the upstream is silent, after which the status cannot change. The
+   * body awaits once per chunk of the upstream, which is read no faster than the client reads.
    * @throws Refusal when the upstream failed before there was anything to send
    */
   start(): Promise<AsyncIterable<Chunk>>
-  /** Ends it before its time: nobody reads any more, or whoever reads is told why. */
+  /** Ends it early: the client has disconnected, or gets `reason` as an error. */
   giveUp(reason: Refusal): void
 }
 
-/** What is held back at most while waiting for the first whole frame. */
+/** The limit of output that is held back until the first complete frame. */
 const maxHeld = 64 * 1024
 
-/** How long an upstream gets to close a reply that is complete, before its socket is given up. */
+/** How long an upstream may take to close the connection after a complete reply, before it is aborted. */
 const farewellMs = 1_000
 
 export function createRelay(options: RelayOptions): Relay {
@@ -50,29 +50,29 @@ export function createRelay(options: RelayOptions): Relay {
 class RunningRelay implements Relay {
   readonly #options: RelayOptions
   readonly #clock: Clock
-  /** Absent until the upstream has begun to answer. */
+  /** Undefined until the upstream has begun to answer. */
   #source: Source | undefined
-  /** What is being waited for: the upstream's answer, then each chunk of it. */
+  /** The current wait: for the upstream's answer, then for each chunk. */
   #opening: Promise<Source> | undefined
   #pending: Promise<IteratorResult<Chunk>> | undefined
-  /** Something was sent, so that the status cannot change any more. */
+  /** Something was sent, so the status cannot change. */
   #committed = false
   /** A piece of the reply itself was sent, not only pings. */
   #answered = false
   #done = false
   #failed = false
   #givenUp: Refusal | undefined
-  /** The last words to a client that was not reading when the exchange was given up. */
+  /** The last output for a client that was not reading when the exchange was aborted. */
   #farewell: Chunk = ''
-  /** Whole lines that wait for the first frame that says something. */
+  /** Complete lines that are held back until the first frame with data. */
   readonly #held: Uint8Array[] = []
   #heldLength = 0
   readonly #text = createTextReader()
-  /** What has come of the last line that is held, and what the whole ones before it say. */
+  /** The incomplete last line that is held back, and the state of the lines before it. */
   #line = ''
   #saysData = false
   #saysError = false
-  /** The last bytes sent: pings go between frames only. */
+  /** The last bytes sent, because pings are allowed only between frames. */
   #tail: Chunk = '\n\n'
 
   constructor(options: RelayOptions) {
@@ -158,7 +158,7 @@ class RunningRelay implements Relay {
       return got.done ? this.#finish(source) : this.#take(source, got.value)
     }
     if (/\n\n$|\r\n\r\n$|\r\r$/.test(lastOf(this.#tail))) return this.#options.protocol.frames.ping
-    // A ping must not stand in the middle of a frame: wait for the next chance.
+    // Not in the middle of a frame: the ping is sent at the next chance.
     this.#clock.sent()
     return ''
   }
@@ -167,11 +167,11 @@ class RunningRelay implements Relay {
     const taken = this.#answered ? this.#passOn(from, chunk) : this.#begin(from, chunk)
     const { translator, raw } = from
     const { error, finished } = translator
-    // What an upstream says of its own failure goes on as it is; what comes after something that is no reply does not.
+    // An upstream's own error is passed on unchanged. After a frame that cannot be read nothing is.
     if (!finished && (!error || (raw && error.protocol !== undefined))) return taken
     const whole = this.#held.length > 0 ? this.#heldBytes() : taken
     const out = typeof whole === 'string' ? whole : upToEnd(whole, translator.after)
-    // The reply is complete: the client need not wait until the upstream closes.
+    // The reply is complete: the client need not wait until the upstream closes the connection.
     const owed = translator.end()
     drain(from.body, this.#options.stop)
     this.#complete(cutOff(translator) ?? failedEnd(translator))
@@ -185,7 +185,7 @@ class RunningRelay implements Relay {
     return chunk
   }
 
-  /** Line by line until something of the reply is out: whether an early error has a status must not depend on how the bytes were cut. */
+  /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
   #begin(from: Source, chunk: Chunk): Chunk {
     const { translator, raw } = from
     const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
@@ -206,7 +206,7 @@ class RunningRelay implements Relay {
     return ''
   }
 
-  /** May what is held go out now: a whole frame that says something, or more than may be held? */
+  /** Can the held output be sent: is there a complete frame with data, or more than the limit? */
   #hold(line: Uint8Array): boolean {
     const isNext = this.#held.length === 0 || endsLine(this.#held.at(-1))
     this.#held.push(line)
@@ -215,7 +215,7 @@ class RunningRelay implements Relay {
     return this.#heldLength >= maxHeld || (isNext && isBlank(line) && this.#saysData && !this.#saysError)
   }
 
-  /** Each line is looked at once: a body of blank lines alone would take minutes if all of them were for each. */
+  /** Looks at each line only once, since a body may consist of many blank lines. */
   #look(line: Uint8Array): void {
     this.#line += this.#text.read(line)
     if (!endsLine(line)) return
@@ -236,7 +236,7 @@ class RunningRelay implements Relay {
     return rest.length > 0 ? join([before, this.#passOn(from, rest) as Uint8Array], before.length + rest.length) : before
   }
 
-  /** The upstream has closed. */
+  /** The upstream has ended its answer. */
   #finish({ translator }: Source): Chunk {
     const owed = translator.end()
     const cut = cutOff(translator)
@@ -245,7 +245,7 @@ class RunningRelay implements Relay {
     return plus(this.#held.length > 0 ? this.#heldBytes() : '', owed)
   }
 
-  /** What is still to be sent of a stream that fails. @throws Refusal where nothing was sent yet: it becomes the answer */
+  /** The rest of a stream that fails. @throws Refusal if nothing was sent yet: it becomes the response */
   #fail(thrown: unknown): Chunk {
     const { protocol, stop } = this.#options
     const refusal = refusalOf(thrown, 'upstream')
@@ -258,7 +258,7 @@ class RunningRelay implements Relay {
     const translator = this.#source?.translator
     const owed = translator ? plus(this.#held.length > 0 ? this.#heldBytes() : '', translator.end(error)) : protocol.frames.failure(error)
     const left = error.kind === 'cancelled'
-    // A silence or a broken connection after the reply's own end takes nothing away from it.
+    // A timeout or broken connection after the end of the reply does not matter.
     this.#complete(translator?.finished && !left ? undefined : refusal)
     return left ? '' : owed
   }
@@ -272,7 +272,7 @@ class RunningRelay implements Relay {
   }
 }
 
-/** Reads what follows a reply that is complete, so that its connection may serve again. Nobody waits for it. */
+/** Reads what follows a complete reply, so that its connection can be reused. Runs in the background. */
 export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
   const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
   const read = async () => {
@@ -289,7 +289,7 @@ const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStr
 
 const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'the upstream ended the stream before the reply was complete' }
 
-/** Whatever a connection breaks with, unless it was broken by us. */
+/** The Refusal for a broken connection, unless the gateway aborted it. */
 function broken(error: unknown): never {
   throw error instanceof Refusal ? error : new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
 }
@@ -309,14 +309,14 @@ function endOfLine(bytes: Uint8Array, from: number): number {
 const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
-/** The chunk without frames that follow the end of the reply: clients would take them for a part of it. */
+/** The chunk without frames after the end of the reply, which clients would take for a part of it. */
 function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
   const more = after.replace(/^\s*data:\s*\[DONE\]\s*/, '')
   if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return chunk
   return chunk.subarray(0, chunk.length - new TextEncoder().encode(more).length)
 }
 
-/** Some protocols say a failure in two frames, of which only the second is the end. */
+/** Some protocols send an error as two frames, of which only the second one ends the stream. */
 const isError = (line: string) => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line)
 
 function lastOf(chunk: Chunk): string {
