@@ -34,7 +34,9 @@ describe('the signature envelope', () => {
     expect(isEnvelope(text)).toBe(false)
     expect(unwrapSignature(text)).toBeUndefined()
   })
-  test.each(['xs1.', 'xs1.!!', 'xs1.W10', 'xs1.e30', 'xs1._w'])('%j is a damaged one', text => {
+  const withoutValue = `xs1.${btoa('{"i":"p"}')}`
+  const withoutText = `xs1.${btoa('{"i":"p","v":12}')}`
+  test.each(['xs1.', 'xs1.!!', 'xs1.W10', 'xs1.e30', 'xs1._w', withoutValue, withoutText])('%j is a damaged one', text => {
     expect(isEnvelope(text)).toBe(true)
     expect(unwrapSignature(text)).toBeUndefined()
   })

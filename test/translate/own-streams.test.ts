@@ -65,6 +65,14 @@ test('the caller’s name of the model is put into a stream whose events are nam
   )
 })
 
+test('counts that come in pieces add up', () => {
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
+  const chunk = (delta: object, usage: object) => `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index: 0, delta }], usage })}\n\n`
+  translator.push(chunk({ content: 'a' }, { prompt_tokens: 7 }))
+  translator.push(chunk({ content: 'b' }, { completion_tokens: 3 }))
+  expect(translator.usage).toMatchObject({ input: 7, output: 3 })
+})
+
 test.each(Object.values(protocols))('an error has no model, and is given none: $name', ({ withModel }) => {
   for (const error of [{ error: { message: 'no' } }, { type: 'error', error: { message: 'no' } }]) expect(withModel(error, 'alias')).toEqual(error)
 })

@@ -245,6 +245,17 @@ describe('instructions', () => {
     expect(codes).toContain('system.mid-conversation-as-user')
   })
 
+  test.each([
+    ['auto', ['c', 'd', 'e', 'f']],
+    ['hoist', ['b', 'd', 'e', 'f']],
+  ] as const)('of too many cache marks that of instructions counts by where it is written: %s', (systemPlacement, expected) => {
+    const marked = (role: Message['role'], of: string) => message(role, text(of, { cache: {} }))
+    const asked = [user('a'), marked('developer', 'b'), marked('user', 'c'), marked('user', 'd'), marked('user', 'e'), marked('user', 'f')]
+    const { wire } = write({ model: 'm-1', messages: [user('x'), assistant(text('y')), ...asked] }, { systemPlacement })
+    const blocks = [wire['system'] ?? [], ...wire.messages.map(({ content }) => content)].flat() as { text?: string; cache_control?: object }[]
+    expect(blocks.filter(({ cache_control }) => cache_control).map(one => one.text)).toEqual(expected)
+  })
+
   test('they are hoisted only on demand', () => {
     const { wire, codes } = write({ messages: middle }, { systemPlacement: 'hoist' })
     expect(wire['system']).toEqual([block('text', { text: 'A' }), block('text', { text: 'D' })])
