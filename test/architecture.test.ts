@@ -20,7 +20,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   address: { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   'api.ts': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
   'index.ts': { rooms: ['address', 'clients', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate'], packages: [] },
-  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'rate-limiter-flexible'] },
+  stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
   testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },

@@ -217,7 +217,7 @@ const Store = entry({
     .int()
     .positive()
     .default(30 * 24 * 60 * 60 * 1000),
-  /** Of `memory` only; the oldest entries are removed. Default 256 MiB. */
+  /** Of `memory` only; the entries that were not used for longest are removed. Default 256 MiB. */
   memoryLimitBytes: z
     .int()
     .positive()

@@ -461,7 +461,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
-  test('memory has a limit: the oldest go', async () => {
+  test('memory has a limit: what was not used for longest goes', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const ids: string[] = []
     for (let i = 0; i < 12; i++) ids.push((await good(await ask(path, post(requests.responses)))).id)
