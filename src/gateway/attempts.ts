@@ -23,10 +23,14 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   return { opened: tryAll(service, ask, trace, controller), stop }
 }
 
-/** Does this result count as a failure of the channel? A rate limit does not, nor a client that disconnected. */
-export function isFault(result: unknown): boolean {
-  const { again, refusal } = result as Partial<Failure>
-  return refusal !== undefined && again !== 'never' && refusal.error.status >= 500 && refusal.error.kind !== 'cancelled'
+/**
+ * What the result of an attempt says of its channel. Whoever refuses or limits a request is well. Undefined: nothing, because the client
+ * left or the upstream was not asked.
+ */
+export function verdictOn(result: unknown): 'well' | 'failed' | undefined {
+  const { again, refusal, isUnasked } = result as Partial<Failure>
+  if (isUnasked || refusal?.error.kind === 'cancelled') return undefined
+  return refusal && again !== 'never' && refusal.error.status >= 500 ? 'failed' : 'well'
 }
 
 async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stopper): Promise<Opened> {

@@ -8,9 +8,11 @@ export type Breakers = {
   run<Result>(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
 
-/** `failed`: does this result count as a failure of the channel? */
-export function createBreakers(channels: readonly ChannelEntry[], failed: (result: unknown) => boolean): Breakers {
-  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, failed)]))
+/** What the result of an attempt says of its channel. Undefined: nothing. */
+type Judge = (result: unknown) => 'well' | 'failed' | undefined
+
+export function createBreakers(channels: readonly ChannelEntry[], judge: Judge): Breakers {
+  const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, judge)]))
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
     run: ({ name }, attempt) => circuits.get(name)?.run(attempt) ?? attempt(),
@@ -23,15 +25,15 @@ export function createBreakers(channels: readonly ChannelEntry[], failed: (resul
  */
 class Circuit {
   readonly #settings: ChannelEntry['breaker']
-  readonly #failed: (result: unknown) => boolean
+  readonly #judge: Judge
   #failures = 0
   /** When the channel may be probed, in ms since the epoch. Undefined: the circuit is closed. */
   #until: number | undefined
   #isProbed = false
 
-  constructor(settings: ChannelEntry['breaker'], failed: (result: unknown) => boolean) {
+  constructor(settings: ChannelEntry['breaker'], judge: Judge) {
     this.#settings = settings
-    this.#failed = failed
+    this.#judge = judge
   }
 
   restMs(): number | undefined {
@@ -47,9 +49,10 @@ class Circuit {
 
   async #counted<Result>(attempt: () => Promise<Result>): Promise<Result> {
     const result = await attempt()
-    if (!this.#failed(result)) this.#failures = 0
+    const verdict = this.#judge(result)
+    if (verdict === 'well') this.#failures = 0
     // Attempts that were running when it opened do not extend the rest.
-    else if (++this.#failures >= this.#settings.failures && this.#until === undefined) this.#open()
+    else if (verdict === 'failed' && ++this.#failures >= this.#settings.failures && this.#until === undefined) this.#open()
     return result
   }
 
@@ -57,8 +60,9 @@ class Circuit {
     this.#isProbed = true
     try {
       const result = await attempt()
-      if (this.#failed(result)) this.#open()
-      else this.#close()
+      const verdict = this.#judge(result)
+      if (verdict === 'failed') this.#open()
+      else if (verdict === 'well') this.#close()
       return result
     } finally {
       this.#isProbed = false

@@ -31,8 +31,10 @@ export async function call(
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
   const tooMany = await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
-  if (tooMany !== undefined)
-    return { refusal: refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs: tooMany }), again: 'elsewhere' }
+  if (tooMany !== undefined) {
+    const refusal = refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs: tooMany })
+    return { refusal, again: 'elsewhere', isUnasked: true }
+  }
   let prepared: Prepared
   let embedded: TransportAnswer | undefined
   try {
@@ -42,7 +44,7 @@ export async function call(
     if (channel.embedded)
       embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...demanding(ask.operation, to), model: candidate.model, stream: prepared.stream })
   } catch (error) {
-    return { refusal: refusalOf(error, 'request'), again: 'never' }
+    return { refusal: refusalOf(error, 'request'), again: 'never', isUnasked: true }
   }
   trace.notes = [...prepared.notes]
   const opened = openedBy(prepared, controller)

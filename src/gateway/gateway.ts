@@ -10,7 +10,7 @@ import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission.ts'
 import type { Service, Trace } from './ask.ts'
-import { isFault } from './attempts.ts'
+import { verdictOn } from './attempts.ts'
 import { createBreakers } from './breaker.ts'
 import { createDispatch } from './dispatch.ts'
 import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
@@ -142,7 +142,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     hooks,
     catalog: createCatalog(config),
     limits,
-    breakers: createBreakers(config.channels, isFault),
+    breakers: createBreakers(config.channels, verdictOn),
     transport: bytes,
     isRepeated: createRepeats(),
     ...(memory && { memory }),

@@ -9,9 +9,9 @@ import type { Candidate } from './upstream.ts'
 
 /**
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how
- * long the upstream asks to wait before that.
+ * long the upstream asks to wait before that. `isUnasked`: the request did not get as far as the upstream.
  */
-export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number }
+export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; isUnasked?: true }
 
 /** An error response of an upstream → the same error in the caller's protocol; between equal protocols byte for byte. */
 export function failureOf(

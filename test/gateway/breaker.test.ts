@@ -13,7 +13,7 @@ const restMs = 10_000
 function channelOf(failures: number) {
   const { channels } = settle(one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }), {})
   const [channel] = channels as [(typeof channels)[0]]
-  const breakers = createBreakers(channels, result => result === 'failed')
+  const breakers = createBreakers(channels, result => (result === 'well' || result === 'failed' ? result : undefined))
   return {
     rest: () => breakers.restMs(channel),
     run: (result: string) => breakers.run(channel, async () => result),
@@ -71,4 +71,14 @@ test('an attempt that throws says nothing of its channel, and leaves it free', a
   vi.advanceTimersByTime(restMs)
   await fails()
   expect(rest()).toBeUndefined()
+})
+
+test('a result that says nothing of the channel neither ends its rest nor breaks a row of failures', async () => {
+  const { run, rest } = channelOf(2)
+  for (const result of ['failed', 'unknown', 'failed']) await run(result)
+  expect(rest()).toBe(restMs)
+  vi.advanceTimersByTime(restMs)
+  await run('unknown')
+  await run('failed')
+  expect(rest(), 'the next attempt tried the channel again').toBe(restMs)
 })

@@ -154,6 +154,20 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const status of [400, 429, 404, 429, 200]) expect((await ask(path, chat)).status).toBe(status)
   })
 
+  test('a client that leaves breaks no row of failures: it says nothing of the channel', async () => {
+    const seen = await upstream(bad(500), () => {}, bad(500), good)
+    const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 2, restMs: 60_000 } }))
+    expect((await ask(path, chat)).status).toBe(500)
+    const client = new AbortController()
+    const left = ask(path, { ...chat, signal: client.signal }).catch(() => undefined)
+    await vi.waitFor(() => expect(seen.calls.length).toBe(2))
+    client.abort()
+    await left
+    await wait(20)
+    expect((await ask(path, chat)).status).toBe(500)
+    expect((await ask(path, chat)).status).toBe(503)
+  })
+
   test('0 failures: it never rests', async () => {
     const seen = await upstream(bad(500))
     const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 0 } }))
