@@ -78,6 +78,15 @@ describe('what an error says and the target cannot is noted where it stood', () 
     expect(asBody('chat-completions', to, body)).toEqual(['error.details /more', 'error.details /odd', 'field.unsupported /code'])
   })
 
+  test.each<ProtocolName>(['chat-completions', 'responses'])('a null beside an error of %s says nothing', from => {
+    for (const body of [
+      { error: openaiError, user_id: null },
+      { error: 'No.', user_id: null },
+      { detail: 'No.', user_id: null },
+    ])
+      expect(asBody(from, 'generate-content', body).filter(note => note.includes('user_id'))).toEqual([])
+  })
+
   test.each<ProtocolName>(['messages', 'responses'])('faults that a server lists are a field of their own, toward %s', to => {
     const { notes } = translateError({ status: 422, headers: {}, body: { detail: [{ loc: ['body'], msg: 'No.' }] } }, { from: 'chat-completions', to })
     expect(tell(notes)).toEqual(['error.details /detail'])
