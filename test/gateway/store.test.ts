@@ -461,6 +461,14 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 
+  test('what alone is more than memory may hold drives nothing else out', async () => {
+    const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
+    const { id } = await good(await ask(path, post(requests.responses)))
+    const large = await good(await ask(path, post({ ...requests.responses, input: 'x'.repeat(30_000) })))
+    expect((await ask(`${path}/${large.id}`)).status).toBe(404)
+    expect((await ask(`${path}/${id}`)).status).toBe(200)
+  })
+
   test('memory has a limit: what was not used for longest goes', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const ids: string[] = []
