@@ -47,7 +47,7 @@ export function outcome(wire: unknown): Outcome {
 const isErrorBody = (wire: unknown) => isObject(wire) && wire['object'] !== 'response' && isError(wire)
 
 /** An error, and nothing of an answer. */
-const isError = ({ error, output, status }: JsonObject) => error != null && output === undefined && status === undefined
+const isError = ({ error, output, status }: JsonObject) => error != null && output == null && status == null
 
 /** Some servers leave out the status of an answer that they have only an error to tell of. */
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)

@@ -533,3 +533,13 @@ test('a streamed answer ends in the same snapshot as the whole one', () => {
   }
   expect(lastResponse(encode(explode(value)).out)).toEqual(write(value).wire)
 })
+
+test.each<[string, JsonObject]>([
+  ['an answer', { id: 'resp_1', object: 'response', model: 'm', created_at: 1, status: null, output: null, error: { code: 'server_error', message: 'No.' } }],
+  ['a body', { status: null, output: null, error: { message: 'No.' } }],
+])('%s that holds only an error has failed, though it names what it lacks', (_, body) => {
+  const { value } = responses.decodeResponse(body)
+  expect(value.error).toMatchObject({ message: 'No.' })
+  expect(responses.outcome(body).error).toMatchObject({ message: 'No.' })
+  expect(responses.encodeResponse(value).wire).toEqual(body)
+})
