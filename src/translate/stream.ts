@@ -72,8 +72,12 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   }
   const notes = () => [...reader.notes(), ...restoring.notes, ...encoding.notes]
   const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)
-  const refuse = ({ reason, code, path }: Note) =>
+  const refuse = ({ reason, code, path }: Note) => {
+    const before = [...encoding.notes]
     reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
+    // The error has no place for what the reply said of itself, but that is not why it was refused.
+    encoding.notes = before
+  }
   /** Output before a forbidden note stays; only an ending that makes such a note is undone. */
   const takeStrictly = (event: CanonicalEvent) => {
     const early = unwanted()

@@ -116,6 +116,17 @@ describe('a stream whose translation makes a note', () => {
     )
   })
 
+  test('the error itself makes no notes: a refused stream has those that a refused reply has', () => {
+    const reply = chat.reply({ role: 'assistant', content: 'Hi' }, {}, { created: 7 })
+    const route = { from: 'chat-completions', to: 'messages', strict: true } as const
+    const { notes } = thrownBy(() => translateResponse(reply, route))
+    const translator = createStreamTranslator(route)
+    translator.push(explodeResponse(reply, { protocol: 'chat-completions' }))
+    translator.end()
+    expect(notes).not.toEqual([])
+    expect(translator.notes).toEqual(notes)
+  })
+
   test('an end that has no exact word is never told as an end', () => {
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions', strict: true })
     const text = translator.push(wire(blocks.stream(blocks.block(0, { type: 'text', text: 'yes' }), { stop_reason: 'pause_turn' }))) + translator.end()
