@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Note } from '../../src/canonical/note.ts'
 import { createStreamTranslator, explodeResponse, type ProtocolName, translateError, translateResponse } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { all, attempt, pairs } from '../../src/testing/bodies.ts'
-import { leaves } from '../../src/testing/json.ts'
+import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
 
 /** Errors as each wire tells them, and as servers that keep to it less closely do. */
 const bodies: Record<ProtocolName, unknown[]> = {
@@ -40,21 +39,6 @@ const bodies: Record<ProtocolName, unknown[]> = {
     { detail: 'm' },
   ],
 }
-
-const odd = 'oddKey'
-
-/** The body with a key that nobody knows, once for each object in it. */
-function withOddKeys(body: unknown, at = ''): { path: string; body: unknown }[] {
-  if (typeof body !== 'object' || body === null) return []
-  const own = Array.isArray(body) ? [] : [{ path: `${at}/${odd}`, body: { ...body, [odd]: odd } }]
-  const copy = (key: string, value: unknown) =>
-    Array.isArray(body) ? body.map((item: unknown, i) => (String(i) === key ? value : item)) : { ...body, [key]: value }
-  return [...own, ...Object.entries(body).flatMap(([key, value]) => withOddKeys(value, `${at}/${key}`).map(one => ({ ...one, body: copy(key, one.body) })))]
-}
-
-const isTold = (wire: unknown, notes: readonly Note[], path: string) =>
-  leaves(wire).some(({ value }) => typeof value === 'string' && value.includes(odd)) ||
-  notes.some(note => note.path === path || (note.path !== '' && path.startsWith(`${note.path}/`)))
 
 const rows = pairs.flatMap(({ from, to, name }) =>
   bodies[from.name as ProtocolName].flatMap(wire =>

@@ -1,9 +1,10 @@
-import type { Signature } from '../../canonical/message.ts'
+import type { Signature, ToolCallPart } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { advanceJson, merge } from '../../kit/json.ts'
+import { advanceJson, type JsonObject, merge } from '../../kit/json.ts'
 import type { EmitWire } from '../../protocol.ts'
 import { noteBeside, validCallId } from './calls.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
+import type { ChatReport } from './notes.ts'
 import { ownOf } from './own.ts'
 import { carriedTo, encodeProof } from './stream-signatures.ts'
 import { createNames, noteName } from './tools.ts'
@@ -36,7 +37,7 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   noteBeside(head, report)
   if (state.single) {
     if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    writeDelta(state, choice, { delta: { function_call: { name, arguments: '' } }, emit })
+    writeDelta(state, choice, { delta: { function_call: { ...ownOf(ext)?.fields, name, arguments: '' } }, emit })
     return
   }
   const shown = verbatim ? id : mapCallId(id, validCallId)
@@ -44,7 +45,19 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const proof = encodeProof(state, head, shown)
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, id: proof.id, ...merge(inner, carriedTo(state, call) ?? proof.beside) }] }, emit })
+  const known = { index: call.index, id: proof.id, ...merge(inner, carriedTo(state, call) ?? proof.beside) }
+  writeDelta(state, choice, { delta: { tool_calls: [merge(besideCall(head, report), known)] }, emit })
+}
+
+/** What nobody knew of a call of this protocol. Readers know its kind by the object that it has, so that of the other kind is left out. */
+function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonObject {
+  const { fields, form } = ownOf(ext) ?? {}
+  if (!fields) return {}
+  if (kind === 'function' && form?.['legacy'] === true) return { function: fields }
+  const other = kind === 'function' ? 'custom' : 'function'
+  const { [other]: left, ...beside } = fields
+  if (left !== undefined) report.add('field.unknown', `${at ?? ''}/${other}`)
+  return beside
 }
 
 export function addCallSignature(

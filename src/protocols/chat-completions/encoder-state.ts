@@ -43,7 +43,7 @@ type TextOut = {
 
 export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
 
-export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; expires: unknown; heard: boolean } | { kind: 'none' }
+export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; late: JsonObject; heard: boolean } | { kind: 'none' }
 
 /** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
 type Lane = { open: number | undefined; queue: Waiting[] }
@@ -66,6 +66,10 @@ export type Choice = {
   /** Those that have not ended: what later messages say waits for them. */
   openMessages: number[]
   name: string | undefined
+  /** What nobody knew of its messages, for the first delta. */
+  beside: JsonObject
+  /** `reasoning_details` of a whole answer of this protocol, as they came. */
+  details: unknown
   /** By message: whose words its parts are, and where it stood. */
   roles: Record<number, { role?: Role; at?: string }>
   /** Code points of content so far. */
@@ -118,6 +122,8 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       queue: [],
       openMessages: [],
       name: undefined,
+      beside: {},
+      details: undefined,
       roles: {},
       lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
@@ -138,11 +144,11 @@ export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): 
   emit(chunk)
 }
 
-/** The first delta of a choice says its role and name, with an empty text unless a call comes first. */
+/** The first delta of a choice says its role and name, and what nobody knew of its message, with an empty text unless a call comes first. */
 export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
   if (!choice.begun) {
     choice.begun = true
-    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }) }
+    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }), ...choice.beside }
     if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
       write(state, { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null }, emit)

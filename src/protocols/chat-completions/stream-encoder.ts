@@ -5,6 +5,7 @@ import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
@@ -15,7 +16,7 @@ import { encodeCitation, noteJoins } from './citations.ts'
 import { type Choice, choiceOf, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
 import { encodeBareError } from './error.ts'
 import { encodeImage } from './images.ts'
-import { createChatReport } from './notes.ts'
+import { type ChatReport, createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { ownForm, ownOf } from './own.ts'
 import { addToPart, correct, writeLogprobs } from './part-deltas.ts'
@@ -80,7 +81,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         choiceOf(state, event.candidate).roles[event.message] = defined({ role: event.role, at: event.at })
         if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
         if (event.phase) choiceOf(state, event.candidate).phases.set(event.message, { phase: event.phase, at: event.at })
-        if (event.ext) reportOf(state).ext(event.ext, event.at)
+        if (event.ext) takeBeside(state, choiceOf(state, event.candidate), { ext: event.ext, at: event.at, emit })
         return
       case 'part.start':
         startPart(state, event, emit)
@@ -143,6 +144,30 @@ function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 's
   state.fields = { ...state.fields, ...ownOf(ext)?.fields }
 }
 
+/** What stood in a message of this protocol beside what is known: the first delta of the choice has it; details come at the end. */
+function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ext: ExtMap; at: string | undefined; emit: EmitWire }): void {
+  const report = reportOf(state)
+  report.ext(ext, at)
+  const { fields, form } = ownOf(ext) ?? {}
+  const { carriers } = form ?? {}
+  if (isObject(carriers)) choice.details = carriers['reasoning_details']
+  if (!fields) return
+  const { reasoning_details: _, thinking_blocks: blocks, annotations, ...beside } = fields
+  if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/thinking_blocks`)
+  // Those that cite a text say at its end what is known of them.
+  if (annotations !== undefined && form?.['annotations'] !== undefined) report.add('field.unknown', `${at ?? ''}/annotations`)
+  else if (annotations !== undefined) beside['annotations'] = annotations
+  if (choice.begun) writeDelta(state, choice, { delta: beside, emit })
+  else choice.beside = { ...choice.beside, ...beside }
+}
+
+/** What a text of this protocol had beside its words has no place in a delta. */
+function noteText({ ext, at }: Part, report: ChatReport): void {
+  if (!ext) return
+  report.ext(ext, at)
+  for (const key in ownOf(ext)?.fields) report.add('field.unknown', `${at ?? ''}${step(key)}`)
+}
+
 function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   // A part begins once.
@@ -181,7 +206,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
   const report = reportOf(state)
   switch (head.type) {
     case 'text':
-      if (head.ext) report.ext(head.ext, head.at)
+      noteText(head, report)
       if (head.cache) report.add('cache.place', head.at, 'cache')
       return {
         kind: 'text',
@@ -195,7 +220,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
         ...held(),
       }
     case 'refusal':
-      if (head.ext) report.ext(head.ext, head.at)
+      noteText(head, report)
       if (head.cache) report.add('cache.place', head.at, 'cache')
       return { kind: 'refusal', text: '', ...held() }
     case 'reasoning':
@@ -215,7 +240,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
     case 'media':
       // There is one place for it.
       if (!isAudible(head) || has(choice, 'audio')) break
-      return { kind: 'audio', id: audioId(head), expires: encodeAudioAnswer(head, { report })['expires_at'], heard: false }
+      return { kind: 'audio', id: audioId(head), late: lateOf(encodeAudioAnswer(head, { report })), heard: false }
     case 'opaque':
       report.add('part.unknown', head.at)
       return { kind: 'none' }
@@ -232,6 +257,8 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
 }
 
 const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
+
+const lateOf = ({ id: _, data: __, transcript: ___, ...late }: JsonObject) => late
 
 function audioId({ id: known, ext }: MediaPart): string {
   const { id } = ownForm(ext) ?? {}
@@ -250,7 +277,7 @@ function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit:
     return
   }
   if (final) correct(state, { candidate, part, out, final }, emit)
-  if (out.kind === 'audio' && out.heard && out.expires !== undefined) writeDelta(state, choice, { delta: { audio: { expires_at: out.expires } }, emit })
+  if (out.kind === 'audio' && out.heard && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind !== 'call') return
   out.ended = true
   if (choice.open !== part) return
@@ -282,7 +309,7 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   // What nobody knew of details stands in these; thinking is not written in blocks.
   const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
   if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/message/thinking_blocks`)
-  conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ext), emit })
+  conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ownForm(ext)?.['details'] ?? choice.details), emit })
 }
 
 /** A refusal without a word gets one, for an empty answer would look like a fault of the client. */
@@ -293,8 +320,7 @@ function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish:
 }
 
 /** Those that came in this protocol stay as they were. */
-function detailsOf({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, ext: ExtMap | undefined): JsonObject[] | undefined {
-  const { details } = ownForm(ext) ?? {}
+function detailsOf({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, details: unknown): JsonObject[] | undefined {
   return isOwn && !ccReasoning && !ccSignature && Array.isArray(details) ? details.filter(isObject) : undefined
 }
 

@@ -25,6 +25,8 @@ export type Pending = {
 /** One candidate: its parts are written one after the other, whatever the order of their deltas. */
 export type Lane = {
   candidate: number
+  /** What nobody knew of its content, for the first event that has one. */
+  around: JsonObject
   open: Pending | undefined
   queue: Pending[]
   called: boolean
@@ -75,6 +77,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
   if (known) return known
   const lane: Lane = {
     candidate,
+    around: {},
     open: undefined,
     queue: [],
     called: false,
@@ -101,10 +104,12 @@ export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonO
 }
 
 /** Parts of one candidate. `beside`: what else is said of it. */
-export function writeParts(state: EncoderState, { candidate }: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: EmitWire): void {
+export function writeParts(state: EncoderState, lane: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: EmitWire): void {
   if (parts.length === 0) return
+  const { candidate, around } = lane
   state.begun = true
-  emit({ candidates: [{ index: candidate, content: { role: 'model', parts }, ...beside }], ...headOf(state) })
+  lane.around = {}
+  emit({ candidates: [{ index: candidate, content: { ...around, role: 'model', parts }, ...beside }], ...headOf(state) })
 }
 
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {

@@ -1,7 +1,7 @@
 import type { CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import { finishReason, finishWord, nearestFinishReason } from './vocabulary.ts'
@@ -52,6 +52,7 @@ export function decodeBlocked(feedback: JsonObject | null | undefined): Canonica
   return { reason, ...(typeof message === 'string' && { message }), raw: feedback }
 }
 
-export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>, own: boolean): unknown {
-  return own && raw !== undefined ? raw : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
+/** As it came, where it came from this protocol and still says the same. */
+export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): unknown {
+  return isObject(raw) && raw['blockReason'] === reason ? raw : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
 }

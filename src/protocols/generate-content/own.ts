@@ -5,7 +5,7 @@ import { createOwn, told } from '../../kit/own.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'generate-content'
 
-export { nulls, under } from '../../kit/own.ts'
+export { nulls, told, under } from '../../kit/own.ts'
 
 const own = createOwn(protocolName)
 export const { ownForm, ownKeys, ownUnder } = own

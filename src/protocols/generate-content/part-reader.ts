@@ -11,7 +11,7 @@ import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { protocolName } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
 import { callId, signedBy } from './response.ts'
 import { GeminiPart } from './schema.ts'
@@ -34,6 +34,8 @@ export type Answering = {
   /** Where it stands in the whole reply. */
   at: string
   begun: boolean
+  /** What nobody knows of its content. */
+  around: JsonObject
   nextPart: number
   /** Calls that came without an id. */
   unnamed: number
@@ -63,6 +65,7 @@ export function startAnswering(candidate: number, at: string): Answering {
     candidate,
     at,
     begun: false,
+    around: {},
     nextPart: 0,
     unnamed: 0,
     called: false,
@@ -79,11 +82,13 @@ export function startAnswering(candidate: number, at: string): Answering {
   }
 }
 
-export function begin(answering: Answering, emit: EmitEvent): void {
+/** `around`: what nobody knows of the content that it begins with. */
+export function begin(answering: Answering, emit: EmitEvent, around: JsonObject = {}): void {
   if (answering.begun) return
   answering.begun = true
+  answering.around = around
   const { candidate, at } = answering
-  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: `${at}/content` })
+  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: `${at}/content`, ...keep(around, {}) })
 }
 
 /**

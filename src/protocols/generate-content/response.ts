@@ -216,7 +216,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const wire: JsonObject = {
     ...inside,
     ...((written.length > 0 || form?.['candidates'] === 'empty') && { candidates: written }),
-    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
+    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
     ...defined({ usageMetadata: encodeUsage(usage, serviceTier, report), modelVersion: model || undefined, responseId: id || undefined, createTime }),
   }
   report.settle(wire)

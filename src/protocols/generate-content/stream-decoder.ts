@@ -2,7 +2,7 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeGrounding, listIn } from './citations.ts'
@@ -10,7 +10,7 @@ import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { keep, protocolName } from './own.ts'
+import { keep, protocolName, told } from './own.ts'
 import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 import { indexOf, readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
@@ -161,8 +161,10 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
 function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: EmitEvent): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
   const { parts, role: _, ...fields } = content
-  begin(answering, emit)
-  for (const [key, value] of Object.entries(fields)) if (value !== null) reportOf(state).once('field.unknown', `${answering.at}/content${step(key)}`)
+  const { told: unknown } = told(fields)
+  begin(answering, emit, unknown)
+  // Later ones come when the message has begun, so nothing can hold them any more.
+  for (const key in unknown) if (!same(unknown[key], answering.around[key])) reportOf(state).once('field.unknown', `${answering.at}/content${step(key)}`)
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(`${path}/parts`, 'expected the parts')
   takeParts(answering, parts as unknown[], `${path}/parts`, state, emit)

@@ -1,12 +1,12 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, fail, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
 import { encodeBlocked, encodeFinish } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { ownForm, ownKeys, protocolName } from './own.ts'
+import { ownForm, ownKeys, ownUnder } from './own.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
@@ -47,7 +47,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         reportOf(state).rest({ ...rest, ...(phase && { phase }) }, at)
         reportOf(state).ext(ext, at)
         reportOf(state).onceEach('message.envelope', at, { itemId: id })
-        laneOf(state, candidate)
+        const lane = laneOf(state, candidate)
+        lane.around = merge(lane.around, ownKeys(ext))
         return
       }
       case 'part.start':
@@ -133,7 +134,6 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
   const { start, promptBlocked, ext } = state
   const report = reportOf(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
-  const native = start.ext?.[protocolName] !== undefined
   const { inside, beside } = splitBeside(ownKeys(ext))
   state.done = true
   const usage = encodeUsage(state.usage, start.serviceTier, report)
@@ -142,7 +142,7 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
     ...inside,
     ...beside,
     ...(candidates.length > 0 && { candidates }),
-    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked, native) }),
+    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
     ...defined({ usageMetadata: usage }),
     ...headOf(state),
   })
@@ -150,7 +150,7 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
 
 function lastOf(
   state: EncoderState,
-  { candidate, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, logprobs: loose, ext }: Lane,
+  { candidate, around, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, logprobs: loose, ext }: Lane,
 ): JsonObject {
   const report = reportOf(state)
   const { grounding: came, logprobs } = ownForm(ext) ?? {}
@@ -158,12 +158,16 @@ function lastOf(
   // Those of the last text may still be owed: with what stands in no text they are one list.
   const told = isObject(logprobs) ? texts : loose ? texts.slice(-1) : []
   const odds = owed?.beside['logprobsResult'] ? told : []
+  const logprobsResult = writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report)
+  // What is known of both went out beside its text, the rest has no other place.
+  const kept = { logprobsResult: logprobsResult === logprobs, groundingMetadata: grounding !== undefined }
+  for (const key of ['logprobsResult', 'groundingMetadata'] as const) if (!kept[key] && ownUnder(ext, key)) report.add('field.unknown', `${at ?? ''}/${key}`)
   return {
     ...withoutLeft(ownKeys(ext)),
     index: candidate,
-    content: { role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
+    content: { ...around, role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,
-    ...defined({ groundingMetadata: grounding, logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report) }),
+    ...defined({ groundingMetadata: grounding, logprobsResult }),
     ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, report),
   }
 }
