@@ -15,8 +15,9 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Jso
   const repaired = writing.options.repairToolPairs === 'drop' ? dropLonely(told, writing) : told
   const items: JsonObject[] = []
   const answered = writing.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
+  const calls = answered && callIds(repaired)
   for (const message of repaired) {
-    items.push(...encodeMessage(answered ? withoutOrphans(message, repaired, writing) : message, writing))
+    items.push(...encodeMessage(calls ? withoutOrphans(message, calls, writing) : message, writing))
     if (answered) items.push(...missingResults(message, answered, items.length, writing))
   }
   const led = writing.native || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
@@ -72,9 +73,8 @@ function answeredCalls(messages: readonly Message[]): Set<string> {
 }
 
 /** A result without its call is left out: the server refuses it, and a call must not be invented. */
-function withoutOrphans(message: Message, messages: readonly Message[], { report }: Writing): Message {
+function withoutOrphans(message: Message, calls: ReadonlySet<string>, { report }: Writing): Message {
   if (!message.parts.some(({ type }) => type === 'tool-result')) return message
-  const calls = callIds(messages)
   const parts = message.parts.filter(part => {
     if (part.type !== 'tool-result' || calls.has(part.callId)) return true
     report.leave('tool-pair.dropped', part)
