@@ -102,10 +102,10 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
 
 /** A document of text as blocks of text, under its title. */
 function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): JsonObject[] {
-  const { type: _, kind: _kind, source: _source, filename, title, detail: _detail, id: _id, cache: _cache, citations, at, ext, ...rest } = part
+  const { type: _, kind: _kind, source: _source, filename, title, id: _id, cache: _cache, citations, at, ext, ...rest } = part
   const { report } = writing
   report.add('document.flattened', at)
-  report.rest({ ...rest, ...(citations?.enabled && { citations }) }, at)
+  report.rest({ ...rest, ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) }, at)
   report.ext(ext, at)
   const blocks = source.type === 'text' ? [{ type: 'text', text: source.text }] : encodeParts(source.parts, writing)
   const heading = title ?? filename

@@ -218,3 +218,19 @@ test.each(['responses', 'messages'] as const)('odds of a refusal are noted where
   const lost = notes.filter(({ path }) => path.includes('logprobs')).map(({ path }) => path)
   expect(lost).toEqual(to === 'messages' ? ['/choices/0/logprobs/content', '/choices/0/logprobs/refusal'] : ['/choices/0/logprobs/refusal'])
 })
+
+test('what a document of text had beside its heading is noted', () => {
+  const { encodeRequest } = source
+  const document = {
+    type: 'media',
+    kind: 'document',
+    source: { type: 'text', text: 'a', mime: 'text/plain' },
+    title: 't',
+    filename: 'f.txt',
+    detail: 'low',
+    at: '/doc',
+  } as const
+  const { wire, notes } = encodeRequest({ model: 'm', messages: [{ role: 'user', origin: 'message', parts: [document] }] })
+  expect(wire).toMatchObject({ messages: [{ content: [{ text: 't' }, { text: 'a' }] }] })
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expect.arrayContaining(['field.unsupported /doc/filename', 'field.unsupported /doc/detail']))
+})
