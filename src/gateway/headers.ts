@@ -1,4 +1,5 @@
 import type { Note } from '../canonical/note.ts'
+import { setOwn } from '../kit/json.ts'
 import { isKeyHeader } from './credential.ts'
 
 export type Headers = Record<string, string>
@@ -30,7 +31,7 @@ export function beyondConnection(client: Headers): Headers {
 
 function only(headers: Headers, isWanted: (name: string) => boolean): Headers {
   const wanted: Headers = {}
-  for (const name in headers) if (isWanted(name)) wanted[name] = headers[name] as string
+  for (const name in headers) if (isWanted(name)) setOwn(wanted, name, headers[name])
   return wanted
 }
 

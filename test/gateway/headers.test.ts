@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway } from '../../src/gateway/gateway.ts'
+import { forwardedHeaders, keptHeaders } from '../../src/gateway/headers.ts'
 import { asking, hosts, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
@@ -74,3 +75,8 @@ test.each(['authorization', 'X-Api-Key', 'cookie', 'host', 'content-length', 'tr
     expect(make({ returnHeaders: [header] })).toThrow(/channels\[0\]\.returnHeaders\[0\]/)
   },
 )
+
+test.each([keptHeaders, forwardedHeaders])('a header that is named as every object has a property is passed on as any other', passedOn => {
+  const headers = JSON.parse('{"__proto__":"x"}') as Record<string, string>
+  expect(Object.entries(passedOn(headers, ['*']))).toEqual([['__proto__', 'x']])
+})
