@@ -33,16 +33,16 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   })
   // Not in `start`: there the reply is not completed yet.
   if (completedAt !== undefined) events.push({ type: 'update', completedAt })
+  candidates.forEach(({ finish, logprobs, at, ext: own }, place) => {
+    const candidate = numbers[place] ?? place
+    // What failed is told by the error; of several answers, others may have ended well.
+    if (finish && !(error && finish.reason === 'error')) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, at, ext: own }) })
+  })
+  if (usage) events.push({ type: 'usage', usage })
   if (error) {
-    if (usage) events.push({ type: 'usage', usage })
     events.push({ type: 'error', error }, { type: 'end', clean: false })
     return events
   }
-  candidates.forEach(({ finish, logprobs, at, ext: own }, place) => {
-    const candidate = numbers[place] ?? place
-    if (finish) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, at, ext: own }) })
-  })
-  if (usage) events.push({ type: 'usage', usage })
   const finished = candidates.every(({ finish }) => finish) && (candidates.length > 0 || promptBlocked !== undefined)
   events.push({ type: 'end', clean: finished })
   return events

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
+import { explode } from '../../src/canonical/explode.ts'
 import { createStreamTranslator, explodeResponse, type ProtocolName, protocols, translateError, translateResponse } from '../../src/index.ts'
 import { messages } from '../../src/protocols/messages/index.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
@@ -256,4 +258,42 @@ describe.each(pairs)('beside an error of $from that is told to clients of $to', 
     expect(Object.keys(headersOf({}) ?? {})).toEqual(['content-type'])
     expect(Object.keys(headersOf({ 'x-should-retry': 'perhaps', 'retry-after': 'soon 1' }) ?? {})).toEqual(['content-type'])
   })
+})
+
+const odds = { content: [{ token: 'yes', logprob: -1, bytes: null, top_logprobs: [] }], refusal: null }
+const failedThird = {
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [
+    { index: 0, finish_reason: 'stop', logprobs: odds, message: { role: 'assistant', content: 'yes' } },
+    {
+      index: 1,
+      finish_reason: 'length',
+      logprobs: odds,
+      message: { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+    },
+    { index: 2, finish_reason: 'error', error: { message: 'bad' }, message: { role: 'assistant', content: 'no' } },
+  ],
+}
+
+test.each([
+  ['generate-content', ['field.unsupported /choices/0/finish_reason', 'field.unsupported /choices/1/finish_reason', 'field.unsupported /choices/1/logprobs']],
+  ['messages', ['field.unsupported /choices/0/finish_reason', 'field.unsupported /choices/0/logprobs/content', 'candidates.first-only /choices/1']],
+] as const)('how other answers ended is noted where a reply fails in one, streamed to clients of %s', (to, expected) => {
+  const { 'chat-completions': chat, [to]: target } = protocols
+  const { text, notes } = encodeStream(target, explode(chat.decodeResponse(failedThird).value), { fieldNames: chat.fieldNames })
+  expect(tell(notes)).toEqual(expect.arrayContaining([...expected]))
+  // The odds of a text go out behind it.
+  if (to === 'generate-content') expect(text).toContain('"logProbability":-1')
+})
+
+test('nothing is said to be made up of a chunk where none is written', () => {
+  const failed: CanonicalEvent[] = [
+    { type: 'start' },
+    { type: 'error', error: { status: 500, kind: 'internal', message: 'bad' } },
+    { type: 'end', clean: false },
+  ]
+  expect(tell(encodeStream(protocols['chat-completions'], failed).notes)).toEqual([])
 })

@@ -6,6 +6,7 @@ import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import type { Phase } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
+import { encodeHead } from './response.ts'
 import type { StoredProofs } from './stored-proofs.ts'
 
 export type CallOut = {
@@ -93,6 +94,8 @@ export type EncoderState = MachineState & {
   head: JsonObject
   /** What the source has told of the head. */
   told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
+  /** What was made up of the head is noted with the first chunk. */
+  owesHead: boolean
   /** A head, and how a chunk with it begins, up to the number of its choice. */
   written: { head: JsonObject; text: string } | undefined
   /** The reply was read from this protocol: what it left out is left out again, without a note. */
@@ -138,6 +141,10 @@ export function choiceOf(state: EncoderState, index: number): Choice {
 
 /** One chunk with one choice. */
 export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): void {
+  if (state.owesHead) {
+    state.owesHead = false
+    encodeHead(state.told, {}, reportOf(state))
+  }
   const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
   if (state.writeUsage) chunk['usage'] = null
   state.fields = {}

@@ -49,6 +49,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
       told: {},
+      owesHead: false,
       written: undefined,
       native: false,
       fields: {},
@@ -125,7 +126,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
 function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
   const { spare } = state
   state.native = ownOf(ext) !== undefined
-  if (!state.native) encodeHead(defined({ id, model, createdAt }), {}, reportOf(state))
+  state.owesHead = !state.native
   state.phase = 'inside'
   state.told = defined({ id, model, createdAt, serviceTier })
   state.head = defined({

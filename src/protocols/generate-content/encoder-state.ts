@@ -1,4 +1,3 @@
-import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { ExtMap, Part, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
@@ -6,7 +5,6 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { type Gathered, nothingGathered } from './carried-thoughts.ts'
-import { encodeErrorBody, noteError } from './error.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import { writeTime } from './response.ts'
@@ -110,14 +108,4 @@ export function writeParts(state: EncoderState, lane: Lane, parts: readonly Json
   state.begun = true
   lane.around = {}
   emit({ candidates: [{ index: candidate, content: { ...around, role: 'model', parts }, ...beside }], ...headOf(state) })
-}
-
-export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
-  state.done = true
-  noteError(error, reportOf(state))
-  const { id, model, createdAt, serviceTier } = state.start
-  // What stands in the last frame, which does not come.
-  reportOf(state).rest({ usage: state.usage, serviceTier, promptBlocked: state.promptBlocked }, '')
-  if (!state.begun) reportOf(state).rest({ id, model, createdAt }, '')
-  emit(encodeErrorBody(error))
 }

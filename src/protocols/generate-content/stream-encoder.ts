@@ -1,13 +1,15 @@
+import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
-import { type EncoderState, fail, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
+import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
+import { encodeErrorBody, noteError } from './error.ts'
 import { encodeBlocked, encodeFinish } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
 import { ownForm, ownKeys, ownUnder } from './own.ts'
-import { endPart, startPart, takeDelta } from './part-writer.ts'
+import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
 import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
 import { splitBeside } from './wrapper.ts'
@@ -127,6 +129,23 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
   }
   for (const lane of lanes) while (lane.open) endPart(state, lane, lane.open.key, undefined, emit)
   finish(state, lanes, emit)
+}
+
+function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
+  const { promptBlocked, start, usage } = state
+  const { id, model, createdAt, serviceTier } = start
+  const report = reportOf(state)
+  for (const lane of Object.values(state.lanes)) payOwed(state, lane, emit)
+  state.done = true
+  noteError(error, report)
+  // What stands in the last frame, which does not come.
+  report.rest({ usage, serviceTier, promptBlocked }, '')
+  for (const { finish: ending, finishAt: at, logprobs } of Object.values(state.lanes)) {
+    report.rest({ logprobs }, at)
+    if (ending && ending.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
+  }
+  if (!state.begun) report.rest({ id, model, createdAt }, '')
+  emit(encodeErrorBody(error))
 }
 
 /** One event, so that either all of it is there or the stream was cut off. */

@@ -84,6 +84,7 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   const report = reportOf(state)
   if (state.phase === 'held') report.rest({ id, model, serviceTier }, '')
   report.rest({ promptBlocked: state.promptBlocked }, '')
+  if (state.finish && state.finish.reason !== 'error') report.add('field.unsupported', state.finishAt, 'finish.reason')
   state.phase = 'done'
   noteError(error, report)
   noteUsage(state)
