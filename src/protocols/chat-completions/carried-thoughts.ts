@@ -59,7 +59,8 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
       const { parts: reasoning, ...recorded } = decodeReasoning({ reasoning_details: load.details }, at, 'client')
       const [said, rest] = divide(left, load.units)
       left = rest
-      parts.push(...arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at, told: at }))
+      const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at, told: at })
+      parts.push(...placed.filter(part => !isTold(part, parts)))
       last = parts.length + 1
     }
     parts.push(call)
@@ -67,6 +68,12 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
   const carried = parts.filter(part => part.type === 'reasoning')
   // What was said after the last thought stands behind the call that this led to.
   return [...uncarried(plain, carried), ...parts.slice(0, last), ...left, ...others, ...parts.slice(last)]
+}
+
+/** A proof is of one thought: some clients put what one call carries on others of the same message, too. */
+function isTold({ type, signature }: Part, parts: readonly Part[]): boolean {
+  if (type !== 'reasoning' || !signature?.value) return false
+  return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
 }
 
 /** Nothing, if the client has changed the words. */

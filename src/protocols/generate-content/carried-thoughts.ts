@@ -74,9 +74,15 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
       said[next] = { ...part, text: part.text.slice(cut) }
       units += cut
     }
-    before.push(readThought(thought, at))
+    const again = readThought(thought, at)
+    if (!isTold(again, before)) before.push(again)
   }
   for (const part of said.slice(next)) before.push(part)
+}
+
+/** A proof is of one thought: some clients put what one call carries on others of the same answer, too. */
+function isTold({ signature }: ReasoningPart, before: readonly Part[]): boolean {
+  return signature !== undefined && signature.value !== '' && before.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
 }
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
