@@ -133,7 +133,9 @@ const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []
 function expectProofsBack(served: ProtocolName, sent: string | undefined, asked: unknown, echoes: readonly string[]): void {
   if (!echoes.some(value => value.startsWith('xs1.') && sent?.includes(value))) return
   const text = JSON.stringify(asked)
-  expect(text).toContain(wireOf(served).proof)
+  const { proof } = wireOf(served)
+  // A server that signs nothing has none: the envelopes of its reasoning are empty inside.
+  if (proof !== undefined) expect(text).toContain(proof)
   expect(text).not.toContain('xs1.')
 }
 
