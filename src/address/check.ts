@@ -2,7 +2,7 @@ import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, tidied, versionOf, withoutVersion } from './paths.ts'
 
-/** What a client puts behind its configured address by itself. */
+/** What a client appends to its configured address. */
 export type Appends = 'nothing' | 'endpoint' | 'version-and-endpoint'
 
 /** How a client uses its address. */
@@ -21,22 +21,22 @@ export type AddressRule =
   | 'slashes'
   | 'page'
 
-/** `message`: what is wrong and what to do about it. `severe`: requests will fail; else they may work. */
+/** `message`: the fault and how to correct it. `severe`: requests will fail; otherwise they may work. */
 export type AddressFault = { rule: AddressRule; severe: boolean; message: string }
 
-/** `address`: what to configure, or to request where the client adds nothing. `fits`: the given address is right for it. */
+/** `address`: what to configure, or to request if the client appends nothing. `fits`: the given address is right for this usage. */
 export type AddressRow = AddressUsage & { address: string; fits: boolean /** What the client would ask for with the given address. */; request: string }
 
 export type AddressCheck = {
   given: string
-  /** The service root, without version and endpoint. Absent: the text is no address. */
+  /** The service root, without version and endpoint. Absent: the text is not an address. */
   root?: string
-  /** What paths are put behind: the root, or the address as it is where it ends in a version of the service's own. */
+  /** What paths are appended to: the root, or the whole address if it ends in a version segment of the service's own. */
   service?: string
-  /** What to configure: for the usage asked about, else the root. */
+  /** What to configure: for the requested usage, otherwise the root. */
   address?: string
   faults: AddressFault[]
-  /** Every usage; of the one asked about alone, when there is one. */
+  /** All usages, or only the requested one. */
   usages: AddressRow[]
 }
 
@@ -45,8 +45,8 @@ const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
 )
 
 /**
- * The address to configure for a client, or to request where it adds nothing. `base`: the service root; a version, an
- * endpoint, a query or slashes behind it do no harm.
+ * The address to configure for a client, or to request if the client appends nothing. `base`: the service root; a version, an
+ * endpoint, a query or slashes after it are ignored.
  * @throws RangeError when `base` is no URL
  */
 export function addressFor(base: string, usage: AddressUsage & { model?: string }): string {
@@ -62,7 +62,7 @@ export function listingAddress(base: string): string {
 
 const [firstName] = protocolNames as [ProtocolName]
 
-/** What is wrong with a base address, and the right one for each usage. `usage`: for this one alone. */
+/** The faults of a base address, and the right address for each usage. `usage`: only for this one. */
 export function checkAddress(given: string, usage?: AddressUsage): AddressCheck {
   const url = urlIn(given)
   if (!url) return { given, faults: [faultOfText(given)], usages: [] }
@@ -70,7 +70,7 @@ export function checkAddress(given: string, usage?: AddressUsage): AddressCheck 
   const usages = (usage ? [usage] : everyUsage).map(one => rowOf(url, root, one))
   const address = usage ? composed(root, usage) : root
   const structural = structureFaults(url, root, usage)
-  // Of the address as a whole nothing more has to be said where its parts are wrong already.
+  // If a part is already wrong, the whole address needs no further fault.
   const composing = usage && !structural.some(({ severe }) => severe) ? compositionFault(url, root, usage) : []
   const service = hasForeignVersion(url) ? url.origin + tidied(url.pathname) : root
   return { given, root, service, address, faults: [...textFaults(given, url), ...structural, ...composing], usages }
@@ -93,7 +93,7 @@ function pathOf({ address }: Protocol, model: string): string {
   return address.target({ operation: 'generate', model, stream: false }) ?? address.path
 }
 
-/** What the gateway would say to the request that this client would make. */
+/** How the gateway would answer the request that this client would send. */
 function compositionFault(url: URL, root: string, usage: AddressUsage): AddressFault[] {
   const { request, address, fits } = rowOf(url, root, usage)
   const path = request.slice(root.length)
@@ -105,7 +105,7 @@ function compositionFault(url: URL, root: string, usage: AddressUsage): AddressF
   return [{ rule, severe: true, message: `${ruleOf(rule, version)} It would ask for ${request}: use ${address}` }]
 }
 
-/** Services have versions of their own, which stand for that of the protocol. */
+/** Some services have their own version segment in place of the protocol's. */
 function hasForeignVersion({ pathname }: URL): boolean {
   const { versions, endpoint } = mountOf(pathname)
   const last = pathname.replace(/\/+$/, '').replace(/^.*(?=\/)/, '')
@@ -181,7 +181,7 @@ function faultOfText(given: string): AddressFault {
   return { rule: 'not-a-url', severe: true, message: 'This is no URL: an address begins with https:// or http:// and a host, like https://gateway.example.' }
 }
 
-/** Spaces and quotes around it come from copying. */
+/** Removes spaces and quotes, which come from copying. */
 function urlIn(text: string): URL | undefined {
   try {
     const url = new URL(text.replace(/^[\s'"«`<]+|[\s'"»`>]+$/g, ''))
@@ -208,7 +208,7 @@ function isPage({ pathname, hostname, hash }: URL): boolean {
 
 const isOwn = (host: string) => /^(?:127(?:\.\d+){3}|\[::1\]|(?:[\w-]+\.)*localhost)$/i.test(host)
 
-/** In this machine or the network around it, where plain http is usual: private addresses, and names that no public host has. */
+/** On this machine or in a private network, where plain http is usual: private addresses, and names that are not public. */
 function isNear(host: string): boolean {
   return (
     isOwn(host) || /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])/i.test(host) || !host.includes('.') || /\.(?:local|internal|lan|test)$/i.test(host)

@@ -3,15 +3,15 @@ import { printable } from '../kit/text.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
-/** The ids of the models in a listing as this protocol writes it; none where the body is no such listing. */
+/** The model ids in a listing of this protocol. Empty: the body is not such a listing. */
 export function idsIn({ address }: Protocol, listing: unknown): string[] {
   const data = isObject(listing) && Array.isArray(listing['data']) ? (listing['data'] as unknown[]) : []
   const ids = address.listed ? address.listed(listing) : data.flatMap(model => (isObject(model) && typeof model['id'] === 'string' ? [model['id']] : []))
-  // Nobody can ask for a model by an id that holds control characters, and a terminal that shows it does what they say.
+  // An id with control characters cannot be requested, and a terminal that prints it would interpret them.
   return ids.filter(id => printable(id) === id)
 }
 
-/** The ids in a listing of whatever protocol. */
+/** The model ids in a listing of any protocol. */
 export function idsInAny(listing: unknown): string[] {
   return (
     Object.values(protocols)

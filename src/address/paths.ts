@@ -4,17 +4,17 @@ import { protocols } from '../protocols/index.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** One segment that says a version of an API: `/v1`, `/v1beta`. */
+/** A path segment with the version of an API: `/v1`, `/v1beta`. */
 export const isVersion = (segment: string): boolean => /^v\d+(?:[a-z]+\d*)?$/.test(segment)
 const listing = /^\/v\d+(?:[a-z]+\d*)?\/models(?:\/(.+))?$/
 
-/** The rules of composing an address that a path may break; the sentences stand in `ruleOf`. */
+/** The rules for composing an address; `ruleOf` has them as sentences. */
 export type PathRule = 'doubled-version' | 'missing-version' | 'endpoint-as-base'
 
-/** The path that was meant, and the rule that was broken. */
+/** The intended path, and the violated rule. */
 export type PathFault = { rule: PathRule; path: string; protocol?: Protocol }
 
-/** A rule as a sentence. `version`: what the path has to have once, with its slash. */
+/** A rule as a sentence. `version`: the segment that the path must contain once, with its slash. */
 export function ruleOf(rule: PathRule, versionPath: string): string {
   switch (rule) {
     case 'doubled-version':
@@ -30,10 +30,10 @@ export function ruleOf(rule: PathRule, versionPath: string): string {
 
 const endpoints = [...all.map(({ address }) => address.path), '/v1/models'].join(', ')
 
-/** What is said of a path that nothing is served at, and that is near to none that is. */
+/** The message for a path that is not served and not similar to any that is. */
 export const noSuch = (path: string): string => `No such path: ${path}. Requests go to ${endpoints}.`
 
-/** What a POST to this path asks for, and of whom. */
+/** The operation, protocol and model of a POST to this path. */
 export function matchOf(path: string): { protocol: Protocol; found: RequestMatch } | undefined {
   for (const protocol of all) {
     const found = protocol.address.match(path)
@@ -42,7 +42,7 @@ export function matchOf(path: string): { protocol: Protocol; found: RequestMatch
   return undefined
 }
 
-/** The kept reply that this path speaks of. */
+/** The stored reply that this path refers to. */
 export function matchStored(path: string): { protocol: Protocol; stored: StoredReplies; asked: StoredMatch } | undefined {
   for (const protocol of all) {
     const { stored } = protocol.address
@@ -60,7 +60,7 @@ export function matchListing(path: string): { model?: string } | undefined {
   return model === undefined ? {} : { model: unescaped(model) }
 }
 
-/** What is wrong with a path that is nearly one of ours; relative to the service root. */
+/** The fault of a path that is similar to one of ours; relative to the service root. */
 export function faultOf(path: string): PathFault | undefined {
   const single = path.replace(/^.*?(?:\/v\d+(?:[a-z]+\d*)?)+(?=\/v\d+(?:[a-z]+\d*)?\/)/, '')
   if (single !== path && isEndpoint(single)) return fault('doubled-version', single)
@@ -77,7 +77,7 @@ export function faultOf(path: string): PathFault | undefined {
   return undefined
 }
 
-/** Apart from `faultOf`, for `/models` alone may well be a page of the application around us. */
+/** Not part of `faultOf`, because `/models` may be a page of the surrounding application. */
 export function faultOfListing(path: string): PathFault | undefined {
   return /^\/models(\/|$)/.test(path) ? { rule: 'missing-version', path: `/v1${path}` } : undefined
 }
@@ -89,7 +89,7 @@ function fault(rule: PathRule, path: string): PathFault {
   return protocol ? { rule, path, protocol } : { rule, path }
 }
 
-/** A base address with a slash at its end is no fault worth an error. */
+/** A trailing slash of the base address is not an error. */
 export function tidied(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }
@@ -104,13 +104,13 @@ export function withoutVersion(path: string): string {
   return path.slice(path.indexOf('/', 1))
 }
 
-/** The URL of a call. The protocol's version is left out where the base ends in one of its own, or none is to be added. */
+/** The URL of a call. Without the protocol's version if the base ends in its own, or if none is to be added. */
 export function urlOf(base: string, target: string, addVersion = true): string {
   const root = base.replace(/\/+$/, '')
   return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + target : root + withoutVersion(target)
 }
 
-/** What stands before version and endpoint, and how often a version is said there. */
+/** The part before version and endpoint, and how many versions it contains. */
 export function mountOf(path: string): { mount: string; versions: number; endpoint: boolean } {
   let segments = tidied(path).split('/').filter(Boolean)
   let versions = 0

@@ -2,7 +2,7 @@ import type { AddressUsage } from '../address/check.ts'
 import type { WrittenOptions } from '../protocols/index.ts'
 import { type Client, lines, quoted } from './client.ts'
 
-/** The provider for each protocol: its package, what makes it, and what else that wants. */
+/** The provider of each protocol: its package, its factory, and further arguments of that. */
 export const providers: [AddressUsage, npm: string, create: string, more: string][] = [
   [
     { protocol: 'chat-completions', appends: 'endpoint' },
@@ -16,8 +16,8 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
 ]
 
 /**
- * Without these it forgets reasoning between steps: over chat-completions all but plain text and the signatures of calls, over
- * messages and responses what nobody signed, over responses also what is no summary, over generate-content signatures without words.
+ * Without these options it loses reasoning between steps: over chat-completions everything except plain text and the signatures of
+ * calls, over messages and responses unsigned reasoning, over responses also raw reasoning, over generate-content signatures without text.
  */
 export const keepingReasoning: WrittenOptions = { ccThoughts: 'calls', ccUnsigned: 'seal', rsRawReasoning: 'summary', gcThoughts: 'calls' }
 
@@ -30,7 +30,7 @@ export const aiSdk: Client = {
     'Over responses it refers to earlier steps by their ids, which needs a gateway that keeps replies (`store`); with `providerOptions: { openai: { store: false } }` it sends them.',
   ],
   needs: [
-    // Version 5, and its provider of version 2 alone, take a reply without counts for a broken one.
+    // Version 5, also its provider package version 2 alone, rejects replies without usage.
     { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
     { agents: ['ai/', 'ai-sdk/', 'ai-sdk-'], options: keepingReasoning },
   ],

@@ -7,30 +7,30 @@ export type Language = 'sh' | 'json' | 'toml' | 'yaml' | 'js' | 'python' | 'text
 export type Snippet = {
   title: string
   protocol: ProtocolName
-  /** The address that stands in it. */
+  /** The address that it contains. */
   address: string
   language: Language
-  /** Where it belongs, when it is a file of the client's. */
+  /** The path of the file, if it is one of the client's. */
   file?: string
   text: string
 }
 
-/** What a client is told. `model`: the one it uses; `models`: all it may choose from, that one among them. */
+/** The values for the settings. `model`: the one it uses; `models`: all that it can choose from, including `model`. */
 export type Told = { model: string; models: readonly string[]; keyEnv: string; addressFor(usage: AddressUsage): string }
 
-/** A program that people point at a gateway. A new one is a file beside this one, and a line in `index.ts`. */
+/** A client program. To add one, write a file beside this one and a line in `index.ts`. */
 export type Client = {
   title: string
-  /** How it uses its address, the usual way first. */
+  /** How it uses its address, the most common way first. */
   usages: readonly AddressUsage[]
-  /** What surprises people, one sentence each. */
+  /** Hints for users, one sentence each. */
   remarks?: readonly string[]
-  /** Mapping options without which it fails, and how the `user-agent` that it is known by may begin. */
+  /** Mapping options that it requires. `agents`: prefixes of the `user-agent` by which it is recognized. */
   needs?: readonly { agents: readonly string[]; options: WrittenOptions }[]
   snippets(told: Told): Snippet[]
 }
 
-/** A string of JSON, JavaScript, Python and TOML. */
+/** A string literal that is valid in JSON, JavaScript, Python and TOML. */
 export const quoted = (text: string): string => JSON.stringify(text)
 
 /** A word of a POSIX shell. */

@@ -5,7 +5,7 @@ import { type Client, shellWord } from './client.ts'
 
 const usageOf = (protocol: ProtocolName): AddressUsage => ({ protocol, appends: 'nothing' })
 
-/** A raw request of each protocol there is. */
+/** A raw request for each protocol. */
 export const curl: Client = {
   title: 'curl',
   usages: protocolNames.map(usageOf),
@@ -22,7 +22,7 @@ export const curl: Client = {
     }),
 }
 
-/** A command that works as it stands. Without `keyEnv` it shows no key. */
+/** A complete command. Without `keyEnv` it sends no key. */
 export function curlOf(root: string, name: ProtocolName, { model, keyEnv, stream }: { model: string; keyEnv?: string; stream: boolean }): string {
   const { address, encodeRequest } = protocols[name]
   const asked: CanonicalRequest = {

@@ -10,7 +10,7 @@ export const geminiCli: Client = {
     'It wants both: without the settings it takes an address in the environment for a way to sign in that it refuses.',
     'Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.',
   ],
-  // It forgets thoughts, and keeps the signatures of calls.
+  // It drops thoughts and keeps the signatures of calls.
   needs: [{ agents: ['GeminiCLI'], options: { gcThoughts: 'calls' } }],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)

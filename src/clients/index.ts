@@ -16,7 +16,7 @@ import { opencode } from './opencode.ts'
 
 export type { Language, Snippet } from './client.ts'
 
-/** Every client whose settings are known. A new one is one file beside this one, and one line here. */
+/** All clients. To add one, write a file beside this one and a line here. */
 export const clients = {
   'claude-code': claudeCode,
   codex,
@@ -42,26 +42,26 @@ export function isClientName(name: string): name is ClientName {
 
 const known = Object.values<Client>(clients).flatMap(({ needs }) => needs ?? [])
 
-/** The mapping options that the client of a `user-agent` needs, if it is known for any. */
+/** The mapping options that the client with this `user-agent` requires. Undefined: none are known. */
 export function neededBy(userAgent = ''): WrittenOptions | undefined {
   const wanted = known.filter(({ agents }) => agents.some(agent => userAgent.startsWith(agent)))
   return wanted.length > 1 ? Object.assign({}, ...wanted.map(({ options }) => options)) : wanted[0]?.options
 }
 
-/** The environment variable that settings read the key from, when nobody says another. */
+/** The default environment variable for the key. */
 export const usualKeyEnv = 'WIREGLOT_KEY'
 
-/** May an environment variable be called so? */
+/** Is this a valid name of an environment variable? */
 export const isEnvName = (name: string): boolean => /^[A-Za-z_]\w{0,63}$/.test(name)
 
 export type ClientConfigOptions = {
-  /** Address of the gateway, in whatever form. */
+  /** Address of the gateway; with or without version and endpoint. */
   base: string
-  /** The model to use. Absent: the first of `models`, or a word in its place. */
+  /** The model to use. Absent: the first of `models`, or a placeholder. */
   model?: string
-  /** All that the client may choose from. Absent: `model` alone. */
+  /** All models that the client can choose from. Absent: only `model`. */
   models?: readonly string[]
-  /** Name of the environment variable that holds the key; the key itself is nowhere in the settings. Default `WIREGLOT_KEY`. */
+  /** Name of the environment variable with the key; the settings never contain the key itself. Default `WIREGLOT_KEY`. */
   keyEnv?: string
 }
 
@@ -70,14 +70,14 @@ export type ClientConfig = {
   title: string
   model: string
   keyEnv: string
-  /** Different ways to the same end: one of them is enough, unless a title says that it belongs to another. */
+  /** Alternatives: one is enough, unless a title says that it belongs to another. */
   snippets: Snippet[]
   remarks: string[]
 }
 
 /**
  * Settings that point a client at a gateway, ready to paste.
- * @throws RangeError for a client that is not known, a `base` that is no URL, or a name that no environment variable has
+ * @throws RangeError for an unknown client, a `base` that is not a URL, or an invalid name of an environment variable
  */
 export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = usualKeyEnv }: ClientConfigOptions): ClientConfig {
   if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
@@ -87,7 +87,7 @@ export function clientConfig(client: ClientName, { base, models = [], model = mo
   return { client, title, model, keyEnv, snippets: snippets({ ...told, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
 }
 
-/** The settings as a text for people. */
+/** The settings as text. */
 export function clientConfigText({ title, keyEnv, snippets, remarks }: ClientConfig): string {
   const parts = snippets.map(({ title: way, file, address, text }) => `# ${way}${file === undefined ? '' : `: ${file}`} (address ${address})\n\n${text}\n`)
   const head = `# ${title}. The key is read from ${keyEnv}; where the gateway asks for none, any text will do.\n`

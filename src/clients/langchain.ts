@@ -11,7 +11,7 @@ export const langchain: Client = {
   remarks: [
     'In JavaScript it forgets reasoning over chat-completions: where a server wants it beside calls (DeepSeek, Kimi), use messages or responses, or the option ccMissingReasoning: blank at its channel.',
   ],
-  // With `zdrEnabled` it sends back over responses what is sealed, and of that the summary.
+  // Over responses with `zdrEnabled` it sends back reasoning only if it is signed, and only its summary.
   needs: [{ agents: ['langchainjs-openai/'], options: { ccUnsigned: 'seal', rsRawReasoning: 'summary' } }],
   snippets({ model, keyEnv, addressFor }) {
     const ask = ["const reply = await model.invoke('Hello there')", 'console.log(reply.text)']

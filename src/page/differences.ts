@@ -1,10 +1,10 @@
 import { isObject } from '../kit/json.ts'
 import { step } from '../kit/path.ts'
 
-/** A leaf of the source that is not the same when it comes back. `now` absent: it does not come back at all. */
+/** A leaf of the source that differs after the way there and back. `now` absent: it is missing. */
 export type Difference = { path: string; was: unknown; now?: unknown }
 
-/** Leaves of `source` that `returned` does not have at the same place; what was only added is no loss. */
+/** Leaves of `source` that `returned` does not have at the same place. Additions are not losses. */
 export function differences(source: unknown, returned: unknown): Difference[] {
   const found: Difference[] = []
   compare(source, returned, '', found)
@@ -24,7 +24,7 @@ function compare(was: unknown, now: unknown, path: string, found: Difference[]):
 
 const isLeaf = (value: unknown) => typeof value !== 'object' || value === null || Object.keys(value).length === 0
 
-/** Whom each item of a list is compared with: equal beginnings and ends belong together, so that one item less moves none. */
+/** Pairs the items of two lists: equal beginnings and ends belong together, so that a removed item does not shift the others. */
 function partners(was: readonly unknown[], now: readonly unknown[]): (index: number) => unknown {
   if (was.length === now.length) return index => now[index]
   const common = Math.min(was.length, now.length)
@@ -36,7 +36,7 @@ function partners(was: readonly unknown[], now: readonly unknown[]): (index: num
   }
 }
 
-/** The order of keys means nothing. */
+/** The order of keys does not matter. */
 function isSame(one: unknown, other: unknown): boolean {
   if (Array.isArray(one) && Array.isArray(other)) return one.length === other.length && one.every((item, index) => isSame(item, other[index]))
   if (!isObject(one) || !isObject(other)) return one === other

@@ -10,18 +10,18 @@ import { collectStream } from '../translate/whole.ts'
 import { type Difference, differences } from './differences.ts'
 import { hasEvents, isEvent, type Kind, looksLikeStream, type Reading, type Recognized, recognizeBody, recognizeStream } from './recognize.ts'
 
-/** Why something cannot be read or written. `path`: where, as a JSON pointer; `at`: at which character of the text. */
+/** Why something cannot be read or written. `path`: JSON pointer to the fault; `at`: its character in the text. */
 export type Fault = { message: string; path?: string; at?: number }
 
-/** What one of the other protocols makes of it: `body` of a request or response, `text` of a stream. */
+/** The translation into one other protocol: `body` of a request or response, `text` of a stream. */
 export type Told = {
   protocol: string
   body?: unknown
   text?: string
   notes: Note[]
-  /** What does not come back from there and stands under no note. */
+  /** Differences after the way back that no note covers. */
   differences: Difference[]
-  /** Why nothing can be said of what comes back. */
+  /** Why the way back could not be checked. */
   noReturn?: Fault
   fault?: Fault
 }
@@ -30,25 +30,25 @@ export type Examined = {
   protocol?: string
   kind?: Kind
   reasons: string[]
-  /** What it may be, where nothing in it decides. */
+  /** The possible readings, if it is ambiguous. */
   choices: { protocol: string; kind: Kind }[]
   fault?: Fault
-  /** A request or response as it was read. */
+  /** The parsed request or response. */
   body?: unknown
   targets: Told[]
 }
 
-/** `now`: Unix seconds, for fields that demand a time. */
+/** `now`: Unix seconds, for required time fields. */
 export type Asked = { protocol?: Protocol; kind?: Kind; now: number }
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** A request, response or stream in one protocol → what it is in all others, what that changes, and what is lost on the way. */
+/** A request, response or stream of one protocol → its translation into all others, with notes and losses. */
 export async function examine(text: string, { now, ...asked }: Asked): Promise<Examined> {
   if (text.trim() === '') return failed({ message: 'there is nothing to read: paste a request, a response or a stream' })
   if (asked.kind === 'stream' || (asked.kind === undefined && looksLikeStream(text))) {
     const recognized = recognizeStream(text, asked)
-    // A list may be a stream, or just any.
+    // A list may be a stream, or any other list.
     if (recognized.readings.length > 0 || asked.kind || !/^\s*\[/.test(text)) return examineAs(recognized, asked, { text, now })
   }
   let body: unknown
@@ -98,7 +98,7 @@ async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, bod
   }
 }
 
-/** Frames may be cut differently on the way back: what counts is the reply that they add up to. */
+/** The frames may differ after the way back, so the complete replies are compared. */
 async function tellStream(from: Protocol, to: Protocol, text: string, now: number): Promise<Told> {
   const { text: told, notes } = streamed(text, from, to, now)
   const back = async () => [await added(text, from), await added(streamed(told, to, from, now).text, from)] as const
@@ -113,7 +113,7 @@ function streamed(text: string, from: Protocol, to: Protocol, now: number): { te
 
 const added = async (text: string, protocol: Protocol) => (await collectStream([text], protocol, {})).body
 
-/** What is not the same after the way there and back, but for what stands under a note. */
+/** Differences after the way there and back that no note covers. */
 async function compared(
   notes: readonly Note[],
   thereAndBack: () => readonly [unknown, unknown] | Promise<readonly [unknown, unknown]>,
@@ -125,7 +125,7 @@ async function compared(
   }
 }
 
-/** Those that no note stands over. */
+/** The differences that no note covers. */
 function silent(found: Difference[], notes: readonly Note[]): Difference[] {
   const noted = new Set(notes.filter(({ kind }) => kind !== 'synthesized').map(({ path }) => path))
   return found.filter(({ path }) => {
@@ -151,7 +151,7 @@ function faultOf(act: () => void): Fault | undefined {
   }
 }
 
-/** @throws whatever is no fault of what was given */
+/** @throws every error that the input did not cause */
 function faultIn(error: unknown): Fault {
   if (!TranslationError.is(error)) throw error
   return { message: error.message, path: error.path }

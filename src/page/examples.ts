@@ -50,7 +50,7 @@ const response: CanonicalResponse = {
   usage: { input: 92, cacheRead: 64, output: 21, reasoning: 6 },
 }
 
-/** One of each kind in each protocol, as that protocol says it. */
+/** One example of each kind for each protocol. */
 export function examples(): Example[] {
   return Object.values<Protocol>(protocols).flatMap(protocol => [
     { protocol: protocol.name, kind: 'request', text: pretty(protocol.encodeRequest(request).wire) },

@@ -7,21 +7,21 @@ export type Kind = 'request' | 'response' | 'stream'
 
 export const kinds: readonly Kind[] = ['request', 'response', 'stream']
 
-/** What a text is: of which protocol, and what of it. */
+/** The protocol of a text, and its kind. */
 export type Reading = { protocol: Protocol; kind: Kind }
 
-/** `reasons`: why it is this and nothing else, as sentences. Several readings, or none: somebody has to choose. */
+/** `reasons`: why this reading was chosen, as sentences. With several readings or none, the user has to choose. */
 export type Recognized = { readings: Reading[]; reasons: string[] }
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** How many events of a stream are looked at: the first few tell. */
+/** How many events of a stream are examined. */
 const lookedAt = 20
 
-/** Events in frames, or in one list as some servers send them when nobody asks for frames. */
+/** Events in frames, or in one list, as some servers send them without `alt=sse`. */
 export const looksLikeStream = (text: string): boolean => /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
 
-/** Are there any frames with data in it? */
+/** Does it contain any frame with data? */
 export function hasEvents(text: string): boolean {
   let found = false
   const parser = createFrameParser(() => {
@@ -32,7 +32,7 @@ export function hasEvents(text: string): boolean {
   return found
 }
 
-/** By unmistakable signs; where there are none, by whoever can read it at all. `asked`: what is known already. */
+/** By unmistakable signs; without any, by which protocols can read it. `asked`: what is already known. */
 export function recognizeBody(body: unknown, asked: Partial<Reading>): Recognized {
   const signs = all.map(protocol => ({ protocol, found: protocol.detect(body) }))
   const signed = signs.flatMap(({ protocol, found }) =>
@@ -46,7 +46,7 @@ export function recognizeBody(body: unknown, asked: Partial<Reading>): Recognize
   return { readings: readable, reasons: readable.length === 1 ? ['nothing else can be read from it'] : [] }
 }
 
-/** Is this one event of a stream, out of its frame? */
+/** Is this a single event of a stream, without its frame? */
 export const isEvent = (body: unknown): boolean => all.some(({ detect }) => detect(body).event.length > 0)
 
 export function recognizeStream(text: string, asked: Partial<Reading>): Recognized {
@@ -65,13 +65,13 @@ export function recognizeStream(text: string, asked: Partial<Reading>): Recogniz
   return { readings: found.map(([protocol]) => ({ protocol, kind: 'stream' })), reasons: found.flatMap(([, reasons]) => reasons) }
 }
 
-/** Some wires stream pieces that look like whole replies. */
+/** Some protocols stream chunks that look like complete replies. */
 const ofStream = ({ event, response }: Detection) => (event.length > 0 ? event : response)
 
 const fits = (reading: Reading, asked: Partial<Reading>) =>
   (asked.protocol === undefined || asked.protocol === reading.protocol) && (asked.kind === undefined || asked.kind === reading.kind)
 
-/** Schemas are loose: whoever knows not one of its keys does not read a body. */
+/** Schemas allow unknown keys: a protocol that knows none of the keys of a body cannot read it. */
 function canRead({ protocol, kind }: Reading, body: unknown): boolean {
   try {
     const { ext } = kind === 'request' ? protocol.decodeRequest(body).value : protocol.decodeResponse(body).value

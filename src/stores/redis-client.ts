@@ -1,10 +1,10 @@
 /**
- * A client that has connected, or has failed to; then it goes on trying by itself, while its commands reject at once.
- * `warn` is told once for each time that Redis is away.
+ * Resolves when the client has connected or failed to. After a failure it reconnects by itself; meanwhile its commands reject
+ * immediately. `warn`: called once for each outage.
  */
 export async function connectRedis(url: string, warn: (error: unknown) => void) {
   const { createClient }: Partial<typeof import('@redis/client')> = await import('@redis/client')
-  // What is bundled for a platform without sockets has an empty module in its place: `browser` in package.json.
+  // Bundles for platforms without sockets contain an empty module instead: `browser` in package.json.
   if (!createClient) throw new Error('Redis needs sockets, which this platform has not: use "memory": true or the hook `store`')
   const client = createClient({ url, disableOfflineQueue: true })
   let told = false

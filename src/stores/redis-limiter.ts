@@ -5,8 +5,8 @@ import { connectRedis } from './redis-client.ts'
 export type RedisLimiter = { limiterOf(perMinute: number): RateLimiterAbstract; close(): Promise<void> }
 
 /**
- * Counts in Redis, so that several processes share their limits. While Redis cannot be reached each process counts by
- * itself with `insurance`: a limit that is a little too generous is better than a gateway that stands still.
+ * Counts in Redis, so that several processes share their limits. While Redis cannot be reached, each process counts by itself with
+ * `insurance`: a limit that is too generous is better than no service.
  */
 export async function createRedisLimiter(
   url: string,

@@ -1,6 +1,6 @@
-/** What a service made of one request. `failure`: no answer came, or it broke off. */
+/** The answer of a service to one request. `failure`: there was none, or it was cut off. */
 export type Heard = {
-  /** The URL that was asked, and the one that answered in the end. */
+  /** The requested URL, and the one that answered after redirects. */
   asked: string
   final: string
   status: number
@@ -14,7 +14,7 @@ export type Heard = {
 
 export type Asker = (url: string, init: { headers: Record<string, string>; body?: unknown }) => Promise<Heard>
 
-/** A POST where there is a body, else a GET. Never rejects. */
+/** A POST if there is a body, otherwise a GET. Never rejects. */
 export function createAsker(send: typeof fetch, timeoutMs: number): Asker {
   return async (url, { headers, body }) => {
     const started = performance.now()
@@ -53,7 +53,7 @@ function failureOf(error: unknown, timeoutMs: number): string {
   return inner
 }
 
-/** What to do when there is no answer, or one that is no reply. */
+/** Advice when there is no answer, or not a reply. */
 export function mendOf(heard: Heard): string {
   const { status, failure, text, type, asked, final } = heard
   if (failure !== undefined) {
@@ -76,14 +76,14 @@ export function mendOf(heard: Heard): string {
   return 'The service answers, but not as this protocol does: look at the server, or at a proxy that changes answers.'
 }
 
-/** The path may hold the word, too. */
+/** The path may contain the word, too. */
 export function speaksOfModel({ text, asked }: Heard): boolean {
   return /\bmodel\b|model_/i.test(text.replaceAll(new URL(asked).pathname, ''))
 }
 
 export const isHtml = ({ text, type }: Pick<Heard, 'text' | 'type'>): boolean => /text\/html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text)
 
-/** Of an error body, in one line and not long. */
+/** The message of an error body, on one short line. */
 export function gist({ status, failure, text }: Heard): string {
   if (failure !== undefined) return failure
   const line = text.replaceAll(/\s+/g, ' ').trim()

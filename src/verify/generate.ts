@@ -22,7 +22,7 @@ export type Probe = {
   protocol: Protocol
   model: string
   key: string | undefined
-  /** It was asked about by name. */
+  /** It was requested by name. */
   wanted: boolean
   tell: Tell
 }
@@ -78,14 +78,14 @@ async function send({ ask, service, protocol, key }: Probe, request: CanonicalRe
   return ask(urlOf(service, path), { headers: address.upstreamHeaders(key, undefined), body })
 }
 
-/** A path that is not there, as against a model that is not. */
+/** Is the path unknown, and not the model? */
 function isNotOffered(heard: Heard): boolean {
   if (heard.failure !== undefined) return false
   if (heard.status === 405 || heard.status === 501) return true
   return heard.status === 404 && !speaksOfModel(heard)
 }
 
-/** @returns whether there was a reply at all */
+/** @returns whether there was a reply */
 function checkReply({ protocol, tell }: Probe, name: string, heard: Heard, tellMore: (reply: CanonicalResponse) => Point): boolean {
   const ms = heard.totalMs
   const failed = (told: string, mend = mendOf(heard)) => {
@@ -194,7 +194,7 @@ function tellCall({ tell }: Probe, name: string, reply: CanonicalResponse, ms: n
   return tell(name, 'passed', `${call.name} ${JSON.stringify(input)}`, { ms })
 }
 
-/** Does a fault of the request come as an error, in this protocol's words? */
+/** Is an invalid request answered with an error of this protocol? */
 function checkRefusal({ protocol, tell }: Probe, heard: Heard): Point {
   const name = 'an error'
   const ms = heard.totalMs

@@ -1,5 +1,5 @@
 /**
- * All that clients ask, put to a gateway or a provider.
+ * Checks whether a gateway or provider answers what clients request.
  * @module wireglot/verify
  */
 import { checkAddress } from '../address/check.ts'
@@ -16,13 +16,13 @@ export type VerifyOptions = {
   /** Address of a gateway, or of any provider. */
   base: string
   model: string
-  /** Goes into the header that each protocol shows it in, and nowhere else. Absent: none is shown. */
+  /** Sent only in the authentication header of each protocol. Absent: no key is sent. */
   key?: string
-  /** This protocol alone, which then has to be there. Absent: all that the service offers. */
+  /** Only this protocol, which must be there. Absent: all that the service offers. */
   protocol?: ProtocolName
-  /** How long one request may take. Default 60,000. */
+  /** Limit for one request, in ms. Default 60,000. */
   timeoutMs?: number
-  /** Is told each point as it is found. */
+  /** Called with each point when it is checked. */
   onPoint?: (point: Point) => void
   /** Absent: the global `fetch`. */
   fetch?: typeof fetch
@@ -32,12 +32,12 @@ export type VerifyOptions = {
 export type Verification = { base: string; model: string; ok: boolean; points: Point[] }
 
 /**
- * Asks a gateway or a provider all that its clients will ask, and says of each point whether it holds and, where it does
- * not, what to change. Makes up to five small requests in each protocol. Never rejects.
+ * Sends a gateway or provider the requests of clients, and reports for each point whether it holds and, if not, what to change.
+ * Makes up to five small requests in each protocol. Never rejects.
  */
 export async function verify({ base, model, key, protocol: only, timeoutMs = 60_000, onPoint, fetch: send = fetch }: VerifyOptions): Promise<Verification> {
   const points: Point[] = []
-  // Services repeat in their errors what they were shown.
+  // Some services repeat the key in their errors.
   const hidden = (text: string) => (key ? text.replaceAll(key, '***') : text)
   const tellOf =
     (of: Point['of']): Tell =>
@@ -65,8 +65,8 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
 }
 
 /**
- * The ids of the models that a service lists for a key.
- * @throws Error that says what to change
+ * The model ids that a service lists for a key.
+ * @throws Error whose message says what to change
  */
 export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
@@ -76,7 +76,7 @@ export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch 
 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }
 
-/** One point as lines for people, in which a service's own words are nothing but words: a terminal does what control characters say. */
+/** One point as lines of text. Control characters of the service are escaped, since a terminal would interpret them. */
 export function pointText({ of, name, result, told, mend, ms }: Point): string {
   const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${printable(told)}${ms === undefined ? '' : ` (${ms} ms)`}`
   return mend === undefined || mend === told ? line : `${line}\n      → ${printable(mend)}`

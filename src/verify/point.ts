@@ -1,6 +1,6 @@
 import type { ProtocolName } from '../protocols/index.ts'
 
-/** `warned`: it works, but somebody will stumble. `skipped`: there was nothing to look at. */
+/** `warned`: it works, but some clients will have problems. `skipped`: there was nothing to check. */
 export type Result = 'passed' | 'failed' | 'warned' | 'skipped'
 
 /** One line of the checklist. */
@@ -8,11 +8,11 @@ export type Point = {
   of: 'address' | 'service' | ProtocolName
   name: string
   result: Result
-  /** What was found. */
+  /** The result of the check. */
   told: string
-  /** What to change; there for every point that failed. */
+  /** What to change; present for every failed point. */
   mend?: string
-  /** Milliseconds, where a request was made for it. */
+  /** Milliseconds of its request. Absent: it needed none. */
   ms?: number
 }
 

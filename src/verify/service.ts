@@ -11,18 +11,18 @@ type Offer = {
   ask: Asker
   service: string
   key: string | undefined
-  /** How it is shown. Absent: as every protocol does, until one way is accepted. */
+  /** The authentication header. Absent: that of each protocol is tried until one is accepted. */
   protocol?: Protocol
 }
 
-/** What the listing answers, and which protocol's way of showing the key it was shown. */
+/** The answer to the listing request, and the protocol whose authentication header was used. */
 async function askListing({ ask, service, key, protocol }: Offer): Promise<{ heard: Heard; shownAs: Protocol }> {
   const url = urlOf(service, '/v1/models')
   const askAs = async (shownAs: Protocol) => ({ heard: await ask(url, { headers: shownAs.address.upstreamHeaders(key, undefined) }), shownAs })
   const [first, ...others] = protocol ? [protocol] : Object.values(protocols)
   const answer = await askAs(first as Protocol)
   for (const other of others) {
-    // A provider that reads its key elsewhere says of ours that there is none.
+    // A provider that expects another header reports a missing key.
     if (!isRefused(answer.heard)) break
     const again = await askAs(other)
     if (!isRefused(again.heard)) return again
@@ -32,7 +32,7 @@ async function askListing({ ask, service, key, protocol }: Offer): Promise<{ hea
 
 const isRefused = ({ status }: Heard) => status === 401 || status === 403
 
-/** The address that requests are composed with: as it was given, where it may have a version of the service's own. */
+/** The address that paths are appended to: unchanged if it may end in the service's own version. */
 export function checkBase(base: string, tell: Tell): string | undefined {
   const { root, faults, service } = checkAddress(base)
   const wrong = faults.filter(({ severe }) => severe)
@@ -42,7 +42,7 @@ export function checkBase(base: string, tell: Tell): string | undefined {
   return service
 }
 
-/** GET /v1/models: is it the API, does it know the key, does it list the model? */
+/** GET /v1/models: is this the API, is the key valid, is the model listed? */
 export async function checkListing({ model, ...offer }: Offer & { model: string }, tell: Tell): Promise<Point | undefined> {
   const { heard, shownAs } = await askListing(offer)
   const url = heard.asked
@@ -94,7 +94,7 @@ async function checkWrongKey(offer: Offer, tell: Tell): Promise<Point> {
   })
 }
 
-/** The ids of the models that a service lists. @throws Error that says what to change */
+/** The model ids that a service lists. @throws Error whose message says what to change */
 export async function listed(offer: Offer): Promise<string[]> {
   const { heard, shownAs } = await askListing(offer)
   const body = parseJson(heard.text)
@@ -102,7 +102,7 @@ export async function listed(offer: Offer): Promise<string[]> {
   return idsOf(body, { ...offer, protocol: shownAs })
 }
 
-/** The ids of a listing, of all that there are where this is its first page. */
+/** The ids of a listing, including further pages if this is the first one. */
 async function idsOf(page: JsonObject, { ask, service, key, protocol: { address } }: Offer & { protocol: Protocol }): Promise<string[]> {
   const goesOn = page['has_more'] === true || typeof page['nextPageToken'] === 'string'
   if (!goesOn || address.listing === undefined) return idsInAny(page)
