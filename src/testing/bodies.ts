@@ -19,7 +19,7 @@ export const all: Protocol[] = Object.values(protocols)
 /** Every ordered pair of two different protocols, for `describe.each`. */
 export const pairs = all.flatMap(from => all.filter(to => to !== from).map(to => ({ from, to, name: `${from.name} → ${to.name}` })))
 
-/** What a protocol's `schema.ts` says of its wire: the exports whose names end in `Request` and `Response`. */
+/** The schemas in a protocol's `schema.ts`: the exports whose names end in `Request` and `Response`. */
 export type Wires = { request: Arbitrary<unknown>; response: Arbitrary<unknown>; words: Record<'request' | 'response', Map<string, Set<unknown>>> }
 
 const known = new Map<string, Wires>(
@@ -44,7 +44,7 @@ export function wiresOf({ name }: Protocol): Wires {
   return wires
 }
 
-/** What random requests of every protocol mean; those that its decoder refuses are passed over. */
+/** Canonical requests, decoded from random requests of every protocol. Rejected ones are skipped. */
 export const canonicalRequest: Arbitrary<CanonicalRequest> = fc
   .oneof(...all.map(protocol => wiresOf(protocol).request.map(wire => attempt(() => protocol.decodeRequest(wire).value))))
   .filter(value => value !== undefined)

@@ -1,15 +1,15 @@
 import { leaves } from './json.ts'
 
 /**
- * One leaf of a JSON value and what else could stand there. Whoever carries a value carries another one in its place too:
- * laws that compare the two outcomes need no knowledge of where a wire puts things, or how it groups them.
+ * One leaf of a JSON value, and another value for it. A conversion that keeps a value keeps the other one as well, so laws that compare
+ * the two outputs need not know where a protocol puts things, or how it groups them.
  */
 export type Change = { path: string; before: string | number | boolean; after: string | number | boolean }
 
-/** No value of a generator holds this, and every wire takes it inside names and ids. */
+/** No generated value contains this, and every protocol accepts it in names and ids. */
 export const mark = 'Zq7'
 
-/** A change of the leaf that is chosen by number; undefined where there is no leaf that could be another. */
+/** A change of the leaf with this number. Undefined: no leaf can be changed. */
 export function changeOf(value: unknown, pick: number, words: (key: string) => readonly unknown[] = () => []): Change | undefined {
   const found = leaves(value).filter(leaf => ['string', 'number', 'boolean'].includes(typeof leaf.value))
   const leaf = found[pick % Math.max(1, found.length)]
@@ -21,7 +21,7 @@ export function changeOf(value: unknown, pick: number, words: (key: string) => r
   return after === undefined ? undefined : { path: leaf.path, before, after }
 }
 
-/** Every change of a leaf that there is. `key`: at which the value itself stands. */
+/** All changes of leaves. `key`: that of the value itself. */
 export function changesOf(value: unknown, words: (key: string) => readonly unknown[], key: string): Change[] {
   return leaves(value).flatMap(({ path, value: leaf }) => {
     if (typeof leaf !== 'string' && typeof leaf !== 'number' && typeof leaf !== 'boolean') return []
@@ -46,7 +46,7 @@ function objectIn(text: string): object | undefined {
   }
 }
 
-/** A copy in which the leaf is another one; all that does not lead to it is shared. */
+/** A copy with another leaf; everything that is not on the way to it is shared. */
 export function changed(value: unknown, { path, after }: Change): unknown {
   return withValue(value, keysOf(path), after)
 }
@@ -55,11 +55,11 @@ function withValue(value: unknown, keys: string[], leaf: unknown): unknown {
   const [key, ...rest] = keys
   if (key === undefined) return leaf
   if (Array.isArray(value)) return value.map((item: unknown, index) => (index === Number(key) ? withValue(item, rest, leaf) : item))
-  // Own keys stay own keys, whatever their names.
+  // Also sets keys such as `__proto__` as own keys.
   return Object.fromEntries(Object.entries(value as object).map(([name, item]) => [name, name === key ? withValue(item, rest, leaf) : item]))
 }
 
-/** A copy without what stands at the pointer. */
+/** A copy without the value at the pointer. */
 export function without(value: unknown, path: string): unknown {
   const keys = keysOf(path)
   const last = keys.at(-1)

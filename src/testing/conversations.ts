@@ -6,7 +6,7 @@ const text = fc.constantFrom('Hello', 'What is 2 + 2?', 'ünï 🙂', 'line\nlin
 const image: Part = { type: 'media', kind: 'image', source: { type: 'base64', data: 'iVBORw0=', mime: 'image/png' } }
 const parameters = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'], additionalProperties: false }
 
-/** `shape`: how the source groups things, as chat messages, as blocks in few messages, or as items. */
+/** `shape`: how the source groups the conversation: chat messages, blocks in few messages, or items. */
 type Shape = 'messages' | 'blocks' | 'items'
 type Turn =
   | { who: 'user'; texts: string[]; image: boolean }
@@ -53,7 +53,7 @@ const turns: Arbitrary<Turn[]> = fc
     ]),
   )
 
-/** Of two assistant turns in a row, the first ends in calls, whose results ask for the second. */
+/** Of two consecutive assistant turns the first ends with calls, and their results lead to the second. */
 function ended(answered: Turn[]): Turn[] {
   return answered.map((turn, index) =>
     index < answered.length - 1 && turn.who === 'assistant' && turn.calls.length === 0
@@ -63,8 +63,8 @@ function ended(answered: Turn[]): Turn[] {
 }
 
 /**
- * Requests that every server would take, in the groupings of all wires; `cuts`: how many messages there are after each
- * complete assistant turn, its tool results included.
+ * Requests that every server accepts, in the groupings of all protocols. `cuts`: the number of messages after each complete assistant
+ * turn, including its tool results.
  */
 export const conversation: Arbitrary<{ request: CanonicalRequest; cuts: number[] }> = fc
   .tuple(turns, fc.constantFrom<Shape>('messages', 'blocks', 'items'), fc.option(text, { nil: undefined }), text)

@@ -79,13 +79,13 @@ const finishReasons: FinishReason[] = [
   'other',
 ]
 
-/** A whole, clean, grammar-legal stream: several messages, several parts open at once, deltas cut anywhere. */
+/** A complete stream that obeys the grammar: several messages, several open parts at once, deltas split anywhere. */
 export const cleanEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 3, pings: true, late: true })
 
-/** The same of parts that begin when the one before them has ended, without what only keeps a connection open. */
+/** The same with parts one after the other, and without pings. */
 export const serialEvents: Arbitrary<CanonicalEvent[]> = streamsOf({ open: 1, pings: false, late: false })
 
-/** `open`: how many parts may be open at once; `late`: proofs of thoughts may come when these are over. */
+/** `open`: the maximum number of open parts; `late`: signatures of reasoning may come after the end of its part. */
 function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: boolean }): Arbitrary<CanonicalEvent[]> {
   return fc
     .record({
@@ -124,7 +124,7 @@ function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: 
 
 type Weaving = { throwDie: (sides: number) => number; newCallId: () => string; most: number; late: boolean }
 
-/** Messages and parts of one candidate, up to so many parts open at once. */
+/** Messages and parts of one candidate, with a maximum number of open parts. */
 function weave(messages: Part[][], candidate: number, weaving: Weaving): CanonicalEvent[] {
   const { throwDie, most } = weaving
   const out: CanonicalEvent[] = []
@@ -160,7 +160,7 @@ function weave(messages: Part[][], candidate: number, weaving: Weaving): Canonic
     }
   }
   begin(messages.length - 1)
-  // A part starts where its lane was opened: starts come in the order of their numbers.
+  // A part starts when its lane is opened, so that starts come in the order of their numbers.
   return inOrder(out)
 }
 
@@ -198,18 +198,18 @@ function cutDelta(delta: Delta, throwDie: (sides: number) => number): Delta[] {
   return pieces.length > 0 ? pieces : [delta]
 }
 
-/** Numbers the parts anew in the order in which they start. */
+/** Renumbers the parts in the order of their starts. */
 function inOrder(events: CanonicalEvent[]): CanonicalEvent[] {
   const numbers = new Map<number, number>()
   for (const event of events) if (event.type === 'part.start') numbers.set(event.part, numbers.size)
   return events.map(event => ('part' in event ? { ...event, part: numbers.get(event.part) ?? event.part } : event))
 }
 
-/** The same, stopped anywhere: just so, with an unclean end, or with an error of the upstream. */
+/** The same, cut off anywhere: without an end, with an unclean end, or with an error of the upstream. */
 export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
   .tuple(cleanEvents, fc.nat(1000), fc.constantFrom('nothing', 'end', 'error'))
   .map(([events, at, how]) => {
-    // A finish may have been told; what is cut is the end of the stream.
+    // There may be a finish already; what is missing is the end of the stream.
     const kept = events.slice(0, at % (events.length - 1))
     if (how === 'nothing') return kept
     const begun: CanonicalEvent[] = kept.length > 0 ? kept : events.slice(0, 1)
@@ -217,7 +217,7 @@ export const cutEvents: Arbitrary<CanonicalEvent[]> = fc
     return [...begun, { type: 'error', error: { status: 529, kind: 'overloaded', message: 'Overloaded' } }, { type: 'end', clean: false }]
   })
 
-/** Such streams with events lost, moved, exchanged, doubled and given the number of another part: nothing of their order holds. */
+/** Such streams with events removed, moved, swapped, doubled and renumbered: their order is arbitrary. */
 export const nonsense: Arbitrary<CanonicalEvent[]> = fc
   .tuple(
     fc.oneof(cleanEvents, cutEvents),

@@ -1,6 +1,6 @@
 /**
- * What wireglot is tested with, for tests of your own conversions: random bodies and streams of every protocol, laws as
- * properties of fast-check, and judges of what is legal on each wire.
+ * Tools for tests of your own conversions, with which wireglot itself is tested: random bodies and streams of every protocol, laws as
+ * properties of fast-check, and validators for each protocol.
  * @module wireglot/testing
  */
 export { checkGrammar } from '../canonical/grammar.ts'

@@ -1,4 +1,4 @@
-/** JSON text that is the same for values that are equal but for the order of keys. */
+/** JSON text that does not depend on the order of keys. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value), null, 1) ?? 'undefined'
 }
@@ -10,7 +10,7 @@ function sorted(value: unknown): unknown {
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, item]) => [key, sorted(item)]))
 }
 
-/** The same value; whoever changes anything in it throws. */
+/** The same value, deeply frozen: changing it throws. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
     Object.freeze(value)

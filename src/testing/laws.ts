@@ -10,13 +10,13 @@ import { canonicalJson, deepFreeze } from './json.ts'
 import { brokenStream, encodeStream, framesOf } from './streams.ts'
 import { strictOf } from './strict/index.ts'
 
-/** What takes a stream apart or puts it together: `createStreamTranslator` of this package, or your own. */
+/** A stream translator: that of `createStreamTranslator`, or your own. */
 export type Pushed = { push(chunk: Uint8Array | string): string; end(): string }
 
-/** A conversion of whole bodies, with a note for whatever it lost. */
+/** A conversion of complete bodies, with a note for each loss. */
 export type Conversion = (body: unknown) => { body: unknown; notes?: readonly Note[] }
 
-/** Random bodies of a protocol, made from its schemas. */
+/** Random bodies of a protocol, generated from its schemas. */
 export function requestOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
   return wiresOf(protocols[protocol]).request
 }
@@ -25,31 +25,31 @@ export function responseOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
   return wiresOf(protocols[protocol]).response
 }
 
-/** The text of a legal stream that comes to its end. */
+/** The text of a legal, complete stream. */
 export function streamOf(protocol: ProtocolName): fc.Arbitrary<string> {
   return cleanEvents.map(events => encodeStream(protocols[protocol], events).text)
 }
 
-/** The same, cut off somewhere between two of its frames before it has said that it is at its end. */
+/** The same, cut off between two frames before its end. */
 export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
   const protocol: Protocol = protocols[name]
   return fc
     .tuple(cleanEvents, fc.nat())
     .map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
-      // Where a frame of its own ends the reply, all was said before it.
+      // If the end of the reply is a frame of its own, everything before it is complete.
       return wires.slice(0, at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1))
     })
     .filter(wires => strictOf(name).outcome(wires) === 'cut')
     .map(wires => wires.map(protocol.frames.write).join(''))
 }
 
-/** A stream with frames lost, doubled, exchanged, replaced or damaged, and cut anywhere. */
+/** A stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere. */
 export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
   return brokenStream(protocols[protocol])
 }
 
-/** Any split of the bytes of a stream, between the bytes of one letter too, gives the same text; of a broken one as well. */
+/** Any split of the bytes of a stream gives the same output, also within a character, and also for a broken stream. */
 export function splitLaw(from: ProtocolName, create: () => Pushed) {
   const legal = fc.oneof(cleanEvents, cutEvents).map(events => encodeStream(protocols[from], events).text)
   const bytes = fc
@@ -64,7 +64,7 @@ export function splitLaw(from: ProtocolName, create: () => Pushed) {
   })
 }
 
-/** Whatever the source does, the stream that comes out is one that strict clients of `to` take. */
+/** Whatever the source does, strict clients of `to` accept the output. */
 export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
   return fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), text => {
     const faults = strictOf(to).checkStream(wiresIn(text, create))
@@ -72,14 +72,14 @@ export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolN
   })
 }
 
-/** A source that was cut off never looks as if it had come to its end. */
+/** The output for a source that was cut off never looks complete. */
 export function cutLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
   return fc.property(cutStreamOf(from), text => {
     if (strictOf(to).outcome(wiresIn(text, create)) === 'success') throw new Error('a stream that was cut off is sold as a whole one')
   })
 }
 
-/** The body that is given stays as it is, and is converted alike every time. What is refused is passed over. */
+/** A conversion does not change its input and always gives the same output. Rejected bodies are skipped. */
 export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   return fc.property(bodies, body => {
     const expected = attempt(() => convert(structuredClone(body)))
@@ -87,7 +87,7 @@ export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   })
 }
 
-/** Converted there and back, a body is what it was. What is refused is passed over. */
+/** After conversion there and back a body is unchanged. Rejected bodies are skipped. */
 export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
   return fc.property(bodies, body => {
     const once = attempt(() => back(there(structuredClone(body))))
@@ -96,8 +96,8 @@ export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknow
 }
 
 /**
- * Whoever changes anything in a body changes the other body, too, or a note names the place. `ignore`: places that mean
- * nothing, as JSON pointers. What is refused is passed over.
+ * Every change of a body changes the converted body, or a note names its place. `ignore`: JSON pointers to places without meaning.
+ * Rejected bodies are skipped.
  */
 export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
   return fc.property(bodies, fc.nat(), (body, pick) => {

@@ -6,7 +6,7 @@ import { createFrameParser } from '../sse/parse.ts'
 import { cleanEvents } from './events.ts'
 import { json } from './from-schema.ts'
 
-/** Everything a machine emits; `between` stands for what happens to its state between two events. */
+/** All outputs of a machine. `between`: applied to its state between two events. */
 export function run<In, Out>(
   machine: StreamMachine<In, Out, MachineState>,
   events: Iterable<In>,
@@ -27,13 +27,13 @@ export function decodeStream(protocol: Protocol, wires: Iterable<unknown>): Cano
   return run(protocol.streamDecoder, wires).out
 }
 
-/** What a client gets to read. */
+/** The text that a client receives. */
 export function encodeStream(protocol: Protocol, events: Iterable<CanonicalEvent>, options?: CodecOptions): { text: string; wires: unknown[]; notes: Note[] } {
   const { out, notes } = run(protocol.streamEncoder, events, options ? { options } : {})
   return { text: out.map(wire => protocol.frames.write(wire)).join(''), wires: out, notes }
 }
 
-/** The parsed data of each frame of a stream's text, with the name that the frame has. */
+/** The parsed data of each frame of a stream, with the frame's event name. */
 export function framesOf(text: string | Uint8Array): { event: string | undefined; wire: unknown }[] {
   const frames: { event: string | undefined; wire: unknown }[] = []
   const parser = createFrameParser(({ event, data }) => frames.push({ event, wire: data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data) }))
@@ -42,7 +42,7 @@ export function framesOf(text: string | Uint8Array): { event: string | undefined
   return frames
 }
 
-/** A legal stream with frames lost, doubled, exchanged, replaced or damaged, and cut anywhere. */
+/** A legal stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere. */
 export function brokenStream(protocol: Protocol): Arbitrary<string> {
   const damage = fc.tuple(fc.constantFrom('lose', 'double', 'exchange', 'replace', 'damage'), fc.nat(1000), json)
   return fc.tuple(cleanEvents, fc.array(damage, { maxLength: 3 }), fc.option(fc.nat(1000))).map(([events, damages, cut]) => {

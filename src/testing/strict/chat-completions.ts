@@ -41,7 +41,7 @@ const toolCall = by('type', {
   custom: object({ id: callId, type: any, custom: object({ name: name64, input: text() }) }, { extra_content: any }),
 })
 
-/** Not of this protocol, but written by and for many servers and clients that took its shape. */
+/** Extensions that many compatible servers and clients use. */
 const dialect = { reasoning_content: nullable(text()), reasoning: nullable(text()), reasoning_details: list(any) }
 
 const message = by('role', {
@@ -55,7 +55,7 @@ const message = by('role', {
       name: text(),
       refusal: nullable(text()),
       audio: nullable(object({ id: text({ min: 1 }) })),
-      // The official client adds it to what it accumulates, and sends it back.
+      // The official client adds it to accumulated messages and sends it back.
       parsed: any,
       tool_calls: list(toolCall, { min: 1, max: 128 }),
       function_call: nullable(object({ name: name64, arguments: text() })),

@@ -1,6 +1,6 @@
 /**
- * Small checks that add up: each looks at one value and says what is wrong with it. They know nothing of the library, so
- * that a validator made of them is a second opinion.
+ * Small checks to combine: each returns the faults of one value. They use nothing of the library, so that a validator made of them is
+ * independent of it.
  */
 export type Faults = string[]
 export type Check = (value: unknown, at: string, faults: Faults) => void
@@ -9,24 +9,24 @@ export type Shape = Record<string, Check>
 export type JsonObject = Record<string, unknown>
 export const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What an independent reader of one protocol says. */
+/** An independent validator of one protocol. */
 export type Strict = {
-  /** Faults of a request body; empty when the server would take it. */
+  /** Faults of a request body. Empty: the server would accept it. */
   checkRequest(body: unknown): string[]
-  /** Faults of a whole successful answer. */
+  /** Faults of a complete successful reply. */
   checkResponse(body: unknown): string[]
   /** Faults of a stream: parsed `data` of each frame, or the text `[DONE]`. */
   checkStream(events: unknown[]): string[]
   /** Faults of an error body. */
   checkError(body: unknown): string[]
-  /** How a client takes the end of the stream. */
+  /** How a client interprets the end of the stream. */
   outcome(events: unknown[]): 'success' | 'failed' | 'cut'
 }
 
 const unknownKey = ': unknown key'
 export const notDone = 'the stream does not end with [DONE]'
 
-/** Servers say more than the protocol does, and not every one ends every stream in `[DONE]`, which no client minds. */
+/** Not grave: fields beyond the protocol and a missing `[DONE]`, since many servers do so and clients accept it. */
 export const isGrave = (fault: string): boolean => !fault.endsWith(unknownKey) && fault !== notDone
 
 export const any: Check = () => {}
@@ -84,7 +84,7 @@ export const map =
     for (const [key, item] of Object.entries(value)) check(item, `${at}/${key}`, faults)
   }
 
-/** Keys that must be there, keys that may; no others. */
+/** Required and optional keys; no others. */
 export const object =
   (required: Shape, optional: Shape = {}): Check =>
   (value, at, faults) => {
@@ -97,7 +97,7 @@ export const object =
     }
   }
 
-/** An object whose other keys may be anything. */
+/** An object with any other keys. */
 export const loose =
   (required: Shape, optional: Shape = {}): Check =>
   (value, at, faults) => {
@@ -106,7 +106,7 @@ export const loose =
     for (const [key, check] of Object.entries({ ...required, ...optional })) if (Object.hasOwn(value, key)) check(value[key], `${at}/${key}`, faults)
   }
 
-/** One of several shapes told apart by a key. */
+/** One of several shapes, distinguished by a key. */
 export const by =
   (key: string, shapes: Record<string, Check>, otherwise?: Check): Check =>
   (value, at, faults) => {
@@ -117,7 +117,7 @@ export const by =
     else faults.push(`${at}/${key}: expected one of ${Object.keys(shapes).join(', ')}`)
   }
 
-/** As strings, arrays and so on may be told apart by what they are: the first that has no fault, else the faults of the nearest. */
+/** One of several kinds of values: no faults if one check has none, otherwise the faults of the closest one. */
 export const either =
   (...checks: Check[]): Check =>
   (value, at, faults) => {

@@ -1,6 +1,6 @@
 import { any, type Check, either, flag, int, isObject, type JsonObject, list, loose, map, number, object, one, run, type Strict, text } from './faults.ts'
 
-/** Standard base64, as `bytes` are on this wire. */
+/** Standard base64, the encoding of `bytes` in this protocol. */
 const bytes = text({ min: 1, pattern: /^[A-Za-z0-9+/]+={0,2}$/ })
 const signature = either(bytes, one('skip_thought_signature_validator'))
 const filled = text({ min: 1 })
@@ -17,7 +17,7 @@ const media = {
 const inlineData = object({ mimeType: mime, data: bytes }, { displayName: text() })
 const fileData = object({ fileUri: filled }, { mimeType: mime, displayName: text() })
 
-/** A part has one content and may say more beside it. */
+/** A part has one kind of content, and may have further fields. */
 const contents: Record<string, Check> = {
   text: object({ text: text() }, { ...beside, speechMetadata: any }),
   inlineData: object({ inlineData }, { ...beside, ...media }),
@@ -162,7 +162,7 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** A run of contents of one role is one turn. Calls are answered by the very next turn of the user, all of them and by nothing else. */
+/** Consecutive contents of one role are one turn. The next user turn must answer all calls and contain nothing else. */
 function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
   const turns: { role: string; parts: JsonObject[]; at: string }[] = []
   for (const [index, entry] of all.entries()) {
@@ -203,7 +203,7 @@ function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
   if (/gemini-3/.test(model)) checkSignatures(turns, faults)
 }
 
-/** In the current turn, the first call of every step bears a signature. */
+/** In the current turn, the first call of every step has a signature. */
 function checkSignatures(turns: { role: string; parts: JsonObject[]; at: string }[], faults: string[]): void {
   const start = turns.findLastIndex(({ role, parts }) => role === 'user' && parts.some(({ functionResponse }) => !functionResponse))
   for (const { role, parts, at } of turns.slice(start + 1)) {
@@ -306,7 +306,7 @@ export function checkResponse(body: unknown): string[] {
   return faults
 }
 
-/** All tokens are the sum of their kinds. */
+/** The total is the sum of all kinds of tokens. */
 function checkTotal({ usageMetadata }: JsonObject, faults: string[]): void {
   if (!isObject(usageMetadata) || usageMetadata['totalTokenCount'] === undefined) return
   const sum = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'toolUsePromptTokenCount'].map(key => Number(usageMetadata[key] ?? 0))
@@ -324,8 +324,8 @@ export function checkError(body: unknown): string[] {
 const isError = (entry: unknown) => isObject(entry) && 'error' in entry
 
 /**
- * Every event is a piece of a reply with parts in each candidate: clients that keep a history forget a turn in which one
- * event has none. Calls are whole; after the finish of a candidate nothing of it follows; an error is the last.
+ * Every event has parts in each candidate, since clients that keep a history drop a turn otherwise. Calls are complete; nothing follows
+ * the finish of a candidate; an error is the last event.
  */
 export function checkStream(events: unknown[]): string[] {
   const faults: string[] = []

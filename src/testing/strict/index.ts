@@ -7,12 +7,12 @@ import { strict as responses } from './responses.ts'
 
 export type { Strict } from './faults.ts'
 
-/** Judges of what is legal on the wire, by protocol. They know nothing of the codecs, so that theirs is a second opinion. */
+/** Validators by protocol. They use nothing of the codecs, so that they are independent of them. */
 const judges = new Map<string, Strict>(
   Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, Strict>),
 )
 
-/** @throws Error for a protocol that has no judge yet */
+/** @throws Error for a protocol without a validator */
 export function strictOf(protocol: string): Strict {
   const known = judges.get(protocol)
   if (!known) throw new Error(`write src/testing/strict/${protocol}.ts, and its line in index.ts`)

@@ -1,6 +1,6 @@
 import { type Check, isObject, type JsonObject } from './faults.ts'
 
-/** What the order of a stream's events is held to, beside the shape of each. */
+/** The rules for the order of a stream's events. */
 
 const deltasOf: Record<string, readonly string[]> = {
   text: ['text_delta', 'citations_delta'],
@@ -11,10 +11,10 @@ const deltasOf: Record<string, readonly string[]> = {
   compaction: ['compaction_delta'],
 }
 
-/** What is checked of single values: an event's shape, and how a message says that it stopped. */
+/** The checks of single values: the shape of an event, and the stop reason of a message. */
 type Shapes = { event: Check; stop(delta: JsonObject, content: JsonObject[], at: string, faults: string[]): void }
 
-/** The faults of a whole stream; none: it is legal. */
+/** The faults of a complete stream. Empty: it is legal. */
 export function checkOrder(all: readonly unknown[], shapes: Shapes): string[] {
   const judge = new Judge(shapes)
   all.forEach((entry, index) => {
@@ -27,10 +27,10 @@ class Judge {
   readonly #shapes: Shapes
   readonly #faults: string[] = []
   #phase: 'before' | 'blocks' | 'told' | 'over' = 'before'
-  /** The block that is open: clients address the newest one. */
+  /** The open block: clients add deltas to the newest one. */
   #open: { block: JsonObject; json: string; signed: boolean } | undefined
   readonly #content: JsonObject[] = []
-  /** The event that is looked at, for faults. */
+  /** The current event, for messages. */
   #at = ''
   #type: unknown
 
@@ -114,7 +114,7 @@ class Judge {
     this.#phase = 'told'
   }
 
-  /** The limit may cut a call in two; its block then has no stop. */
+  /** The token limit may cut a call off; then its block has no stop event. */
   #isCutCall(delta: unknown): boolean {
     const isLimit = isObject(delta) && delta['stop_reason'] !== 'end_turn' && delta['stop_reason'] !== 'tool_use'
     return isLimit && this.#open?.block['type'] === 'tool_use' && !isJsonObject(this.#open.json)

@@ -194,7 +194,7 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** The server joins neighbours of one role; calls are answered by the very next user message, answers first. */
+/** The server joins consecutive messages of one role. The next user message must answer the calls, results first. */
 function checkTurns(messages: JsonObject[], faults: string[]): void {
   const seen = new Set<unknown>()
   let open: unknown[] = []
@@ -228,7 +228,7 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
   if (open.length > 0) faults.push('/messages: the last calls have no answer')
 }
 
-/** At most four, long-lived ones first. */
+/** At most four cache marks, those with the longer lifetime first. */
 function checkMarks(parts: unknown[], faults: string[]): void {
   const lifetimes: unknown[] = []
   const walk = (value: unknown) => {

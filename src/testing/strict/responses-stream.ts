@@ -1,6 +1,6 @@
 import { type Check, isObject, type JsonObject, notDone } from './faults.ts'
 
-/** What the order of a stream's events is held to, beside the shape of each. */
+/** The rules for the order of a stream's events. */
 
 type Known = { item: JsonObject; done: boolean; parts: Slot[]; summaries: Slot[]; text: string; told: boolean }
 type Slot = { text: string; told: boolean; done: boolean; type: unknown }
@@ -22,10 +22,10 @@ const partKinds: Record<string, { in: 'parts' | 'summaries'; key: string }> = {
 /** The last events, and the status of the response in them. */
 const lastStatus: Record<string, string> = { 'response.completed': 'completed', 'response.incomplete': 'incomplete', 'response.failed': 'failed' }
 
-/** What is checked of single values: an event's shape, and a response that has ended. */
+/** The checks of single values: the shape of an event, and the final response. */
 type Shapes = { event: Check; end(response: JsonObject, at: string, faults: string[]): void }
 
-/** The faults of a whole stream; none: it is legal. */
+/** The faults of a complete stream. Empty: it is legal. */
 export function checkOrder(all: readonly unknown[], shapes: Shapes): string[] {
   const judge = new Judge(shapes)
   all.forEach((entry, index) => {
@@ -38,10 +38,10 @@ class Judge {
   readonly #shapes: Shapes
   readonly #faults: string[] = []
   readonly #items: Known[] = []
-  /** The type of the last event, once it has come. */
+  /** The type of the final event, when it has arrived. */
   #over: string | undefined
   #id: unknown
-  /** The event that is looked at, for faults. */
+  /** The current event, for messages. */
   #at = ''
   #type = ''
 
@@ -139,7 +139,7 @@ class Judge {
     } else if (part) this.#takePart(known[part.in], entry, part.key)
   }
 
-  /** A piece of a text, or at its end the whole. */
+  /** A delta of a text, or the complete text at its end. */
   #takeText(into: { text: string; told: boolean }, entry: JsonObject, whole: string): void {
     if (this.#type.endsWith('.delta')) into.text += String(entry['delta'])
     else {
@@ -190,5 +190,5 @@ const textsOf = (slots: readonly Slot[]) => slots.map(({ text }) => text)
 
 const joined = (texts: unknown[]) => texts.join('\n')
 
-/** In the order of keys, too. */
+/** Also compares the order of keys. */
 const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other)

@@ -66,7 +66,7 @@ const annotation = by('type', {
 const bytes = list(int(0, 255))
 const logprob = object({ token: text(), logprob: number(), bytes, top_logprobs: list(object({ token: text(), logprob: number(), bytes })) })
 const refusal = object({ type: any, refusal: text() })
-// The official client adds `parsed` and `parsed_arguments` to what it accumulates, and sends them back.
+// The official client adds `parsed` and `parsed_arguments` to accumulated items and sends them back.
 const outputText = object({ type: any, text: text(), annotations: list(annotation) }, { logprobs: list(logprob), parsed: any })
 
 const status = one('in_progress', 'completed', 'incomplete')
