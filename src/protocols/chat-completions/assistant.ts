@@ -18,14 +18,14 @@ import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { extractTags } from './think-tags.ts'
 import type { AssistantToWrite, Writing } from './writing.ts'
 
-/** In an answer the role may be missing. */
+/** In a reply the role may be missing. */
 type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
 
 type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
 
 /**
- * An assistant message of a conversation or an answer. The wire has a field for each kind of part and tells no order:
- * reasoning, text, refusal, media, calls, unless a recorded layout says otherwise.
+ * An assistant message of a conversation or a reply. The wire has a field for each kind of part, so their order is not known. The
+ * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
  */
 export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading): Read {
   const { told: message, nothing } = told(wire)
@@ -36,7 +36,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   if (images) delete rest['images']
 
   const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: `${at}/tool_calls/${i}`, ordinal: i, reading }))
-  // Some servers put an empty call beside every text.
+  // Some servers send an empty call with every text.
   if (function_call?.name === '') rest['function_call'] = function_call
   else if (function_call) {
     const { name: called, arguments: input, ...unknown } = function_call
@@ -76,7 +76,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   return { ...(name !== undefined && { name }), parts, ...keep(unknown, nothing, cited ? form : { ...form, annotations: undefined }) }
 }
 
-/** An assistant message on the wire. Undefined: none of its parts could be written. */
+/** Writes an assistant message. Undefined: none of its parts could be written. */
 export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
   const { parts, name, ext, at, towards } = from
   const kept = ownOf(ext)
@@ -121,7 +121,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   return message
 }
 
-/** Some servers refuse calls without the reasoning that led to them, which not every client keeps. */
+/** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
 function standIn(message: JsonObject, { options, report }: Writing): void {
   if (options.ccMissingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
   const field = options.ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
@@ -131,13 +131,13 @@ function standIn(message: JsonObject, { options, report }: Writing): void {
 
 const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
 
-/** The slots of a message. `known`: those that hold one value, as they are written; `texts`: those of `body`. */
+/** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
 type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
 
-/** `isOwn`: the message was read from this protocol; `listsContent`: its content was a list; `single`: the client takes one call. */
+/** `isOwn`: the message was read from this protocol; `listsContent`: its content was a list; `single`: the client knows only `function_call`. */
 type Filling = { towards: 'client' | 'server'; single: boolean; isOwn: boolean; listsContent: boolean; writing: Writing }
 
-/** Puts a part into its slot. One that has none is noted. */
+/** Puts a part into its slot. Makes a note for a part that has none. */
 function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, writing }: Filling): void {
   const { known, calls, images, body, texts, reasoning } = slots
   const { report } = writing
@@ -164,7 +164,7 @@ function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, 
       else calls.push(encodeCall(part, towards, writing))
       break
     case 'media':
-      // A message has one slot for sound.
+      // A message has one field for audio.
       if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
       else if (place === 'audio' || (isAudible(part) && towards === 'client' && !isOwn)) known['audio'] = encodeAudioAnswer(part, writing)
       else if (place === 'images' || (towards === 'client' && !isOwn)) images.push(...encodeImage(part, writing))
@@ -196,7 +196,7 @@ function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, 
 
 const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)
 
-/** `content`, and `annotations` where the reader is a client. */
+/** Writes `content`, and towards clients `annotations`. */
 function encodeBody(
   { body, texts }: Pick<Slots, 'body' | 'texts'>,
   form: JsonObject,
@@ -229,7 +229,7 @@ function encodeBody(
   return { content, ...listed }
 }
 
-/** The part without what `encodeBody` writes elsewhere: citations, probabilities, proofs and phases. */
+/** The part without the fields that are written elsewhere: citations, log probabilities, signatures and phases. */
 function bare(part: Part): Part {
   if (part.type !== 'text') return part
   const { citations: _citations, logprobs: _logprobs, signature: _signature, phase: _phase, ...rest } = part

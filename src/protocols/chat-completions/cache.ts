@@ -10,7 +10,7 @@ import type { Writing } from './writing.ts'
 type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
 type Spelled = { nothing: JsonObject; form?: JsonObject }
 
-/** A breakpoint, in the protocol's own spelling or that of servers which took it from the messages protocol; and what else is kept of the node. */
+/** Reads a cache breakpoint, as the protocol's own field or as `cache_control` of the messages protocol, and keeps the unknown keys of its block. */
 export function decodeMark(marks: Marks, unknown: JsonObject, { nothing, form }: Spelled): Pick<TextPart, 'cache' | 'ext'> {
   const { prompt_cache_breakpoint: breakpoint, cache_control: control } = marks
   const mark = breakpoint ?? control
@@ -27,7 +27,7 @@ export function cacheIn({ prompt_cache_breakpoint: breakpoint, cache_control: co
   return ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
 }
 
-/** The keys of a cache mark that have no canonical place. */
+/** The keys of a cache mark that have no canonical field. */
 function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject {
   const { ttl: told, mode, type, ...rest } = mark
   return defined({
@@ -38,7 +38,7 @@ function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): Json
   })
 }
 
-/** The breakpoint of a part, as its keys on the wire. */
+/** The cache breakpoint of a part as wire fields. */
 export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: Writing): JsonObject {
   if (!part.cache) return {}
   const { mark } = ownForm(part.ext) ?? {}
@@ -55,24 +55,24 @@ export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, o
   }
 }
 
-/** `30m` and `12h` are the lifetimes of this provider. Others get its default, or with `cacheTtlRound` the next longer one. */
+/** `30m` and `12h` are the lifetimes of this provider. Others become its default; with `cacheTtlRound: 'up'`, `1h` becomes `12h`. */
 function encodeTtl(ttl: string | undefined, approximated: () => void, { cacheTtlRound }: Options): string | undefined {
   if (ttl === undefined || ttl === '30m' || ttl === '12h') return ttl
   approximated()
   return ttl === '1h' && cacheTtlRound === 'up' ? '12h' : undefined
 }
 
-/** Puts a mark on the last block. Changes it, and does not copy it: `report.addMade` finds blocks by their identity. */
+/** Puts a mark on the last block. The block is changed, not copied, because `report.addMade` finds blocks by identity. */
 export function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
   const last = blocks.at(-1)
   if (last) Object.assign(last, mark)
   return blocks
 }
 
-/** How many marks a request may hold. */
+/** The most marks that a request may hold. */
 const limit = 4
 
-/** Of too many marks those of the instructions are kept first, then the last ones. */
+/** If there are too many marks, those of instructions are kept first, then the last of the others. */
 export function limitMarks(messages: readonly Message[], report: ChatReport): readonly Message[] {
   const canStand = (message: Message, part: Part) =>
     part.cache && (message.role === 'user' || message.role === 'system' || message.role === 'developer') && part.type !== 'tool-result'

@@ -13,7 +13,7 @@ type TextSource = Extract<MediaPart['source'], { type: 'text' | 'parts' }>
 
 type Content = string | readonly ChatPart[] | null | undefined
 
-/** `content` of any message; `at` is the message. Null and absence are no parts. */
+/** `content` of any message; `at` is the path of the message. Null and absence give no parts. */
 export function decodeContent(content: Content, at: string): Part[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content, at: `${at}/content` }]
@@ -48,12 +48,12 @@ function decodeText(wire: ChatTextPart, at: string): TextPart {
   return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, { nothing }) }
 }
 
-/** Text without anything beside it, which may stand as a plain string. */
+/** Is it a text block without further keys, which can be written as a plain string? */
 export function isPlainText(wire: JsonObject): wire is { type: 'text'; text: string } {
   return wire['type'] === 'text' && typeof wire['text'] === 'string' && Object.keys(wire).length === 2
 }
 
-/** Parts of a system, user or tool message → blocks. What has no block here is noted. */
+/** Parts of a system, user or tool message → blocks. Makes a note for each part that has no block type here. */
 export function encodeParts(parts: readonly Part[], writing: Writing): JsonObject[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
@@ -63,7 +63,7 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
   switch (part.type) {
     case 'text': {
       const block = encodeText(part, writing)
-      // Text without content vanishes, unless it stood so on this wire.
+      // Empty text is left out, unless it came from this protocol.
       return part.text || writing.native ? [block] : []
     }
     case 'refusal':
@@ -83,7 +83,7 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
       report.add('part.unknown', part.at)
       return []
     case 'reasoning': {
-      // Some servers have it among the blocks.
+      // Some servers put reasoning into content blocks.
       const block = encodeThinkingBlock(part)
       if (block) return [{ ...block }]
       report.add('part.unsupported', part.at)
@@ -100,7 +100,7 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
   }
 }
 
-/** A document of text as blocks of text, under its title. */
+/** A text document → text blocks, the first of which is its title. */
 function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): JsonObject[] {
   const { type: _, kind: _kind, source: _source, filename, title, id: _id, cache: _cache, citations, at, ext, ...rest } = part
   const { report } = writing

@@ -19,7 +19,7 @@ import { streamUsage } from './stream-usage.ts'
 
 export type { ChatCompletionsOptions } from './options.ts'
 
-/** `POST /v1/chat/completions`, and the many servers that took its shape. */
+/** The protocol of `POST /v1/chat/completions`, which many servers have copied. */
 export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   name: protocolName,
   address,
@@ -27,7 +27,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   options,
   fieldNames,
   detect,
-  // An error has none.
+  // An error body has no `model`.
   withModel: (wire, model) => (isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,

@@ -55,7 +55,7 @@ export function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
   }
 }
 
-/** `file_data` should be a data URL; bare base64 takes its type from the name of the file or its first bytes. What tells none is taken for a document. */
+/** `file_data` should be a data URL. The type of bare base64 is taken from the file name or the first bytes; if unknown, it is read as a document. */
 export function decodeFile(wire: ChatFilePart, at: string): MediaPart {
   const { told: part, nothing } = told(wire)
   const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
@@ -86,7 +86,7 @@ const isDocument = (mime: string | undefined) => mime === 'application/pdf' || m
 
 // ---- canonical → wire
 
-/** Media that a block of this wire can hold; an empty list: it cannot, and a note is made. Documents of text are in `content.ts`. */
+/** Media → one block, or an empty list with a note if no block type can hold it. For text documents see `content.ts`. */
 export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   const { kind, source, at } = part
   const { report, options } = writing
@@ -168,12 +168,12 @@ function encodeFile(part: MediaPart, writing: Writing): JsonObject | undefined {
 function encodeFileData(source: MediaPart['source'], came: unknown): string | undefined {
   if (source.type === 'url') return source.url
   if (source.type !== 'base64') return undefined
-  // Bare base64 stays bare: its type was guessed.
+  // Bare base64 stays bare, because its type was guessed.
   if (came === source.data) return source.data
   return dataUrl(source.mime ?? 'application/pdf', source.data, came)
 }
 
-/** Notes what no block of this wire has a field for. `unplaced`: fields that this kind of block has no place for. */
+/** Makes notes for fields that no block type has. `unplaced`: fields that this block type lacks. */
 function leave(part: MediaPart, unplaced: object, { report }: Writing): void {
   const {
     type: _,

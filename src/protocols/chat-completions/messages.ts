@@ -17,7 +17,7 @@ import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
 import type { Writing } from './writing.ts'
 
-/** `messages` → canonical, one for one. */
+/** `messages` → canonical messages, one for each. */
 export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
   const calls = new Map<string, ToolCallPart>()
   const open: ToolCallPart[] = []
@@ -55,7 +55,7 @@ function spelling(content: unknown, nothing: JsonObject): string | undefined {
 
 type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: ChatReport }
 
-/** A message without the id of its call (old clients leave it out) answers the oldest call that has no answer yet. */
+/** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
 function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: string, { calls, open, report }: Calls): Message {
   const { told: message, nothing } = told(raw as JsonObject)
   const { role, content, tool_call_id, name, ...unknown } = message as {
@@ -81,8 +81,8 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
 }
 
 /**
- * A conversation → `messages`. What came from this protocol stays as it was. Anything else is regrouped: one assistant
- * message per turn, the results of its calls directly after it in the order of the calls, all else after these.
+ * A conversation → `messages`. Messages from this protocol stay as they came. Those of other protocols are regrouped: one assistant
+ * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
   const turns = writing.native ? [...messages] : regroup(withoutStaleResults(messages, writing.report), writing)
@@ -125,7 +125,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
   return written
 }
 
-/** `inLoop`: it came after the last user message, so the model is still at the same task. */
+/** `inLoop`: the message comes after the last user message, so it belongs to the current tool loop. */
 function encodeHistory({ parts, name, at, ext }: Message, inLoop: boolean, writing: Writing): JsonObject | undefined {
   const wanted = writing.options.ccReasoningInHistory ?? 'tool-loop'
   const reasoning = wanted === 'always' || (wanted === 'tool-loop' && inLoop) ? 'all' : 'none'
@@ -137,7 +137,7 @@ function encodePlain(message: Message, writing: Writing): JsonObject | undefined
   noteEnvelope(message, writing.report)
   const told = role === 'user' ? parts : parts.filter(part => isTold(part, writing))
   const blocks = encodeParts(told, writing)
-  // Everything in it was left out, with notes: an empty message would be refused.
+  // All parts were left out, with notes. Servers would refuse an empty message.
   if (blocks.length === 0 && !ownOf(ext)) return undefined
   const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role
   return wireOf({ role: shown, content: spellContent(blocks, ownForm(ext)?.['content']), name }, ext)
@@ -149,7 +149,7 @@ function isTold(part: Part, { report }: Writing): boolean {
   return false
 }
 
-/** Text alone is a string, unless it came as an array. */
+/** A single text block becomes a string, unless it came in an array. */
 function spellContent(blocks: JsonObject[], came: unknown): unknown {
   const [only] = blocks
   if (only && blocks.length === 1 && isPlainText(only) && came !== 'array') return only.text
@@ -163,7 +163,7 @@ function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatRepor
   report.ext(ext, at)
 }
 
-/** One `tool` message. Media that it cannot hold go to `media`. */
+/** One `tool` message. Media, which it cannot hold, are added to `media`. */
 function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: JsonObject[] }): JsonObject {
   const {
     type: _,
@@ -193,7 +193,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   report.ext(ext, messageAt)
 
   const isOwn = ownOf(ext) !== undefined
-  // A call says the name; a result alone would take it along.
+  // The name is noted as lost only when it is not that of the call.
   const call = writing.calls.get(callId)
   if (!isOwn && name !== call?.name) report.rest({ name }, at)
   if (!isOwn && namespace !== call?.namespace) report.rest({ namespace }, at)
@@ -211,7 +211,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
 
 const isDirect = (caller: unknown) => caller === undefined || JSON.stringify(caller) === '{"type":"direct"}'
 
-/** Tool messages take no breakpoints. */
+/** Removes the cache breakpoint, which tool messages cannot hold. */
 const unmarked =
   (report: ChatReport) =>
   (part: Part): Part => {
@@ -239,11 +239,11 @@ function moveMedia(part: MediaPart, callId: string, { writing, media }: { writin
   media.push({ type: 'text', text: `[${part.kind} for ${encodeCallId(callId, 'server', writing)}]` }, ...blocks)
 }
 
-/** Turns as this wire wants them. Control parts are taken out here. */
+/** Regroups messages into the turns of this wire, see `encodeMessages`. Removes control parts. */
 function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []
-  /** Results that follow something else in their message. */
+  /** Results that follow a part of another type in their message. */
   const late = new Set<Part>()
   for (const message of messages) {
     const results: ToolResultPart[] = []
@@ -267,7 +267,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       if (last?.role === 'assistant' && !(ownOf(last.ext) && ownOf(message.ext))) last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
-    // A message that is split has no place for its own unknown keys.
+    // When a message is split, its own unknown keys have no place.
     if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
     if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
     for (const part of results)
@@ -287,11 +287,11 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
 }
 
 /**
- * Memory of another provider that stands in the conversation.
+ * A control part, such as a reference to an item that only another provider stores.
  * @throws TranslationError `inexpressible` when the conversation cannot be understood without it
  */
 function noteControl({ control, at, tools }: ControlPart, { report, options }: Writing): void {
-  // The tools it adds are written with all others, see `gatherTools`.
+  // The added tools are written with all others, see `gatherTools`.
   if (control === 'tool-addition' && tools) return
   if (control === 'item-reference' || control === 'compaction') report.unresolvable(at, undefined, options)
   else report.add('part.unsupported', at)
@@ -300,7 +300,7 @@ function noteControl({ control, at, tools }: ControlPart, { report, options }: W
 const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)
 const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
 
-/** The places of turns by the ids in them, so that no turn has to search through all that follow. */
+/** The indexes of turns by the ids in them, so that no turn has to search all later turns. */
 function placesById(turns: readonly Message[], idOf: (part: Part) => string | undefined): Map<string, number[]> {
   const places = new Map<string, number[]>()
   for (const [place, { parts }] of turns.entries())
@@ -314,7 +314,7 @@ function placesById(turns: readonly Message[], idOf: (part: Part) => string | un
   return places
 }
 
-/** The results of a turn's calls directly after it, in the order of the calls. */
+/** Moves the results of each turn's calls directly after the turn, in the order of the calls. */
 function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, options, invented }: Writing): Message[] {
   if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
   const repair = options.repairToolPairs ?? 'keep'
@@ -340,7 +340,7 @@ function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, optio
       continue
     }
     const ids = new Map(calls.map((call, i) => [call.id, i]))
-    // A later turn may use an id again; from there on it is that turn's.
+    // A later turn may reuse an id; results after that turn belong to it.
     const end = Math.min(...[...ids.keys()].map(id => uses.get(id)?.find(use => use > place) ?? turns.length))
     const found = flatMap([...ids.keys()], id => results.get(id)?.filter(at => at > place && at < end && !taken.has(at)) ?? []).sort((a, b) => a - b)
     const answers: Message[] = []

@@ -122,7 +122,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
         : defined({ enabled: stream ?? false, includeUsage: include_usage, obfuscation: include_obfuscation }),
   })
   if (tools?.length && functions?.length) report.add('tools.two-lists', '/functions')
-  // Both spellings of the limit: the newer one wins, the other is kept for this protocol alone.
+  // When both limit fields are set, the newer one wins; the older one is kept only for encoding to this protocol.
   if (max_completion_tokens !== undefined && max_tokens !== undefined) fields['max_tokens'] = max_tokens
   if (tool_choice !== undefined && function_call !== undefined) fields['function_call'] = function_call
   const form = {
@@ -149,8 +149,8 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
 }
 
 /**
- * Notes: all of `notes.ts` that concern requests. The context tells which tool names were changed.
- * @throws TranslationError `inexpressible` for what only another provider's memory can resolve, unless a note is asked for
+ * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.
+ * @throws TranslationError `inexpressible` for references that only another provider can resolve, unless `onUnresolvable` is `note`
  */
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
@@ -235,7 +235,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   return { wire, notes: report.notes, ...context }
 }
 
-/** A server takes a choice among tools only where there are any. */
+/** Servers refuse a tool choice in a request without tools. */
 function encodeChoice({ toolChoice, parallelToolCalls, ext }: PlainRequest, hasTools: boolean, writing: Writing): JsonObject {
   const { toolChoice: came, toolChoiceKey } = ownForm(ext) ?? {}
   if (hasTools || writing.native)

@@ -27,7 +27,7 @@ import { decodeFinish, encodeFinish, isRepaired, isStop, serviceTiers } from './
 import type { Writing } from './writing.ts'
 
 /**
- * A whole answer. An error in it, whatever its HTTP status was, becomes `error` with no candidates.
+ * A complete (not streamed) reply. An error body becomes `error` with no candidates, whatever its HTTP status was.
  * @throws TranslationError `malformed` when the body is not a chat completion
  */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
@@ -56,7 +56,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes }
 }
 
-/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
+/** Usage and error of a reply, the same as `decodeResponse` gives; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
   if (!isObject(wire)) return {}
@@ -70,12 +70,12 @@ function failureIn(choices: readonly unknown[], wire: unknown): CanonicalError |
   return failed && { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
 }
 
-/** Some servers tell of the error in the choice that ended in it. */
+/** Some servers put the error into the choice that failed. */
 export function isFailed(choice: unknown): choice is JsonObject {
   return isObject(choice) && choice['finish_reason'] === 'error' && isObject(choice['error'])
 }
 
-/** Whole seconds; 0 is what servers write that do not tell. */
+/** In whole seconds. Servers that do not know the time write 0, which counts as absent. */
 export function readTime(created: unknown): number | undefined {
   const seconds = typeof created === 'number' || typeof created === 'string' ? Math.floor(Number(created)) : Number.NaN
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
@@ -123,13 +123,13 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
 
 /**
  * Notes: all of `notes.ts` that concern answers.
- * @throws TranslationError `truncated` when a candidate did not say how it ended, unless `truncated: 'length'` was asked for
+ * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
  */
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
   const native = ownOf(ext) !== undefined
-  // An answer without any choice is an error in other protocols; in this one it is written as it came.
+  // A reply without any choice is an error in other protocols; towards this one it is written as it came.
   if (error && !(native && candidates.every(({ finish }) => finish?.reason === 'error'))) {
     noteUntold(value, report)
     return { wire: encodeBareError(error, report, options), notes: report.notes }
@@ -165,7 +165,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }
 
-/** What every answer begins with; what the source did not tell is made up and noted. */
+/** The head of every reply. Fields that the source lacks are made up, with a note for each. */
 export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>, options: Options, report: ChatReport) {
   const asked = options.context?.request?.model
   if (id === undefined) report.add('response.id', '/id')
@@ -179,7 +179,7 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
   }
 }
 
-/** The tier of an answer under its name here; other providers have some that this one has not. */
+/** The service tier of a reply. A tier that only another provider has becomes `default`, with a note. */
 export function tierOf(tier: string | undefined, native: boolean, report: ChatReport): string | undefined {
   if (tier === undefined || native || serviceTiers.has(tier)) return tier
   report.once('tier.nearest', '', 'serviceTier')
@@ -238,7 +238,7 @@ function encodeCandidate(
   const wire = wireOf(shown, ext)
   const { message: merged } = wire
   if (!isObject(gathered) || !isObject(merged)) return wire
-  // What a stream left unknown of details stands in these as they came; thinking is not written in blocks.
+  // For a reply read from a stream, `form.details` holds the details as they came, with their unknown keys. Thinking blocks are not written.
   if ('reasoning_details' in gathered && Array.isArray(form['details'])) merged['reasoning_details'] = form['details']
   if ('thinking_blocks' in gathered && !('thinking_blocks' in message)) {
     delete merged['thinking_blocks']
@@ -247,7 +247,7 @@ function encodeCandidate(
   return wire
 }
 
-/** The phase of a message on each of its texts: on this wire the texts of all messages stand in one. */
+/** Copies the phase of a message to each of its texts, because this wire joins the texts of all messages. */
 function withPhase({ parts, phase }: Message): Part[] {
   return phase ? parts.map(part => (part.type === 'text' ? { ...part, phase } : part)) : parts
 }
@@ -262,7 +262,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
     report.add('finish.truncated-as-length', place, 'finish.reason')
     return 'length'
   }
-  // The server left the finish reason out, or empty.
+  // The server sent no finish reason, or an empty one.
   if (finish.protocol === protocolName && finish.raw === undefined && form && !form['chunks']) return form['finish'] === '' ? '' : undefined
   const written = encodeFinish(finish, { hasCalls, single: takesOneCall(options.context) })
   noteFinish(finish, written, { at: place, report })
@@ -272,13 +272,13 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
 export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: string | undefined; report: ChatReport }): void {
   if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
-  // The message of a refusal is written as its text, see `refuse`.
+  // The message of a refusal is written as `refusal`, see `refuse`.
   if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal') report.add('finish.details', at, 'finish.message')
   if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')
 }
 
-/** A refusal without a word gets one: clients show `refusal`, and nothing at all would look like an empty answer. */
+/** A refusal without text gets a default one: clients show `refusal`, and without it the reply would look empty. */
 function refuse(finish: Finish | undefined, { message, parts, report }: { message: JsonObject; parts: readonly Part[]; at: string; report: ChatReport }): void {
   if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
   if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
