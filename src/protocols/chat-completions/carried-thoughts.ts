@@ -11,14 +11,14 @@ import { decodeReasoning, encodeDetails, needsDetails, reasoningText } from './r
 import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './signatures.ts'
 
 /**
- * Clients that keep of reasoning nothing but plain text still keep the proofs of calls. For them the proof of a call carries the
- * reasoning details of what stands between the call before and it.
+ * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them the signature of a call carries the
+ * reasoning details of the parts between the previous call and this one.
  */
 export function carriesThoughts({ ccThoughts, ccSignature = 'field', ccReasoning }: ChatCompletionsOptions): boolean {
   return ccThoughts === 'calls' && ccSignature === 'field' && ccReasoning !== 'omit'
 }
 
-/** What `call` has beside it when it carries what came since the call before. Undefined: that has nothing which plain text does not tell. */
+/** The fields to write beside `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
 export function carryThoughts(since: readonly Part[], call: Part): JsonObject | undefined {
   const parts = since.filter((part): part is ReasoningPart => part.type === 'reasoning' && says(part))
   const recorded = record(piecesOf(since, { native: true }))
@@ -31,7 +31,7 @@ const says = ({ segments, signature, id }: ReasoningPart) => segments.length > 0
 
 type Carrier = { load: Load; at: string }
 
-/** What the calls of a client's message carry, by their place. Undefined: nothing, or the client has kept the details themselves. */
+/** What the calls of a client's message carry, by their index. Undefined: nothing, or the client has kept `reasoning_details`. */
 export function carriersIn(
   calls: readonly JsonObject[] | null | undefined,
   { reasoning_details: kept }: JsonObject,
@@ -47,7 +47,7 @@ export function carriersIn(
   return carriers.size > 0 ? carriers : undefined
 }
 
-/** The parts of a message whose calls carry the reasoning, each in its place. Of plain reasoning stays what no call carries. */
+/** The parts of a message whose calls carry the reasoning, in their order. Plain reasoning is kept as far as no call carries it. */
 export function giveBack({ reasoning: plain, body, others, calls }: Slots, carriers: Map<number, Carrier>, report: ChatReport): Part[] {
   const parts: Part[] = []
   let left = body
@@ -66,23 +66,23 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
     parts.push(call)
   })
   const carried = parts.filter(part => part.type === 'reasoning')
-  // What was said after the last thought stands behind the call that this led to.
+  // The rest of the text and the other parts come after the last call that carries reasoning.
   return [...uncarried(plain, carried), ...parts.slice(0, last), ...left, ...others, ...parts.slice(last)]
 }
 
-/** A proof is of one thought: some clients put what one call carries on others of the same message, too. */
+/** Was it restored before? Some clients copy what one call carries to other calls of the same message. */
 function isTold({ type, signature }: Part, parts: readonly Part[]): boolean {
   if (type !== 'reasoning' || !signature?.value) return false
   return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
 }
 
-/** Nothing, if the client has changed the words. */
+/** The plain reasoning that no call carries. An empty list if the client has changed the text. */
 function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningPart[]): ReasoningPart[] {
   const told = reasoningText(plain)
   let rest = ''
   let end = 0
   for (const { text } of flatMap(carried, ({ segments }) => segments)) {
-    // Some clients take away the spaces around it.
+    // Some clients trim it.
     const words = text.trim()
     const start = told.indexOf(words, end)
     if (start < 0) return []
@@ -93,7 +93,7 @@ function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningP
   return rest === '' ? [] : [{ type: 'reasoning', segments: [{ kind: 'raw', text: rest }], ...defined({ at: plain[0]?.at }) }]
 }
 
-/** A text is cut after so many units; what is no one text is said at once. */
+/** Cuts a text after `units` UTF-16 units. Content that is not a single text is not cut. */
 function divide(body: Part[], units: number): [said: Part[], rest: Part[]] {
   const [text, ...more] = body
   if (text?.type !== 'text' || more.length > 0 || units >= text.text.length) return [body, []]

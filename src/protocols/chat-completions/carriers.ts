@@ -11,14 +11,14 @@ import { encodeCarried, readCarried } from './signatures.ts'
 import type { AssistantToWrite, Writing } from './writing.ts'
 
 /**
- * The wire has no field for reasoning. These are the ones that servers and clients of its shape use, in messages of a
- * conversation, in answers and in deltas alike.
+ * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages,
+ * replies and deltas alike.
  */
 export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature'] as const
 
-/** Takes the carriers out of a message; what has another type than expected stays among the unknown keys. */
+/** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
-  // Most messages have nothing else.
+  // Most messages have no further keys.
   if (Object.keys(unknown).length === 0) return { carriers: {}, rest: unknown }
   const { came, left } = readCarried(unknown, protocolName)
   const taken = carrierKeys.filter(key => typeof unknown[key] === 'string' || Array.isArray(unknown[key]))
@@ -28,7 +28,7 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
   return { carriers: merge(carriers, again), rest: others }
 }
 
-/** Takes out the blocks of thinking that a proxy says beside its own field for them; `blocks`: what stands there. */
+/** Takes `thinking_blocks` out of `provider_specific_fields`, where a proxy repeats them. `blocks`: the value of its top-level field. */
 export function splitProxyBlocks(fields: JsonObject, blocks: unknown): { came: JsonObject; left: JsonObject } {
   const again = blocksOfProxy(fields)
   const { provider_specific_fields: beside, ...left } = fields
@@ -45,7 +45,7 @@ const carried: [key: string, known: ReadonlySet<string>][] = [
   ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
 ]
 
-/** Unknown keys of carried entries, under the key of the list that they stand in. */
+/** Unknown keys of the entries of carriers, under the key of the list that holds them. */
 export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   const unknown: JsonObject = {}
   for (const [key, known] of carried) {
@@ -60,7 +60,7 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 
-/** Takes off unknown keys that were put back for entries of a carrier (`reasoning_details`, say) that is not written at all. */
+/** Removes unknown keys that were restored for entries of a carrier (such as `reasoning_details`) that is not written. */
 export function withoutRemains(message: JsonObject, carriers: unknown, written: JsonObject): JsonObject {
   if (!isObject(carriers)) return message
   const left = { ...message }
@@ -73,14 +73,14 @@ export function withoutRemains(message: JsonObject, carriers: unknown, written: 
 
 const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])
 
-/** The unknown keys of an entry; a known name with a value of another type counts as unknown, too. */
+/** The unknown keys of an entry. A known key with a value of another type also counts as unknown. */
 function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
   const isKnown = (name: string, value: unknown) =>
     value === null || (known.has(name) && (name === 'type' ? types.has(value) : typeof value === (name === 'index' ? 'number' : 'string')))
   return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
 }
 
-/** The carriers of reasoning. Those that came are written again while they mean the same. */
+/** Writes the carriers of reasoning. Those that came are written again if the parts are unchanged. */
 export function encodeCarriers(
   reasoning: readonly ReasoningPart[],
   from: AssistantToWrite,
@@ -91,10 +91,10 @@ export function encodeCarriers(
   const { carriers } = form
   const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
   const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
-  // A server is told no layout, and most messages came with no carriers that could still hold.
+  // Servers get no layout, and most messages came without carriers to compare with.
   const recorded: Recorded = towards === 'client' || isObject(carriers) ? record(pieces) : { textSignatures: [] }
   const { textSignatures } = recorded
-  // An envelope is for clients alone, whoever sends it back.
+  // Only clients get envelopes; a server must not get one that a client sent back.
   const sendable = towards === 'client' || !holdsEnvelope(carriers)
   if (isObject(carriers) && sendable && (allowed || (writing.native && options.ccReasoningInHistory === undefined && towards === 'server'))) {
     const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
@@ -138,7 +138,7 @@ export function encodeCarriers(
 
 export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
-/** The parts that a layout tells of, in their order. */
+/** The parts that a layout records, in their order. */
 export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'native'>): Piece[] {
   return flatMap(parts, (part): Piece[] => {
     if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
@@ -147,7 +147,7 @@ export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'nati
   })
 }
 
-/** Proofs of texts: a client gets them with the layout; a server has a place for that of one text, if it is its own. */
+/** Signatures of texts. A client gets them with the layout. A server gets only that of the last signed text, if a server of this protocol signed it. */
 function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options }: Writing): JsonObject {
   const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
   if (towards === 'client') {
@@ -171,7 +171,7 @@ function noteReasoning(
   report.ext(ext, at)
 }
 
-/** The part with the signature only where the reader can use it. */
+/** The part, without its signature if the receiver cannot use it. */
 function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { report, options }: Writing): ReasoningPart {
   const { signature, ...rest } = part
   if (!signature) return part

@@ -6,30 +6,30 @@ import type { ChatCompletionsOptions } from './options.ts'
 import { ownForm } from './own.ts'
 
 /**
- * The wire has one slot for each kind of part. What is lost by that is recorded beside the reasoning of an answer, so that the
- * next request brings it back: the order of the parts, where one text ends and the next begins, their phases and proofs.
+ * The wire has one field for each kind of part. What this loses is recorded in the `reasoning_details` of a reply, so that the
+ * next request brings it back: the order of the parts, where one text ends and the next begins, their phases and signatures.
  */
 
 export type Phase = NonNullable<Message['phase']>
 
-/** Belongs to the last text (`prev`), to one more text without a word after the others (`text`), or to the k-th of the layout (`x0`). */
+/** `attach`: the signature belongs to the last text (`prev`), to an additional empty text after it (`text`), or to the k-th text of the layout (`x0`). */
 export type TextSignature = { signature: Signature; attach: string }
 
 /** `layout`: `r0` reasoning, `x12` text of that many UTF-16 units, `x12+commentary` with its phase, `c…` call. */
 export type Recorded = { layout?: string[] | undefined; textSignatures: TextSignature[] }
 
-/** Do the options allow an answer to carry a layout and proofs? */
+/** Do the options allow a reply to carry a layout and signatures? */
 export function recordsLayout({ ccReasoning, ccSignature }: ChatCompletionsOptions): boolean {
   return ccReasoning !== 'omit' && ccSignature !== 'none'
 }
 
-/** A part of an answer, as far as its place matters. */
+/** What a layout needs to know of a part. */
 export type Piece =
   | { kind: 'reasoning' }
   | { kind: 'text'; text: string; phase?: Phase | undefined; signature?: Signature | undefined }
   | { kind: 'call'; id: string }
 
-/** What an answer has to tell beside its parts. Texts that say nothing and prove nothing have no place. */
+/** The layout and the text signatures of a reply. Empty texts without a signature are skipped. */
 export function record(pieces: readonly Piece[]): Recorded {
   const placed = pieces.filter(piece => piece.kind !== 'text' || piece.text !== '' || piece.signature)
   const texts = placed.filter(piece => piece.kind === 'text')
@@ -57,10 +57,10 @@ function tokensOf(pieces: readonly Piece[]): string[] {
 const ranks = { reasoning: 0, text: 1, call: 2 }
 const ranksOf = (layout: readonly string[]) => layout.map(token => 'rxc'.indexOf(token.charAt(0)))
 
-/** Are its tokens in another order than the one that every reader assumes: reasoning, text, calls? */
+/** Are its tokens in another order than the default: reasoning, text, calls? */
 const isDisordered = (layout: readonly string[]) => ranksOf(layout).some((rank, i, ranks) => rank < (ranks[i - 1] ?? 0))
 
-/** The same of parts. */
+/** The same for parts. */
 export function isOutOfOrder(pieces: readonly Piece[]): boolean {
   let last = 0
   for (const piece of pieces) {
@@ -71,11 +71,11 @@ export function isOutOfOrder(pieces: readonly Piece[]): boolean {
   return false
 }
 
-/** Would a client need the layout for the order alone, proofs of texts aside? */
+/** Would a client need the layout even if no text had a phase or a signature? */
 export const needsOrder = (pieces: readonly Piece[]) =>
   record(pieces.map(piece => (piece.kind === 'text' ? { kind: piece.kind, text: piece.text } : piece))).layout !== undefined
 
-/** The layout, unless readers assume it: reasoning, one text, calls. Where there is no reasoning, texts may stand apart. */
+/** Undefined: the layout is the default one, which is reasoning, one text, calls; without reasoning there may be several texts. */
 function unusual(layout: string[], texts: readonly { phase?: Phase | undefined }[]): string[] | undefined {
   const ranks = ranksOf(layout)
   const joined = ranks.includes(0) && ranks.filter(rank => rank === 1).length > 1
@@ -84,7 +84,7 @@ function unusual(layout: string[], texts: readonly { phase?: Phase | undefined }
 
 export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
 
-/** The parts of a message in the order recorded at `told`, if it fits them, else in the usual one; proofs of texts go back to these. */
+/** The parts of a message in the order of the layout if it fits them, else in the default order, with text signatures restored. `told`: path of the layout. */
 export function arrange(
   slots: Slots,
   { layout, textSignatures }: Recorded,
@@ -102,10 +102,10 @@ export function arrange(
   return parts
 }
 
-/** A part of a stream, and of a text how long it is. */
+/** A part of a stream. `length`: that of a text, in UTF-16 units. */
 export type Told = { part: number; kind: 'r' | 'x' | 'c'; length: number }
 
-/** Does the layout say nothing that a stream has not already told? Parts that were told can neither be moved nor be given a phase. */
+/** Does the layout equal the parts that the stream has emitted? Emitted parts can neither be moved nor get a phase. */
 export function isAsTold(layout: readonly string[], told: readonly Told[]): boolean {
   const tokens = told.map(({ kind, length }) => (kind === 'x' ? `x${length}` : kind))
   return layout.length === tokens.length && layout.every((token, i) => (token.startsWith('x') ? token : token.charAt(0)) === tokens[i])
@@ -136,7 +136,7 @@ function inOrder(
       ordinal++
     } else if (token.startsWith('r')) ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
     else if (token.startsWith('c')) {
-      // Some models give two calls one id.
+      // Some models give two calls the same id.
       const call = calls.find(one => one.type === 'tool-call' && !ordered.includes(one) && (one.id === rest || ownForm(one.ext)?.['legacy'] === true))
       if (call) ordered.push(call)
     }
@@ -145,7 +145,7 @@ function inOrder(
   return fits ? ordered : undefined
 }
 
-/** One text of several that were joined, with the citations that begin in it. */
+/** Cuts one text out of a joined text, with the citations that begin in it. */
 export function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: string, start: number, end: number): TextPart {
   const text = whole.slice(start, end)
   if (!citations) return { ...head, text }
@@ -160,7 +160,7 @@ export function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: st
   return { ...head, text, ...(inside.length > 0 && { citations: inside }) }
 }
 
-/** An empty text after the others, which only bears a proof. */
+/** Adds an empty text after the others, which only holds the signature. */
 function addSignedText(parts: Part[], signature: Signature, at: string): void {
   const calls = parts.findIndex(({ type }) => type === 'tool-call')
   const place = parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)

@@ -8,29 +8,29 @@ import { keep, ownForm, protocolName } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
-/** Written into `format` of every entry of `reasoning_details` that was made here. */
+/** The value of `format` in the entries of `reasoning_details` that we create. */
 const format = 'xs1'
 
 /**
- * Servers of this wire resell models of many vendors and tell in `format` whose proof it is; none takes another's. The
- * vendor is part of the issuer, so that it is neither lost nor mixed up on the way through another protocol.
+ * Some servers of this protocol resell models of many vendors. `format` names the vendor that signed, and no vendor accepts the
+ * signature of another. It is part of the issuer, so that it survives the way through another protocol.
  */
 const issuerOf = (told: unknown): string => (typeof told === 'string' && told ? `${protocolName}/${told}` : protocolName)
 
 /**
- * Stands for the proof of reasoning that nothing proves, for clients that forget such reasoning. The other protocols treat it as
- * they treat any signature of this one: in an envelope toward clients, not at all toward other servers.
+ * An empty signature for unsigned reasoning (see `ccUnsigned`), for clients that drop unsigned reasoning. Other protocols treat it
+ * like any signature of this one: clients get it in an envelope, servers do not get it.
  */
 export const emptyProof: Signature = { value: '', issuer: protocolName, form: 'thinking' }
 
-/** The part as this wire has it, where an empty proof has no place. */
+/** The part without an empty signature, which this wire never carries. */
 export function withoutEmptyProof(part: Part): Part {
   if (part.signature?.value !== '') return part
   const { signature: _, ...rest } = part
   return rest
 }
 
-/** Made by a server of this wire? */
+/** Was it signed by a server of this protocol? */
 export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)
 
 const formatOf = (issuer: string): string | undefined => issuer.slice(protocolName.length + 1) || undefined
@@ -38,8 +38,8 @@ const formatOf = (issuer: string): string | undefined => issuer.slice(protocolNa
 export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
 
 /**
- * `at`: the message; `from`: who said it, by which it is known who signed what does not say it. The most telling carrier wins: details say everything, plain text may be the last fragment only,
- * because clients overwrite it delta by delta.
+ * `at`: path of the message; `from`: its sender, from which the issuer of a signature follows when no field names it. The most complete
+ * carrier wins: details hold everything, while plain text may be the last fragment only, because some clients overwrite it with each delta.
  */
 export function decodeReasoning(carriers: JsonObject, at: string, from: 'client' | 'server'): DecodedReasoning {
   const { reasoning_details: details, thinking_blocks: blocks = blocksOfProxy(carriers), reasoning_signature: signatures } = carriers
@@ -69,17 +69,17 @@ export function readSignature(value: string, form: Signature['form'], told?: unk
 }
 
 /**
- * Whose proofs stand in blocks of thinking. They are those of the messages protocol, passed on untouched: a client that sends
- * them may have got them anywhere. A proxy that says them takes them back in this shape and no other.
+ * The issuer of signatures in `thinking_blocks`. They are signatures of the messages protocol, passed on unchanged. A client may have
+ * got them from any server. A proxy that sends them takes them back only in this shape.
  */
 const liteIssuer = { client: 'messages', server: `${protocolName}/thinking_blocks` } as const
 
-/** The proxy's other place for the same blocks. */
+/** The same blocks at the proxy's other place, `provider_specific_fields`. */
 export function blocksOfProxy({ provider_specific_fields: beside }: JsonObject): unknown {
   return isObject(beside) ? beside['thinking_blocks'] : undefined
 }
 
-/** A block as a proxy in front of the messages protocol passes it on; none: it is no such block. */
+/** A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is no such block. */
 export function decodeLiteBlock(block: unknown, at: string, from: 'client' | 'server'): ReasoningPart[] {
   if (!isObject(block)) return []
   const { thinking, signature, data } = block
@@ -94,7 +94,7 @@ export function decodeLiteBlock(block: unknown, at: string, from: 'client' | 'se
   return [part]
 }
 
-/** Those of the reasoning that a proxy said in such blocks, as it takes them back; and what is left. */
+/** `blocks`: the reasoning parts that came from a proxy in thinking blocks, as it takes them back; `left`: the other parts. */
 export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: JsonObject[]; left: ReasoningPart[] } {
   const blocks: JsonObject[] = []
   const left = parts.filter(part => {
@@ -107,10 +107,10 @@ export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: Jso
   return { blocks, left }
 }
 
-/** `attach` of an envelope that belongs to a text (see `layout.ts`); any other was not made for `reasoning_details`. */
+/** `attach` of an envelope that belongs to a text (see `layout.ts`). Other values are not made for `reasoning_details`. */
 const onSomeText = /^(text|x\d+)$/
 
-/** Entries of one `index` are one reasoning part; texts that are not ours are fragments of one segment. */
+/** Entries with the same `index` are one reasoning part. Raw texts whose `format` is not ours are fragments of one segment. */
 function decodeDetails(details: readonly unknown[], at: string): DecodedReasoning {
   const decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   const byIndex = new Map<number, ReasoningPart>()
@@ -138,7 +138,7 @@ function decodeDetails(details: readonly unknown[], at: string): DecodedReasonin
   })
   for (const part of decoded.parts) {
     if (part.segments.length === 0 && part.signature && part.signature.form !== 'thinking') part.redacted = true
-    // A thinking block shows a summary, whatever the entry that carried it is called.
+    // The text of a thinking block is a summary, whatever the type of its entry.
     if (part.signature?.form === 'thinking' && !isOwnIssuer(part.signature.issuer)) for (const segment of part.segments) segment.kind = 'summary'
   }
   decoded.parts = decoded.parts.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
@@ -150,7 +150,7 @@ type Detail = { kind: 'summary' | 'raw'; text: string; signature?: Signature; id
 /** One entry of `reasoning_details`, in a message or in a delta. */
 export function decodeDetail(entry: JsonObject): Detail {
   const { type, text, summary, data, signature: proof, id } = entry
-  // Told by its field rather than by its type: clients that merge entries of one index keep the last of the types.
+  // The kind follows from the field, not from the type: clients that merge entries of one index keep only the last type.
   const summed = typeof text !== 'string' && typeof summary === 'string'
   const told = typeof text === 'string' ? text : summed ? summary : ''
   const opaque = typeof proof === 'string' && proof ? proof : typeof data === 'string' && data ? data : undefined
@@ -173,10 +173,10 @@ function readLayout(value: string): string[] {
   }
 }
 
-/** A block of reasoning inside the content array. */
+/** A reasoning block inside the content array. */
 export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): ReasoningPart {
   const { type: _, thinking, signature, ...unknown } = wire
-  // Text of any type is text; what else a piece says stands where it stood.
+  // Pieces of any type may have text. Their other keys are kept as unknown keys at the same index.
   const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))
   const text = typeof thinking === 'string' ? thinking : thinking.map(piece => piece.text ?? '').join('')
   return {
@@ -188,7 +188,7 @@ export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): Reasoni
   }
 }
 
-/** Undefined: the part did not come as a block. As it came while it means the same, else the same kind of block anew. */
+/** The block as it came if the part is unchanged, else a new block. Undefined: the part did not come as a block. */
 export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined {
   const { block } = ownForm(part.ext) ?? {}
   if (!isObject(block)) return undefined
@@ -201,30 +201,30 @@ export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined
   })
 }
 
-/** All segments of all parts as one text. Those without a word are no lines of their own: a stream has not written them either. */
+/** All segments of all parts as one text. Empty segments are skipped, as in streams. */
 export function reasoningText(parts: readonly ReasoningPart[]): string {
   const texts = flatMap(parts, ({ segments }) => segments.map(({ text }) => text))
   return texts.filter(text => text !== '').join('\n\n')
 }
 
-/** Is there anything that plain text does not carry? */
+/** Is there anything that plain text cannot carry? */
 export function needsDetails(parts: readonly ReasoningPart[]): boolean {
   return parts.length > 1 || parts.some(({ signature, redacted, id, segments }) => signature || redacted || id !== undefined || segments.length > 1)
 }
 
 export type DetailsOf = Recorded & { parts: readonly ReasoningPart[] }
 
-/** `reasoning_details`, complete. Signatures of others are wrapped together with who made them. */
+/** The complete `reasoning_details`. Signatures of other issuers are wrapped in an envelope that names the issuer. */
 export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): JsonObject[] {
   const entries: JsonObject[] = []
   parts.forEach((part, index) => {
     const { segments, signature, id } = part
     const proof = signature && seal(signature, id)
-    // What another server made is written back as it came, without our mark.
+    // What a server of this protocol signed is written with the `format` that it came with, not with ours.
     const ours = signature !== undefined && isOwnIssuer(signature.issuer)
     const rest = defined({ format: ours ? formatOf(signature.issuer) : format, index })
     const named = defined({ id })
-    // Only a thinking block's signature belongs to its text; others are blobs of their own.
+    // Only the signature of a thinking block is written beside its text; others get an entry of their own.
     const onText = signature?.form === 'thinking'
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1

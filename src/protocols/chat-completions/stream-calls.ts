@@ -40,15 +40,15 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   addInput(state, choice, { call, input, emit, at, beside: { signature, unknown, form: beside ? { extra: came } : {} } })
 }
 
-/** Arguments are text; some servers send the object, or nothing yet. */
+/** Arguments should be text; some servers send an object, or nothing at first. */
 function readInput(input: unknown): string {
   if (typeof input === 'string') return input
   return input === undefined || input === null ? '' : JSON.stringify(input)
 }
 
 /**
- * Which call a delta is of; undefined: a new one. The index says so, but some servers leave it out, and some give all calls
- * of an answer the same: then an id nobody has, or a name when the arguments so far are whole, begins a new call.
+ * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index decides, but some servers leave it out,
+ * and some give all calls of a reply the same: then a new id, or a name after complete arguments, begins a new call.
  */
 function findCall(choice: Choice, { index, id, name, input }: { index: unknown; id: string; name: string; input: string }): number | undefined {
   const { calls, byIndex } = choice
@@ -66,7 +66,7 @@ function findCall(choice: Choice, { index, id, name, input }: { index: unknown; 
 
 export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   let call = choice.calls[0]
-  // Some servers put an empty call beside every text.
+  // Some servers send an empty call with every text.
   if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
   if (!call) {
     call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson(), beside: nothing() }
@@ -87,7 +87,7 @@ function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, 
   if (call.part !== undefined) {
     if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
     if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
-    // Its part has begun, so nothing can hold them any more.
+    // The part has already been announced, so unknown keys that come now have no place.
     if (!same(merge(call.beside.unknown, unknown), call.beside.unknown)) reportOf(state).once('field.unknown', at)
     return
   }
@@ -97,13 +97,13 @@ function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, 
   if (call.input || !state.pieces) announce(state, choice, call, emit)
 }
 
-/** The name so far and one that came: the same again, more of it, or, where they come in pieces, its next piece. */
+/** The name after a delta. The first name is kept, except with `ccNamesInPieces`: then a delta may repeat, extend or continue it. */
 function nameOf({ name: known, part }: Call, name: string, { pieces }: DecoderState): string {
   if (!known || !pieces || part !== undefined) return known || name
   return name.startsWith(known) ? name : known + name
 }
 
-/** A call begins when it has a name. */
+/** Starts the part of a call once the call has a name. */
 export function announce(state: DecoderState, choice: Choice, call: Call, emit: EmitEvent): void {
   if (!call.name || call.part !== undefined) return
   closePart(choice, emit)

@@ -8,7 +8,7 @@ import { add, closePart, count, opened, openPart } from './open-parts.ts'
 import { keep, protocolName } from './own.ts'
 import { appendReasoning } from './stream-reasoning.ts'
 
-/** What a delta says beside reasoning and calls: text, blocks, citations, probabilities, pictures, sound. */
+/** What a delta holds besides reasoning and calls: text, blocks, citations, log probabilities, images, audio. */
 
 export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emit }: { text: string; emit: EmitEvent }): void {
   const part = opened(choice, kind, emit)
@@ -20,7 +20,7 @@ export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emi
   choice.logprobs[kind] = []
 }
 
-/** Servers that send content as blocks put reasoning among them. */
+/** Servers that send content as blocks put reasoning into blocks, too. */
 export function readBlock(choice: Choice, block: JsonObject, emit: EmitEvent): void {
   const { type, text, thinking } = block
   if (type === 'text') {

@@ -22,10 +22,10 @@ import { decodeUsage } from './usage.ts'
 import { decodeFinish, isRepaired } from './vocabulary.ts'
 
 /**
- * Chunks → canonical events. The wire announces no parts: text, refusal and reasoning open a part when their first
- * character comes and close it when another kind follows; calls are announced when their name is known and stay open to
+ * Chunks → canonical events. The wire does not announce parts: text, refusal and reasoning open a part with their first
+ * character and close it when another kind follows; calls are announced when their name is known and stay open to
  * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
- * correct its reason; a source that stops before a choice said how it ended leaves its parts open.
+ * correct the finish reason. If the source stops before a choice has a finish reason, its parts stay open.
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ChatCompletionsOptions> = {
   initial: options => ({
@@ -59,11 +59,11 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   },
 }
 
-/** Some servers tell of an error in a chunk that says more. */
+/** Some servers send an error in a chunk that holds more than the error. */
 function readErrorFrame(state: DecoderState, { error, ...chunk }: JsonObject, emit: EmitEvent): void {
   const isChunk = Array.isArray(chunk['choices'])
   if (isChunk) readChunk(state, chunk, emit)
-  // A choice of it may tell of an error, too.
+  // One of its choices may have reported an error already.
   if (state.phase !== 'over') readFailure(state, { error: decodeErrorBody(isChunk ? { error } : { error, ...chunk }) }, emit)
 }
 
@@ -117,14 +117,14 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
         known = true
         break
       case 'object':
-      // Padding that hides lengths, no data.
+      // Padding that hides the length of deltas, not data.
       case 'obfuscation':
       case 'error':
         break
       default:
         if (value === null || value === undefined || same(state.fields[key], value)) break
         update = { ...update, [key]: value }
-        // A chunk without anything else is one of Azure's, of moderation, of timings.
+        // A chunk may consist of one of these keys alone: timings of Groq, prompt filter results of Azure, moderation.
         if (key === 'x_groq' || key === 'prompt_filter_results' || key === 'moderation') known = true
     }
   }
@@ -172,7 +172,7 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   const { logprobs, delta, message, error } = wire
   if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unheard: true }
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
-  // Servers that do not stream send the whole answer as their only chunk, others once more beside the last delta.
+  // Servers that cannot stream send the complete message in their only chunk; others repeat it beside the last delta.
   if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
   if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
   for (const key in wire) {
@@ -180,7 +180,7 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
     if (value === null || value === undefined) continue
     switch (key) {
       case 'finish_reason':
-        // The first word counts, but for servers that only then see that there are calls.
+        // The first finish reason counts. Exception: some servers send `stop` first and `tool_calls` later.
         if (typeof value === 'string' && value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
         break
       case 'index':
@@ -197,11 +197,11 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
 
 function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   let unknown: JsonObject | undefined
-  // In a chunk where the thoughts end and the answer begins the answer may stand first.
+  // Reasoning is read first: in a delta where it ends and the text begins, the text may be the first key.
   const detailed = isDetailed(choice, delta)
   if (detailed) takeDetails(choice, delta, emit)
   else {
-    // Both names with one text.
+    // Some servers send the same text in both fields, so only one is read.
     const plain = isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']
     if (typeof plain === 'string' && plain) appendPlain(choice, plain, emit)
   }
@@ -274,12 +274,12 @@ function appendPieces(state: DecoderState, choice: Choice, { pieces, emit }: { p
     }
 }
 
-/** What may have been half a tag is text when something else follows. */
+/** Emits held-back text that could have been the start of a tag, because something else follows. */
 function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
 }
 
-/** The source said that it is done (`told`), or just stopped. */
+/** `told`: `[DONE]` came and counts as a normal end, see `ccDoneWithoutFinish`. */
 function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
   start(state, emit)
   state.phase = 'over'

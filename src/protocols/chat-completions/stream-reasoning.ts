@@ -8,9 +8,9 @@ import { add, closePart, opened, openPart } from './open-parts.ts'
 import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
-/** Reasoning in the deltas of a stream: plain text, and details that carry proofs. */
+/** Reasoning in the deltas of a stream: plain text, and details that carry signatures. */
 
-/** Does this delta say its reasoning in details too? They tell more, unless plain text is all that came before. */
+/** Is the reasoning of this delta read from its details? They are preferred, unless earlier deltas had plain text. */
 export function isDetailed({ plain }: Choice, { reasoning_details: details }: JsonObject): boolean {
   return !plain && Array.isArray(details) && details.some(entry => isObject(entry) && (isText(entry['text']) || isText(entry['summary'])))
 }
@@ -27,12 +27,12 @@ export function appendReasoning(choice: Choice, { text, of, emit }: { text: stri
 }
 
 /**
- * Details carry signatures. Their text counts only where no plain field carries it, now or before: some servers repeat all
- * of it at the end.
+ * Details carry signatures. Their text is used only if no plain field carried it, in this delta or before: some servers repeat the
+ * whole text at the end.
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: EmitEvent): void {
   for (const entry of details) choice.layout = (isObject(entry) ? decodeDetail(entry).layout : undefined) ?? choice.layout
-  // Whose proof one is can depend on what comes after it.
+  // All texts are recorded first, because the part that a signature belongs to can depend on later entries.
   if (choice.plain) for (const entry of details) if (isObject(entry)) recordDetail(choice, entry)
   details.forEach((entry, nth) => {
     if (!isObject(entry)) return
@@ -53,7 +53,7 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
 
 const indexOf = ({ index }: JsonObject): number => (typeof index === 'number' ? index : 0)
 
-/** What a detail says beside a plain field. */
+/** Records the text of a detail when a plain field carries the reasoning. */
 function recordDetail(choice: Choice, entry: JsonObject): void {
   const { kind, text, layout, attach } = decodeDetail(entry)
   if (text && !layout && !attach) record(choice, { index: indexOf(entry), kind, text })
@@ -63,7 +63,7 @@ function record({ detailed }: Choice, { index, kind, text }: ReasoningSegment & 
   detailed.set(index, { kind, text: (detailed.get(index)?.text ?? '') + text })
 }
 
-/** What proxies put beside plain reasoning: blocks of the messages protocol, or only the signature. */
+/** What proxies send beside plain reasoning: thinking blocks of the messages protocol, or only the signature. */
 export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_signature: value, ...beside }: JsonObject, emit: EmitEvent): void {
   const blocks = thinking_blocks ?? blocksOfProxy(beside)
   const list = Array.isArray(blocks) ? blocks : []
@@ -76,7 +76,7 @@ export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_s
       if (!signature) continue
       choice.proven++
       sign(choice, { signature, id: undefined, index, at: `thinking_blocks/${choice.blocks.length - list.length + nth}`, emit })
-      // What comes after a proof is other reasoning.
+      // Reasoning after a signature is another part.
       closePart(choice, emit)
     }
   })
@@ -84,14 +84,14 @@ export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_s
     sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index: choice.detail, at: 'reasoning_signature', emit })
 }
 
-/** A signature on the text, as Google's compatible endpoint has it. Gives back what else the delta holds. */
+/** A signature of the text, as Google's compatible endpoint sends it. Returns the rest of the delta. */
 export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
   if (signature) signText(choice, { signature, attach: 'prev' }, emit)
   return left
 }
 
-/** `attach`: of the last text (`prev`), of the k-th that the layout has (`x0`), or of one more without a word. */
+/** `attach`: the signature belongs to the last text (`prev`), to the k-th text of the layout (`x0`), or else to an additional empty text. */
 function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: EmitEvent): void {
   const texts = choice.told.filter(({ kind }) => kind === 'x')
   const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
@@ -108,13 +108,13 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
 
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
-/** `index`: of what carries it, if it tells one; `at`: where it stands in the message. */
+/** `index`: that of the entry or block that carries the signature, if it has one; `at`: path in the message. */
 type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: string; emit: EmitEvent }
 
 function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
   const { part, thought } = choice.open ?? {}
   const proves = part !== undefined && thought && provesOpen(choice, thought, index)
-  // What it is can only be said when it has ended.
+  // The kind of its segments can be corrected only after the part has ended.
   const endsIt = proves && choice.plain && kindOf(choice, { signature, index }) !== undefined
   if (endsIt) closePart(choice, emit)
   else if (proves) {
@@ -133,29 +133,29 @@ function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
     return
   }
   if (index !== undefined && choice.detailed.has(index)) choice.strays.push(at)
-  // It has no text: only a part of its own can hold it.
+  // No reasoning part matches, so the signature becomes a part of its own without text.
   const redacted = signature.form === 'thinking' ? {} : { redacted: true }
   closePart(choice, emit)
   const own = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
   emit({ type: 'part.end', candidate: choice.candidate, part: own })
 }
 
-/** What the reasoning is, if it is no raw text. A thinking block shows a summary, whatever the entry that carried it is called. */
+/** The kind of the reasoning, if it is not raw. The text of a thinking block is a summary, whatever the type of its entry. */
 function kindOf({ detailed }: Choice, { signature, index }: Pick<Proof, 'signature' | 'index'>): 'summary' | undefined {
   const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
   return isBlock || (index !== undefined && detailed.get(index)?.kind === 'summary') ? 'summary' : undefined
 }
 
-/** Is this the proof of the reasoning that is being told? A plain field runs texts together that details tell apart. */
+/** Does this signature belong to the open reasoning part? A plain field joins texts that are separate in the details. */
 function provesOpen({ plain, detail, detailed, signer }: Choice, thought: ReasoningPart, index: number | undefined): boolean {
   if (!plain) return detail === undefined || detail === index
   const text = index === undefined ? undefined : detailed.get(index)?.text
   if (thought.signature && signer !== index) return false
-  // The last piece alone may stand beside the proof.
+  // The entry with the signature may hold only the last piece of the text.
   return text === undefined || (detailed.size === 1 ? bare(reasoningText([thought])).endsWith(bare(text)) : says(thought, text))
 }
 
-/** The reasoning that has ended and is said by the detail of this index: servers that say it in a plain field tell proofs last. */
+/** The closed reasoning part that the detail of this index belongs to: servers that use a plain field send signatures last. */
 function toldBefore({ thoughts, detailed, plain }: Choice, index: number | undefined): Choice['thoughts'][number] | undefined {
   if (index === undefined) return thoughts.find(({ said }) => !said.signature)
   if (!plain) return thoughts.findLast(({ detail, said }) => detail === index && !said.signature)
@@ -165,5 +165,5 @@ function toldBefore({ thoughts, detailed, plain }: Choice, index: number | undef
 
 const says = (thought: ReasoningPart, text: string) => bare(reasoningText([thought])) === bare(text)
 
-/** Lines between segments belong to none of them. */
+/** Without white space, because the empty lines between segments belong to none of them. */
 const bare = (text: string) => text.replaceAll(/\s/g, '')

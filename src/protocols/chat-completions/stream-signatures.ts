@@ -12,7 +12,7 @@ import { encodeDetails, needsDetails } from './reasoning.ts'
 import { encodeCarried } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
 
-/** Where the signature of a call goes: into its id, which can only be before it is written, or beside it. */
+/** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
 export function encodeProof(state: EncoderState, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
   if (!signature) return { id, beside: {} }
   const { extra } = ownForm(ext) ?? {}
@@ -25,7 +25,7 @@ export function encodeProof(state: EncoderState, { signature, ext, at }: ToolCal
   return { id, beside: {} }
 }
 
-/** What stands beside a call that carries the reasoning before it. Undefined: it carries none. */
+/** The fields to write beside a call that carries the reasoning before it. Undefined: it carries none. */
 export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): JsonObject | undefined {
   if (native || !carriesThoughts(settings)) return undefined
   const parts = since.flatMap((out): Part[] => {
@@ -35,7 +35,7 @@ export function carriedTo({ settings, native }: EncoderState, { since, head }: C
   return carryThoughts(parts, head)
 }
 
-/** The same for the caller's store, when the choice is whole. */
+/** Puts the signatures of a complete choice into the store of the caller. */
 export function storeProofs(state: EncoderState, choice: Choice, details: JsonObject[]): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
   const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCarried(head.signature)['extra_content']]] : [])))
@@ -45,12 +45,12 @@ export function storeProofs(state: EncoderState, choice: Choice, details: JsonOb
   reportOf(state).add('reasoning.signature-dropped', signed ? signed.at : placeOf(choice), signed && 'signature')
 }
 
-/** The first of the messages that became this one. */
+/** The path of the first of the messages that were merged into this choice. */
 const placeOf = ({ roles }: Choice): string => Object.values(roles)[0]?.at ?? ''
 
 const shownId = ({ ext, id }: ToolCallPart): string => (ownOf(ext) ? id : mapCallId(id, validCallId))
 
-/** What plain text could not carry of the reasoning, for the end of the stream: signatures, segments, the order of the parts. */
+/** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
 export function encodeReasoningDetails(state: EncoderState, choice: Choice): JsonObject[] {
   const { ccReasoning, ccSignature } = state.settings
   const report = reportOf(state)
@@ -82,7 +82,7 @@ export function encodeReasoningDetails(state: EncoderState, choice: Choice): Jso
   return encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] })
 }
 
-/** Phases of messages that the layout does not tell, for want of words or of a place for it. */
+/** Makes notes for phases that no layout records, because the message has no text or no layout is written. */
 export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
   const outs = [...parts.values()]
   const placed = state.settings.ccSignature !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))

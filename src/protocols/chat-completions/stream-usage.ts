@@ -1,7 +1,7 @@
 import { isObject } from '../../kit/json.ts'
 import type { StreamUsage } from '../../protocol.ts'
 
-/** Counts come in a last chunk without choices, for those that asked. */
+/** Usage comes in a last chunk without choices, if the request asks for it. */
 export const streamUsage: StreamUsage = {
   isAsked: wire => isObject(wire) && isObject(wire['stream_options']) && wire['stream_options']['include_usage'] === true,
   ask(wire) {
