@@ -6,33 +6,33 @@ import { type ChatReport, createChatReport } from './notes.ts'
 import type { Failure } from './stream-failure.ts'
 import type { Tags } from './think-tags.ts'
 
-/** What the files of the stream decoder share: what it remembers. */
+/** The state of the stream decoder, which its files share. */
 
 export type Call = {
   id: string
   name: string
   input: string
   kind: ToolCallPart['kind']
-  /** Ordinal of the part once it was announced, which waits for a name. */
+  /** Index of the part. Undefined: not announced yet, because the name is missing. */
   part: number | undefined
   json: JsonProgress
-  /** Where it stood first. */
+  /** The path where it came first. */
   at?: string
-  /** What came beside the name and the arguments before the part was announced. */
+  /** Other fields that came before the part was announced. */
   beside: Beside
 }
 
 export type Beside = { signature?: Signature | undefined; unknown: JsonObject; form: JsonObject }
 
-/** One answer. */
+/** One choice of the reply. */
 export type Choice = {
   candidate: number
   nextPart: number
-  /** The part that text of its kind goes to, and how much text stood before it. Only calls stay open beside it. */
+  /** The open part that text of its kind goes to, and the code points of text `before` it. Only calls can be open at the same time. */
   open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; before: number; thought?: ReasoningPart } | undefined
-  /** As of the stream. */
+  /** Same as `seals` of the stream. */
   seals: boolean
-  /** How much text has come, in code points. */
+  /** Length of the text so far, in code points. */
   points: number
   audio: number | undefined
   calls: Call[]
@@ -42,32 +42,32 @@ export type Choice = {
   plain: boolean
   /** Index of the detail whose text came last. */
   detail: number | undefined
-  /** What was told, in order, and of texts how long. */
+  /** The emitted parts in order, with the length of texts. */
   told: Told[]
-  /** The order that the server recorded. */
+  /** The layout that the server recorded, see `layout.ts`. */
   layout: string[] | undefined
-  /** Reasoning that was told, with the index of its detail, if details told it. */
+  /** Emitted reasoning parts, with the index of their detail if they came from details. */
   thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
-  /** What details said beside a plain field, by index: by that a proof finds what it is of. */
+  /** Text of details that came beside a plain field, by index. It shows which reasoning part a signature belongs to. */
   detailed: Map<number, ReasoningSegment>
-  /** By which index the open reasoning was proven. */
+  /** The index of the detail that signed the open reasoning. */
   signer: number | undefined
-  /** How many blocks of thinking were proven. */
+  /** The number of signed thinking blocks. */
   proven: number
-  /** Where proofs stand whose text was told as one with others. */
+  /** Paths of signatures whose text was joined with that of others. */
   strays: string[]
   finish: string | undefined
-  /** Absent: tags in the text mean nothing. */
+  /** Absent: tags in the text are not interpreted. */
   tags: Tags | undefined
-  /** Probabilities that came before what they belong to. */
+  /** Log probabilities that came before their part. */
   logprobs: Record<'text' | 'refusal', TokenLogprob[]>
-  /** How many probabilities have come. */
+  /** The number of tokens whose log probabilities have come. */
   tokens: Record<'text' | 'refusal', number>
   fields: JsonObject
   delta: JsonObject
-  /** As they came, for a stream of this protocol. */
+  /** The entries of `reasoning_details` as they came, for writing them to this protocol again. */
   details: unknown[]
-  /** Blocks of thinking, as they came. */
+  /** `thinking_blocks` as they came. */
   blocks: unknown[]
 }
 
@@ -75,20 +75,20 @@ export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
   strictDone: boolean
   thinkTags: boolean
-  /** Reasoning that nothing proves gets an empty proof. */
+  /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
   seals: boolean
   /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
   pieces: boolean
   id: string
   model: string
   createdAt: number | undefined
-  /** What stood where it could have told them, and says nothing. */
+  /** Empty or invalid values of these fields, as they came. */
   blank: { model?: unknown; created?: unknown }
   serviceTier: string | undefined
-  /** Fields of chunks that nobody modelled, as they were last told. */
+  /** Unknown fields of chunks, with their last values. */
   fields: JsonObject
   choices: Map<number, Choice>
-  /** What may have told of a failure, if no choice says how it ended. */
+  /** A possible error, which is used if a choice has no finish reason. */
   suspect: Failure | undefined
 }
 
@@ -129,7 +129,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
   return choice
 }
 
-/** Where the message of an answer stands in the whole reply. */
+/** The path that the message of a choice has in a complete reply. */
 export function placeOf({ candidate }: Choice): string {
   return `/choices/${candidate}/message`
 }

@@ -14,19 +14,19 @@ export type CallOut = {
   head: ToolCallPart
   /** Index on the wire, once it was opened. */
   index: number | undefined
-  /** What came while another call was open. */
+  /** Input that came while another call was open. */
   buffer: string
   json: JsonProgress
-  /** All input that came, for comparing with what the source says at the end. */
+  /** All input so far, to compare with the final part of the source. */
   input: string
   sent: boolean
   ended: boolean
   closed: boolean
-  /** What began between the call before and it. */
+  /** The parts that began between the previous call and this one. */
   since: Laned[]
 }
 
-/** What came for a part while another of its kind, or an earlier message, was open. */
+/** Deltas of a part that came while another part of its kind, or an earlier message, was open. */
 type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
 
 type TextOut = {
@@ -36,7 +36,7 @@ type TextOut = {
   start: number
   end: number | undefined
   citations: Extract<Delta, { kind: 'citation' }>['citation'][]
-  /** The message that it stands in, and the phase of that. */
+  /** The index of its message, and the phase of that message. */
   message: number
   phase: Phase | undefined
   signature?: Signature
@@ -46,7 +46,7 @@ export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reas
 
 export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; late: JsonObject; heard: boolean } | { kind: 'none' }
 
-/** All text of an answer is one field, as are all refusals and all reasoning: parts of one kind must not mix. */
+/** All text of a reply is one field, as are all refusals and all reasoning, so deltas of two parts of one kind must not mix. */
 type Lane = { open: number | undefined; queue: Waiting[] }
 
 type Waiting = { part: number; message: number }
@@ -55,31 +55,31 @@ export type Choice = {
   index: number
   begun: boolean
   finished: boolean
-  /** In the order in which they came. */
+  /** By part index, in the order in which they came. */
   parts: Map<number, PartOut>
-  /** Those that came after the last call. */
+  /** The parts that came after the last call. */
   since: Laned[]
   nextCall: number
-  /** The one call that may be written to; clients take a call for complete when another begins. */
+  /** The only call that may be written to: clients take a call as complete when another begins. */
   open: number | undefined
   queue: number[]
   lanes: Record<Laned['kind'], Lane>
-  /** Those that have not ended: what later messages say waits for them. */
+  /** The messages that have not ended; parts of later messages wait for them. */
   openMessages: number[]
   name: string | undefined
-  /** What nobody knew of its messages, for the first delta. */
+  /** Unknown keys of its messages, for the first delta. */
   beside: JsonObject
-  /** `reasoning_details` of a whole answer of this protocol, as they came. */
+  /** `reasoning_details` of a complete reply of this protocol, as they came. */
   details: unknown
-  /** By message: whose words its parts are, and where it stood. */
+  /** By message index: its role and path. */
   roles: Record<number, { role?: Role; at?: string }>
-  /** Code points of content so far. */
+  /** Length of the content so far, in code points. */
   length: number
-  /** There is something for the reader to see. */
+  /** Text or a refusal has been written. */
   shown: boolean
-  /** The last delta was of reasoning. */
+  /** The last delta was reasoning. */
   reasoned: boolean
-  /** Of messages, with where they stood. */
+  /** The phases and paths of messages, by message index. */
   phases: Map<number, { phase: Phase; at: string | undefined }>
 }
 
@@ -88,24 +88,24 @@ export type EncoderState = MachineState & {
   fieldNames: FieldNames | undefined
   settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccThoughts' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
   writeUsage: boolean
-  /** The client knows no calls but the older single one. */
+  /** The client knows only the older `function_call`. */
   single: boolean
   spare: { id: string; created: number; model: string }
   head: JsonObject
-  /** What the source has told of the head. */
+  /** The head fields that the source has sent. */
   told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
-  /** What was made up of the head is noted with the first chunk. */
+  /** The notes for made-up head fields are still to be made, with the first chunk. */
   owesHead: boolean
-  /** A head, and how a chunk with it begins, up to the number of its choice. */
+  /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
   written: { head: JsonObject; text: string } | undefined
-  /** The reply was read from this protocol: what it left out is left out again, without a note. */
+  /** The reply was read from this protocol: fields that it lacks are left out again, without a note. */
   native: boolean
-  /** Fields of this protocol that the next chunk takes along. */
+  /** Unknown fields of this protocol that the next chunk carries. */
   fields: JsonObject
   usage: Usage | undefined
   blocked: CanonicalResponse['promptBlocked'] | undefined
   choices: Map<number, Choice>
-  /** Proofs for the caller to keep. */
+  /** Signatures for the caller to store. */
   signatures: StoredProofs
 }
 
@@ -139,7 +139,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
   return choice
 }
 
-/** One chunk with one choice. */
+/** Writes one chunk with one choice. */
 export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): void {
   if (state.owesHead) {
     state.owesHead = false
@@ -151,7 +151,7 @@ export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): 
   emit(chunk)
 }
 
-/** The first delta of a choice says its role and name, and what nobody knew of its message, with an empty text unless a call comes first. */
+/** The first delta of a choice has the role, the name and the unknown keys of its message, and empty content, or null if a call comes first. */
 export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
   if (!choice.begun) {
     choice.begun = true

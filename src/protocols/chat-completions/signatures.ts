@@ -4,7 +4,7 @@ import { isEnvelope, unwrapSignature, wrapSignature } from '../../kit/envelope.t
 import { isObject, type JsonObject, merge, parseObject } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
 
-/** The wire has no field for a signature on a call or a text. This is where servers and clients of its shape keep one. */
+/** The protocol defines no field for the signature of a call or a text. These are the paths that its servers and clients use. */
 const places = [
   // Google's compatible endpoint.
   ['extra_content', 'google', 'thought_signature'],
@@ -15,17 +15,17 @@ const places = [
 
 export type Carried = {
   signature?: Signature
-  /** What the signature of a call carries beside its own. */
+  /** Reasoning details that the signature of a call carries. */
   load?: Load
-  /** The places that held it, as they came. */
+  /** The fields that held it, as they came. */
   came: JsonObject
-  /** The node without them. */
+  /** The node without these fields. */
   left: JsonObject
 }
 
 /**
- * Whose signature stands in these places. A client sends back what was written for it. What a server of this wire says is
- * to come back to that server, whichever way: it is the only one known to take it in this shape.
+ * The issuer of a signature in these fields, by sender. A client sends back what was written for it. The signature of a server of
+ * this protocol must come back to that server, the only one known to take it in this shape.
  */
 export const carriedIssuer = { client: 'generate-content', server: `${protocolName}/google` } as const
 
@@ -48,20 +48,20 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
 function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'> {
   if (!isEnvelope(value)) return { signature: { value, issuer, form: 'thought' } }
   const envelope = unwrapSignature(value)
-  // A damaged envelope proves nothing.
+  // A damaged envelope gives no signature.
   if (envelope?.attach !== attach) return defined({ signature: envelope?.signature })
   const { details, units, own } = parseObject(envelope.signature.value) ?? {}
   const load = { details: Array.isArray(details) ? details : [], units: typeof units === 'number' ? units : 0 }
   return defined({ signature: typeof own === 'string' ? open(own, issuer).signature : undefined, load })
 }
 
-/** The way to the first leaf of what `came`. */
+/** The path to the first leaf of `came`. */
 export function pathIn(came: JsonObject): string {
   const [[key, value] = ['', undefined]] = Object.entries(came)
   return isObject(value) ? `${key}/${pathIn(value)}` : key
 }
 
-/** Takes the text at the end of a path out; `left` is undefined when that was all. */
+/** Takes the text at the end of a path out. `left` is undefined when nothing else remains. */
 function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; left: JsonObject | undefined } {
   const found = from[key]
   const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
@@ -86,13 +86,13 @@ function textOf(signature: Signature): string {
   return bare ? signature.value : wrapSignature({ signature })
 }
 
-/** Reasoning details, and how many units of text stand between the call before and this one. */
+/** Reasoning details, and the UTF-16 units of text between the previous call and this one. */
 export type Load = { details: readonly unknown[]; units: number }
 
-/** Marks the envelope. */
+/** The `attach` value of an envelope that carries a `Load`. */
 const attach = 'details'
 
-/** The same for a signature that carries more than itself, or nothing but that. */
+/** The same with a load. `signature`: the call's own, if it has one. */
 export function encodeLoaded(load: Load, signature: Signature | undefined): JsonObject {
   const value = JSON.stringify(defined({ ...load, own: signature && textOf(signature) }))
   return nest(places[0], wrapSignature({ signature: { value, issuer: protocolName }, attach }))

@@ -2,14 +2,14 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 
 /**
- * Proofs of reasoning kept by the caller, for clients that send back nothing but the fields they know. What would have
- * stood in the message goes out beside it as text, by the id of its first call: a tool loop needs it, and nothing else that
- * such a client sends back is sure to be unlike that of another conversation. Nothing is kept here: translation gives the
- * text out and is given it again, so that it stays pure whatever the caller's store is, and however long that takes.
+ * Signatures of reasoning that the caller stores, for clients that send back only the fields they know. They are returned beside
+ * the message as text, by the id of its first call: a tool loop needs them, and of what such a client sends back only the call id is
+ * sure to be unique among conversations. Nothing is stored here: the caller gets the text and passes it in again, so that translation
+ * stays pure, whatever the store is and however slow.
  */
 export type StoredProofs = Record<string, string>
 
-/** Moves the proofs of a whole message into `stored`. False: it has some, and no call to keep them by. Changes the message. */
+/** Moves the signatures of a complete message into `stored`. Changes the message. False: it has signatures, but no call whose id could be the key. */
 export function takeOut(message: JsonObject, stored: StoredProofs): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)
@@ -19,7 +19,7 @@ export function takeOut(message: JsonObject, stored: StoredProofs): boolean {
   return keep(stored, calls[0]?.['id'], { details, extra })
 }
 
-/** What has come of a reply goes into `stored`, as above. */
+/** Puts signatures into `stored`, with the same result as `takeOut`. */
 export function keep(stored: StoredProofs, id: unknown, { details, extra }: { details: unknown; extra: JsonObject }): boolean {
   const some = Array.isArray(details) && details.length > 0
   if (!some && Object.keys(extra).length === 0) return true
@@ -28,7 +28,7 @@ export function keep(stored: StoredProofs, id: unknown, { details, extra }: { de
   return true
 }
 
-/** The message as a client sends it that keeps every field. What stands there already is left alone. */
+/** Restores the stored fields of a message. Fields that the message already has are not changed. */
 export function putBack<T extends JsonObject>(message: T, lookUp: ((callId: string) => string | undefined) | undefined): T {
   const calls = callsOf(message['tool_calls'])
   const id = calls[0]?.['id']

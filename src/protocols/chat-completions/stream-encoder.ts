@@ -33,7 +33,7 @@ import { encodeFinish } from './vocabulary.ts'
  *     usage ▸ [DONE]                                                       once
  *
  * All chunks share one id. Calls are written one after the other: those that begin while one is open wait until its
- * arguments are whole. A source that failed or stopped early ends in an error frame without `[DONE]`.
+ * arguments are complete. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
@@ -145,7 +145,7 @@ function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 's
   state.fields = { ...state.fields, ...ownOf(ext)?.fields }
 }
 
-/** What stood in a message of this protocol beside what is known: the first delta of the choice has it; details come at the end. */
+/** Takes the unknown keys of a message of this protocol, for the first delta of the choice. Those of details are written at the end. */
 function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ext: ExtMap; at: string | undefined; emit: EmitWire }): void {
   const report = reportOf(state)
   report.ext(ext, at)
@@ -155,14 +155,14 @@ function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ex
   if (!fields) return
   const { reasoning_details: _, thinking_blocks: blocks, annotations, ...beside } = fields
   if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/thinking_blocks`)
-  // Those that cite a text say at its end what is known of them.
+  // Annotations that cite a text are written at the end, without their unknown keys.
   if (annotations !== undefined && form?.['annotations'] !== undefined) report.add('field.unknown', `${at ?? ''}/annotations`)
   else if (annotations !== undefined) beside['annotations'] = annotations
   if (choice.begun) writeDelta(state, choice, { delta: beside, emit })
   else choice.beside = { ...choice.beside, ...beside }
 }
 
-/** What a text of this protocol had beside its words has no place in a delta. */
+/** Makes notes for the unknown keys of a text block, which have no place in a delta. */
 function noteText({ ext, at }: Part, report: ChatReport): void {
   if (!ext) return
   report.ext(ext, at)
@@ -171,7 +171,7 @@ function noteText({ ext, at }: Part, report: ChatReport): void {
 
 function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
-  // A part begins once.
+  // Ignore a repeated start.
   if (choice.parts.has(part)) return
   const { role = 'assistant', at } = choice.roles[message] ?? {}
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
@@ -198,11 +198,11 @@ function startPart(state: EncoderState, { candidate, message, part, head }: Part
     queue.sort((a, b) => a.message - b.message || a.part - b.part)
     settle(state, choice, { kind: out.kind, emit })
   }
-  // What the head holds already is the first of its deltas.
+  // Content that the head already holds is written as its first deltas.
   for (const delta of deltasOf(head)) addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
 }
 
-/** What is remembered of a part; `none`, with a note: it has no place here. */
+/** The state of a part. `none`, with a note: it has no place here. */
 function outOf(state: EncoderState, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
   const report = reportOf(state)
   switch (head.type) {
@@ -239,7 +239,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
       }
       return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false, since: choice.since }
     case 'media':
-      // There is one place for it.
+      // A message has one field for audio.
       if (!isAudible(head) || has(choice, 'audio')) break
       return { kind: 'audio', id: audioId(head), late: lateOf(encodeAudioAnswer(head, { report })), heard: false }
     case 'opaque':
@@ -286,7 +286,7 @@ function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit:
   promote(state, choice, emit)
 }
 
-/** All of a message comes before what later ones say. */
+/** The end of a message lets the parts of later messages begin. */
 function endMessage(state: EncoderState, { candidate, message, status, at }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
@@ -307,27 +307,27 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   if (logprobs) writeLogprobs(state, choice, { key: 'text', logprobs, emit })
   refuse(state, choice, { finish, emit })
   const { message, ...fields } = ownOf(ext)?.fields ?? {}
-  // What nobody knew of details stands in these; thinking is not written in blocks.
+  // The unknown keys of details are in `details`. Thinking blocks are not written.
   const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
   if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/message/thinking_blocks`)
   conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ownForm(ext)?.['details'] ?? choice.details), emit })
 }
 
-/** A refusal without a word gets one, for an empty answer would look like a fault of the client. */
+/** A refusal without text gets a default one, because an empty reply would look like a fault of the client. */
 function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish: Finish; emit: EmitWire }): void {
   if (finish.reason !== 'refusal' || choice.shown) return
   if (finish.message === undefined) reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
   writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
-/** Those that came in this protocol stay as they were. */
+/** Details that came in this protocol, unchanged. Undefined: they are to be built. */
 function detailsOf({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, details: unknown): JsonObject[] | undefined {
   return isOwn && !ccReasoning && !ccSignature && Array.isArray(details) ? details.filter(isObject) : undefined
 }
 
 type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; details?: JsonObject[] | undefined; emit: EmitWire }
 
-/** What readers take only whole comes now, in one delta each; then the reason. */
+/** Writes annotations and details, which clients expect complete, in one delta each; then the finish reason. */
 function conclude(state: EncoderState, choice: Choice, { word, fields, delta, details: came, emit }: Conclusion): void {
   if (choice.finished) return
   choice.finished = true
@@ -361,9 +361,9 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   state.phase = 'over'
   const { usage, blocked: promptBlocked, choices, told } = state
   const report = reportOf(state)
-  // Counts stand at the end, which does not come.
+  // Usage would be written at the end of the stream, which is not reached.
   report.rest({ promptBlocked, usage: state.writeUsage ? usage : undefined }, '')
-  // Of itself a reply tells beside its choices, of which there were none.
+  // The head is written in chunks with choices. There were none, so its fields are lost.
   if (![...choices.values()].some(({ begun }) => begun)) report.rest(told, '')
   emit(encodeBareError(error, reportOf(state), state.settings))
 }
@@ -387,16 +387,16 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   }
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'
-  // Readers take what stands beside the choices only from a chunk with an id.
+  // Clients read fields beside `choices` only from a chunk with an id.
   if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state)) })
   else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
   emit('[DONE]')
 }
 
-/** The source stopped early, and the caller wants that to look like the length limit. */
+/** Ends a choice after the source stopped early, with the finish reason `length`, as the option `truncated` asks. */
 function cutOff(state: EncoderState, choice: Choice, emit: EmitWire): void {
   reportOf(state).once('finish.truncated-as-length', '')
-  // What never came is not made up for a call that was cut off.
+  // A call that was cut off does not get made-up arguments.
   for (const out of choice.parts.values())
     if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
     else if (isLaned(out)) out.ended = true
