@@ -3,7 +3,7 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/chat/completions'
 
-/** Headers of a caller of this protocol that say on whose behalf it calls. */
+/** Request headers of a client that are passed on to the upstream. */
 const passedOn = ['openai-organization', 'openai-project', 'openai-beta', 'x-client-request-id', 'idempotency-key'] as const
 
 function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: ModelInfo) {
@@ -31,7 +31,7 @@ export const address: Address = {
     return headers
   },
   requestIdHeader: 'x-request-id',
-  // The shape that clients expect when nothing says otherwise.
+  // The default shape of model lists, which clients expect unless the request shows another.
   listingClaim: asked => (asked === '/v1/models' || asked.startsWith('/v1/models/') ? 1 : 0),
   list: models => ({ object: 'list', data: models.map(describe) }),
   describe,

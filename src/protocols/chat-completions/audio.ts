@@ -21,10 +21,10 @@ export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio'
   })
 }
 
-/** Sound that is told whole, or that this protocol's own provider keeps. */
+/** Audio that is complete in the part, or that the provider of this protocol stores. */
 export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (source.type === 'base64' || source.type === 'reference')
 
-/** `audio` of a message: whole in an answer, by id in a conversation. */
+/** `audio` of a message: complete in a reply, by id in a request. */
 export function encodeAudioAnswer(part: MediaPart, { report }: Pick<Writing, 'report'>): JsonObject {
   const { type: _, kind: _kind, source, transcript, id: known, expiresAt, at, ext, ...rest } = part
   const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }

@@ -11,12 +11,12 @@ import { createNames, noteName } from './tools.ts'
 
 type Writing = { part: number; call: CallOut; emit: EmitWire }
 
-/** Are its arguments one whole JSON object or list, so that only white space can follow? */
+/** Are its arguments a complete JSON object or list, so that only white space can follow? */
 function isWhole({ head, json }: CallOut): boolean {
   return head.kind === 'function' && json.whole
 }
 
-/** Closes the open call for the one that waits, if it has all its arguments. */
+/** Closes the open call if its arguments are complete, so that a waiting call can begin. */
 export function makeWay(state: EncoderState, choice: Choice, emit: EmitWire): void {
   const call = openOf(choice)
   if (call && isWhole(call)) closeCall(state, choice, emit)
@@ -49,7 +49,7 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   writeDelta(state, choice, { delta: { tool_calls: [merge(besideCall(head, report), known)] }, emit })
 }
 
-/** What nobody knew of a call of this protocol. Readers know its kind by the object that it has, so that of the other kind is left out. */
+/** Unknown keys of a call of this protocol. An object of the other kind is left out, because clients see the kind of a call by its object. */
 function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonObject {
   const { fields, form } = ownOf(ext) ?? {}
   if (!fields) return {}
@@ -74,7 +74,7 @@ export function addCallSignature(
   }
   const beside = carriedTo(state, call) ?? encodeProof(state, { ...call.head, ext: {} }).beside
   if (Object.keys(beside).length === 0) return
-  // Clients take a call for complete when the next one begins.
+  // Clients take a call as complete when the next one begins.
   if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
   else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
@@ -108,7 +108,7 @@ function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: W
   writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }
 
-/** A function that got no arguments gets an empty object, for clients parse what they get. */
+/** Ends the open call. A function call without arguments gets an empty object, because clients parse the arguments. */
 export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire): void {
   const call = openOf(choice)
   const part = choice.open

@@ -15,10 +15,10 @@ import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
 import { noteName } from './tools.ts'
 import type { Writing } from './writing.ts'
 
-/** Ids that every server of this shape takes. */
+/** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
 
-/** The id of a call as a server takes it; a client takes any of usual length. */
+/** The id of a call as the receiver accepts it. `mistralIds` concerns only servers. */
 export function encodeCallId(id: string, towards: 'client' | 'server', { native, options }: Writing): string {
   if (native) return id
   if (towards === 'client' || !options.mistralIds) return mapCallId(id, validCallId)
@@ -30,11 +30,11 @@ export function readInput(input: unknown): { input: string } {
   return { input: input === undefined || input === null ? '' : JSON.stringify(input) }
 }
 
-/** One of `tool_calls`; `ordinal` counts them. */
+/** One of `tool_calls`. `ordinal`: its index in the list. */
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
   const { told: call, nothing } = told(wire)
   const { id, type, index, ...others } = call
-  // An index that equals the place in the list says nothing.
+  // An `index` equal to the place in the list is not kept as an unknown key.
   const whole = index === undefined || index === ordinal ? others : { ...others, index }
   const { signature: beside, came, left: more } = readCarried(whole, carriedIssuer[reading.from])
   const { id: called, signature = beside } = splitId(id ?? '')
@@ -80,13 +80,13 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
   return { type: 'opaque', protocol: protocolName, raw: wire, at, ...keep({}, {}, { place: 'tool_calls' }) }
 }
 
-/** Does the client know only the older `function_call`, of which an answer has one? It does when it declared `functions` and no `tools`. */
+/** Does the client know only the older `function_call`, of which a reply has one? This is so if it declared `functions` and no `tools`. */
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
   return from === protocolName && callable.length > 0 && callable.every(({ ext }) => ownForm(ext)?.['legacy'] === true)
 }
 
-/** What tells the answer so. */
+/** The part of a request that `takesOneCall` needs when the reply is encoded. */
 export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 'tools'> {
   const { tools = [] } = request
   return takesOneCall({ from: protocolName, request }) ? { tools: tools.filter(({ type }) => type !== 'server') } : {}
@@ -101,7 +101,7 @@ export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObje
   return wire
 }
 
-/** Notes what of a call has no place, however it is spelled. */
+/** Makes notes for the fields of a call that no spelling of calls has. */
 export function noteBeside(part: ToolCallPart, report: ChatReport): void {
   const { type: _, id: _id, idOrigin, name, namespace, kind, input, signature, itemId, status, caller, async, cache, at, ext, ...rest } = part
   report.rest(rest, at)
@@ -139,7 +139,7 @@ function isDirect(caller: unknown): boolean {
   return caller === undefined || (isObject(caller) && caller['type'] === 'direct')
 }
 
-/** The arguments to write: as they came while they mean the same; for a function never empty, see `isMadeUp`. */
+/** The arguments to write: as they came if they are unchanged. Those of a function are never empty, see `isMadeUp`. */
 function spelledInput(part: ToolCallPart): unknown {
   const { input, ext } = part
   const form = ownForm(ext) ?? {}
@@ -148,14 +148,14 @@ function spelledInput(part: ToolCallPart): unknown {
   return isMadeUp(part) ? '{}' : input
 }
 
-/** A function that got no arguments gets an empty object, for servers parse what they get. */
+/** Does the call get made-up arguments? Function calls without arguments get an empty object, because servers parse the arguments. */
 function isMadeUp({ input, kind, ext }: ToolCallPart): boolean {
   return input.trim() === '' && kind === 'function' && !ownOf(ext)
 }
 
 /**
- * Where the signature of a call goes: into its id or beside it. What came is written again while it means the same; an
- * envelope is for clients alone, whoever sends it back.
+ * Writes the signature of a call into its id or beside it, as it came if it is unchanged. Only clients get envelopes; a server
+ * must not get one that a client sent back.
  */
 function encodeProof(
   { signature, ext, at }: ToolCallPart,

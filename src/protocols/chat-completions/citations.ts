@@ -6,7 +6,7 @@ import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
-/** Puts an answer's annotations on its text. False: there is no text that they could belong to. */
+/** Puts the annotations of a reply on its text. False: there is no text that they could belong to. */
 export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
   if (annotations.length === 0) return true
   const text = body.findLast(part => part.type === 'text')
@@ -15,7 +15,7 @@ export function attachCitations(body: readonly Part[], annotations: readonly unk
   return true
 }
 
-/** One annotation of an answer. Its offsets count in the text of the whole answer, which is one part here. */
+/** One annotation of a reply. Its offsets count in the text of the whole reply, which is one part here. */
 export function decodeAnnotation(raw: unknown): Citation {
   const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
   if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
@@ -30,14 +30,14 @@ export function decodeAnnotation(raw: unknown): Citation {
   return { kind: 'url', ...told, protocol: protocolName, raw }
 }
 
-/** A citation with offsets in the whole answer → offsets in the part that begins at `before`; none, where it begins before the part. */
+/** A citation with offsets in the whole reply → offsets in the part that begins at `before`. Without offsets, if it begins before the part. */
 export function placedIn(citation: Citation, before: number): Citation {
   const { start, end, ...rest } = citation
   if (before === 0 || start === undefined || end === undefined) return citation
   return start < before ? rest : { ...rest, start: start - before, end: end - before }
 }
 
-/** What of annotations has no canonical place; undefined when that is nothing. */
+/** The keys of annotations that have no canonical field. Undefined: none. */
 export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
   const unknown = flatMap(annotations, raw => {
     if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation'])) return []
@@ -65,7 +65,7 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
   return annotations
 }
 
-/** `part`: where the part that holds the citation begins and ends in the answer. Undefined: no place for it. */
+/** `part`: where the part with the citation begins and ends in the reply. Undefined: no annotation type fits the citation. */
 export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): JsonObject | undefined {
   const { kind, url, title, citedText, start, end, protocol, raw } = citation
   if (protocol === protocolName && isObject(raw) && (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))) return raw
@@ -83,7 +83,7 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
   }
 }
 
-/** Notes that texts become one, where that changes what a citation of them covers: on this wire it covers the whole answer. */
+/** Makes a note if texts with citations of other protocols are joined, because on this wire a citation covers the whole reply. */
 export function noteJoins(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
   const joins = texts.filter(({ text }) => text !== '')
   if (joins.length > 1 && joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName)))

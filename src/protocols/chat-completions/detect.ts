@@ -14,7 +14,7 @@ const requestFields = [
 const roles = new Set<unknown>(['developer', 'tool', 'function'])
 const blocks = new Set<unknown>(['image_url', 'input_audio'])
 
-/** Signs that a body can only be of this protocol. */
+/** Finds signs that a body belongs to this protocol and to no other. */
 export function detect(body: unknown): Detection {
   const found: Detection = { request: [], response: [], event: [] }
   if (!isObject(body)) return found

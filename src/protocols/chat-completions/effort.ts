@@ -4,7 +4,7 @@ import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
 import type { Writing } from './writing.ts'
 
-/** All fields by which servers of this shape are told how much to think; the first is the protocol's own. */
+/** All request fields that control reasoning on servers of this protocol. The first is defined by the protocol. */
 const controls = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
@@ -14,7 +14,7 @@ const isOn = flag('enabled', 'disabled')
 const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])
 const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
 
-/** Which field says what. An earlier row wins over a later one. */
+/** The meaning of each field. Earlier rows win over later ones. */
 const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
   { path: ['reasoning_effort'], field: 'effort', read: knownEffort },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
@@ -29,13 +29,13 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
   { path: ['thinking', 'budget_tokens'], field: 'budgetTokens', read: tokens },
   { path: ['thinking_budget'], field: 'budgetTokens', read: tokens },
   { path: ['include_reasoning'], field: 'display', read: flag('summarized', 'omitted') },
-  // Unknown words count only where no known one says the same.
+  // Unknown values are read only if no known value has set the canonical field.
   { path: ['reasoning_effort'], field: 'effort', read: word },
   { path: ['reasoning', 'effort'], field: 'effort', read: word },
   { path: ['thinking', 'type'], field: 'mode', read: word },
 ]
 
-/** The controls of a request and what else it holds. */
+/** `came`: the reasoning controls of a request; `rest`: its other keys. */
 export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonObject } {
   const came: JsonObject = {}
   const rest: JsonObject = {}
@@ -46,7 +46,7 @@ export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonO
   return { came, rest }
 }
 
-/** `left`: controls that are unknown here, or that contradict a stronger one; `places`: where each canonical field stood. */
+/** `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire path of each canonical field. */
 export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
   if (Object.keys(came).length === 0) return { spec: undefined, left: came, places: {} }
   const spec: Record<string, string | number> = {}
@@ -67,7 +67,7 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
   return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left, places }
 }
 
-/** Does it contradict what was said before: another value, on and off at once, or an amount of thinking that is off? */
+/** Does it contradict earlier values: another value, on and off at once, or an amount of reasoning that is turned off? */
 function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
   if ((spec[field] ?? said) !== said) return true
   const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }
@@ -75,7 +75,7 @@ function contradicts(spec: Record<string, string | number>, field: string, said:
   return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
 }
 
-/** The protocol's own field, or what came while it means the same. */
+/** Writes the protocol's own field, or the controls that came if they still mean the same. */
 export function encodeControls(reasoning: ReasoningSpec | undefined, came: unknown, writing: Writing): JsonObject {
   if (isObject(came) && same(decodeControls(came).spec, reasoning)) return came
   return { reasoning_effort: encodeSpec(reasoning, writing) }

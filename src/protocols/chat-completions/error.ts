@@ -11,7 +11,7 @@ import type { Options } from './options.ts'
 import { keep, ownOf, protocolName, told } from './own.ts'
 import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.ts'
 
-/** How much of a body that is no error of any known shape becomes the message. */
+/** The longest error message, in UTF-16 units; longer ones are cut. */
 const longestMessage = 2048
 const noReason = 'the upstream gave no reason'
 
@@ -24,13 +24,13 @@ type Said = {
   status?: number | undefined
   param?: string | null | undefined
   details?: unknown
-  /** Where it stood, when not under `error`. */
+  /** Its path, if it is not under `error`. */
   at?: string
-  /** What stands beside it. */
+  /** The other keys of the body. */
   fields?: JsonObject
 }
 
-/** Total: any body of any upstream becomes an error that keeps its status. */
+/** Never throws: any body of any upstream becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, options: Options = {}): Decoded<CanonicalError> {
   const error = decodeErrorBody(body, status)
   const requestId = headerOf(headers, 'x-request-id') ?? headerOf(headers, 'request-id')
@@ -38,7 +38,7 @@ export function decodeError({ status, headers, body }: WireError, options: Optio
   return { value: { ...error, ...defined({ requestId, retryAfterMs }) }, notes: [] }
 }
 
-/** `status` absent or no error status (inside a stream, or a 200 with an error in it): the body's own, or that of its kind. */
+/** If `status` is absent or no error status (in a stream, or with an error in a 200), that of the body is used, else the usual one of its kind. */
 export function decodeErrorBody(body: unknown, status?: number): CanonicalError {
   const said = readBody(body)
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
@@ -71,7 +71,7 @@ function kindOf({ type, code, message }: Said, status: number | undefined): Erro
   return status === undefined ? (kind ?? 'internal') : kindOfStatus(status)
 }
 
-/** Words that contradict the status are not believed: `insufficient_quota` of a 500 is a fault of the server. */
+/** Can an error of this kind have this status? If not, the status decides the kind: a 500 with `invalid_api_key` is a fault of the server. */
 function agrees(kind: ErrorKind, status: number): boolean {
   const usual = errorWords[kind].status
   if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout') return true
@@ -123,7 +123,7 @@ function readError(error: JsonObject): Said {
   }
 }
 
-/** Some gateways tell only that their provider failed, and beside it what that one said. */
+/** Some gateways report only that their provider failed, and put the error of the provider into `metadata.raw`. */
 function saidBehind(metadata: unknown): string {
   const raw = isObject(metadata) ? metadata['raw'] : undefined
   return isObject(raw) || (typeof raw === 'string' && raw.trim()) ? `: ${readBody(raw).message}` : ''
@@ -131,7 +131,7 @@ function saidBehind(metadata: unknown): string {
 
 const clip = (text: string) => (text.length > longestMessage ? text.slice(0, longestMessage) : text)
 
-/** Does a body that came with a good status tell of an error? */
+/** Does a body that came with a success status hold an error? */
 export function isErrorBody(body: unknown): body is JsonObject {
   if (!isObject(body)) return false
   const { error, object, detail, message, choices } = body
@@ -148,23 +148,23 @@ export function encodeError(value: CanonicalError, options: Options = {}): Encod
 }
 
 function statusOf({ status, kind, protocol }: CanonicalError): number {
-  // 529 means «overloaded» in the messages protocol only; clients of this one may not know that it can be tried again.
+  // 529 means «overloaded» only in the messages protocol; clients of this one may not know that they can retry.
   if (status === 529) return 503
-  // Some call a wrong key a wrong request; clients of this protocol know it by its status.
+  // Some providers answer a wrong API key with 400; clients of this protocol recognize it by its usual status.
   if (status === 400 && kind === 'authentication' && protocol !== protocolName) return errorWords.authentication.status
   return status >= 400 && status <= 599 ? status : errorWords[kind].status
 }
 
-/** What headers tell of an error, and where it stood. */
+/** Fields that are not compared: those that come from headers, and the path. */
 const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
 
-/** The body alone, as it stands in a response or in a frame of a stream. */
+/** Only the body, as in a response or in an event of a stream. */
 export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
   if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })) return raw
   const words = errorWords[kind]
   const ours = protocol === protocolName
-  // Other wires share many codes with this one.
+  // Codes of other protocols are kept if this protocol has them, too.
   const shown = ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : words.code
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(at))
@@ -175,7 +175,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   return { ...ownOf(ext)?.fields, error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 
-/** The body of an error that has no headers of its own: what would stand in them is lost. */
+/** The body of an error in a stream or a reply, which has no headers of its own: the request id is lost, with a note. */
 export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
   if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
   return encodeErrorBody(value, report, options)

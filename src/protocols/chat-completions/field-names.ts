@@ -1,10 +1,10 @@
 import type { FieldNames } from '../../protocol.ts'
 
-/** Where this wire has a canonical field. */
+/** The wire field of each canonical field. */
 export const fieldNames: FieldNames = {
   'error.details': 'error',
   expiresAt: 'expires_at',
-  // Keys of the error itself that nobody knows.
+  // Unknown keys of the error itself.
   details: '',
   candidateCount: 'n',
   candidates: 'choices',
@@ -76,10 +76,10 @@ export const fieldNames: FieldNames = {
   'finish.reason': 'finish_reason',
   'finish.sequence': 'finish_reason',
   'finish.details': 'finish_reason',
-  // What the signature of a call carries has its proof there, too.
+  // The signatures of reasoning that the signature of a call carries are at the same path.
   'thought_signature:signature': '',
   'thought_signature:id': '',
-  // Objects of which what nobody modelled is kept under their own name.
+  // Objects whose unknown keys are kept under their own name.
   'metadata/*': '',
   'reasoning/*': '',
   'thinking/*': '',

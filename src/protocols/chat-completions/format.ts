@@ -5,7 +5,7 @@ import { protocolName, told } from './own.ts'
 import type { ChatRequest } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** `put` takes what nobody modelled. */
+/** `put` receives the unknown keys. */
 export function decodeFormat(wire: ChatRequest['response_format'], put: (key: string, rest: JsonObject) => void): OutputFormat | undefined {
   if (!wire) return undefined
   const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
@@ -14,7 +14,7 @@ export function decodeFormat(wire: ChatRequest['response_format'], put: (key: st
     return { type: 'text' }
   }
   if (type === 'json_object' && inner === undefined) {
-    // Some servers take the schema beside the older word.
+    // Some servers accept a schema with the older type `json_object`.
     const { schema, ...unknown } = rest as { schema?: unknown }
     put('response_format', isObject(schema) ? unknown : rest)
     return isObject(schema) ? { type: 'schema', schema } : { type: 'json' }
@@ -34,7 +34,7 @@ export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writ
   return {
     response_format: format && encodeFormat(format, form['format'], writing),
     verbosity,
-    // Text alone is the default, and servers that know no other answers refuse the field.
+    // Text alone is the default, and servers that know only text refuse the field.
     modalities: writing.native || modalities?.some(one => one !== 'text') ? modalities : undefined,
     audio: encodeVoice(audio, stream?.enabled === true, writing),
   }
@@ -44,7 +44,7 @@ function encodeVoice(audio: unknown, streams: boolean, { native, report }: Writi
   if (native || !isObject(audio) || audio['format'] !== undefined) return audio
   report.add('output.voice', '', 'output.audio')
   report.add('output.sound-format', '/audio/format')
-  // Streams have no other format.
+  // Streams support only `pcm16`.
   return { ...audio, format: streams ? 'pcm16' : 'wav' }
 }
 

@@ -8,6 +8,6 @@ export const frames: Frames = {
   write: wire => writeFrame(wire === '[DONE]' ? wire : JSON.stringify(wire)),
   wrap: json => writeFrame(json),
   ping: pingComment,
-  // No `[DONE]` after it: that would be an end.
+  // Without `[DONE]`, which would mean a normal end.
   failure: error => writeFrame(JSON.stringify(encodeErrorBody(error, createChatReport()))),
 }

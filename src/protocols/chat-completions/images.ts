@@ -7,9 +7,9 @@ import { keep, ownForm, ownOf } from './own.ts'
 import type { ChatImagePart } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Pictures of an answer, which OpenRouter puts beside its text. */
+/** Images of a reply, which OpenRouter puts beside its text. */
 
-/** Undefined: something else stands in `images`. */
+/** Undefined: `images` is no list of images. */
 export function decodeImages(images: unknown, at: string): MediaPart[] | undefined {
   if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
   return images.map((image, i) => {
@@ -25,7 +25,7 @@ function isImage(image: unknown): image is ChatImagePart {
   return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
 }
 
-/** The entries of `images`; none: a note has been made. */
+/** The entries of `images`. An empty list: the image has no place, and a note was made. */
 export function encodeImage(
   part: MediaPart,
   writing: Pick<Writing, 'native' | 'nameOf' | 'calls'> & { report: ChatReport; options: Writing['options'] },

@@ -6,9 +6,9 @@ import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
 import type { ChatReport } from './notes.ts'
 import { keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 
-/** `logprobs` of a choice: the tokens of its text and of its refusal. */
+/** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
 
-/** Probabilities go to the text they belong to; what is left, because there is no text, is returned. */
+/** Puts log probabilities on the part that they belong to. Returns those of text if there is no text part. */
 export function attachLogprobs(
   parts: readonly Part[],
   { logprobs, at, report }: { logprobs: JsonObject; at: string; report: ChatReport },
@@ -25,7 +25,7 @@ export function attachLogprobs(
   return undefined
 }
 
-/** `at`: of the list; `first`: how many tokens it had before these. */
+/** `at`: path of the list; `first`: how many tokens came before these. */
 export function decodeLogprobs(wire: unknown, at = '', first = 0): TokenLogprob[] | undefined {
   if (!Array.isArray(wire) || wire.length === 0) return undefined
   return wire.filter(isObject).map((entry, i) => {

@@ -3,7 +3,7 @@ import { type commonNotes, createReport, type Report } from '../../kit/report.ts
 import type { FieldNames, NoteTable } from '../../protocol.ts'
 import { protocolName } from './own.ts'
 
-/** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
+/** Every note that the codecs of this protocol may make, besides the common ones of `kit/report.ts`. */
 export const notes = {
   'tool.renamed': {
     kind: 'approximated',

@@ -21,13 +21,13 @@ const kinds = new Map<Part['type'], Told['kind']>([
   ['tool-call', 'c'],
 ])
 
-/** The field that a part is written in, where it has one of its own. */
+/** The path of the field that holds a part, if it has one of its own. */
 const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 'refusal' ? '/refusal' : type === 'media' ? '/audio' : '')
 
 export function closePart(choice: Choice, emit: EmitEvent): void {
   if (!choice.open) return
   const { part, thought } = choice.open
-  // A proof that comes late goes to reasoning that has none: what was told does not count this one.
+  // Not recorded in `thought`, so that a signature that comes later still finds this part unsigned.
   if (choice.seals && thought && !thought.signature)
     emit({ type: 'part.delta', candidate: choice.candidate, part, delta: { kind: 'signature', signature: emptyProof } })
   // The id of reasoning is known only at its end.
@@ -35,7 +35,7 @@ export function closePart(choice: Choice, emit: EmitEvent): void {
   choice.open = undefined
 }
 
-/** The open part of that kind; another one is closed first. */
+/** The open part of this kind, opened if needed. A part of another kind is closed first. */
 export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: EmitEvent): number {
   if (choice.open?.kind === kind) return choice.open.part
   closePart(choice, emit)
@@ -46,7 +46,7 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
   return part
 }
 
-/** Citations and layouts are of texts by their length. */
+/** Counts text, because citations and layouts refer to texts by length. */
 export function count(choice: Choice, part: number, { kind, text }: { kind: 'text' | 'refusal'; text: string }): void {
   if (kind === 'refusal') return
   choice.points += lengthOf(text)

@@ -10,13 +10,13 @@ import { type Choice, choiceOf, type EncoderState, isLaned, type PartOut, reason
 import { encodeLogprobs } from './logprobs.ts'
 import { protocolName } from './own.ts'
 
-/** One delta of a part, written at once or held until it is the turn of the part. */
+/** Writes one delta of a part, or holds it until the part may be written. */
 export function addToPart(state: EncoderState, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: EmitWire): void {
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out || out.kind === 'none') return
-  // A proof is told at the end, whenever it came.
+  // Signatures are not held, because they are written at the end anyway.
   if (isLaned(out) && choice.lanes[out.kind].open !== part && delta.kind !== 'signature') {
     out.held.push(delta)
     return
@@ -45,7 +45,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
       if (out.kind === 'call') addInput(state, choice, { part, call: out, text: delta.text, emit })
       return
     case 'signature':
-      // An empty one has no place on this wire.
+      // This wire never carries an empty signature, see `emptyProof`.
       if (delta.signature.value === '') return
       if (out.kind === 'reasoning') addDelta(out.part, delta)
       else if (out.kind === 'text') out.signature = delta.signature
@@ -69,7 +69,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
 
 type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: JsonObject) => void }
 
-/** Segments are set apart by an empty line, as are parts where nothing else stands between them. */
+/** An empty line separates segments, and also parts that follow each other directly. */
 function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, put }: AddReasoning): void {
   const { segments } = out.part
   const begins = !segments[delta.segment]?.text
@@ -92,7 +92,7 @@ export function writeLogprobs(
   write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)
 }
 
-/** The source tells the whole part at its end: what is missing is sent after it, anything else cannot be taken back. */
+/** Compares a part with its final form from the source. What is missing is written now; other differences cannot be corrected. */
 export function correct(
   state: EncoderState,
   { candidate, part, out, final }: { candidate: number; part: number; out: PartOut; final: Part },

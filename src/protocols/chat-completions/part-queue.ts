@@ -3,12 +3,12 @@ import type { EmitWire } from '../../protocol.ts'
 import { type Choice, type EncoderState, isLaned, type Laned } from './encoder-state.ts'
 import { addToPart, correct } from './part-deltas.ts'
 
-/** After a message has ended, parts of every kind that waited may begin. */
+/** Runs `settle` for every kind, because waiting parts may begin when a message has ended. */
 export function settleAll(state: EncoderState, choice: Choice, emit: EmitWire): void {
   for (const kind of ['text', 'refusal', 'reasoning'] as const) settle(state, choice, { kind, emit })
 }
 
-/** Closes the open part of a kind when it has ended, and lets those in that waited, up to the first that is open itself. */
+/** Closes the open part of a kind if it has ended, then writes the waiting parts up to the first that has not ended. */
 export function settle(state: EncoderState, choice: Choice, { kind, emit }: { kind: Laned['kind']; emit: EmitWire }): void {
   const lane = choice.lanes[kind]
   for (;;) {

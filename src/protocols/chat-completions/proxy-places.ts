@@ -5,7 +5,7 @@ import type { FieldNames } from '../../protocol.ts'
 import { ownForm } from './own.ts'
 import { pathIn } from './signatures.ts'
 
-/** Where proxies and their clients have put what the table of field names has elsewhere: cache marks, and signatures on calls and texts. */
+/** Field names for this request where the general table does not fit: proxies and their clients use other fields for cache marks and signatures. */
 export function placesOf(messages: readonly Message[], tools: readonly Tool[] = []): FieldNames {
   const places: FieldNames = {}
   for (const tool of tools) if (tool.type === 'function') placeMark(tool, places)

@@ -1,12 +1,12 @@
 import type { ChatReport } from './notes.ts'
 
-/** What a decoder of assistant messages needs to know around the message. */
+/** The context for decoding an assistant message. */
 export type Reading = {
-  /** Who said it. */
+  /** The sender of the message. */
   from: 'client' | 'server'
-  /** Reasoning between tags in the text is taken out of it. */
+  /** Reasoning between tags in the text becomes reasoning parts, see `extractThinkTags`. */
   thinkTags?: boolean | undefined
-  /** Reasoning that nothing proves gets an empty proof. */
+  /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
   seals?: boolean | undefined
   report: ChatReport
   /** For calls without an id: `ordinal` counts the calls of the message. */

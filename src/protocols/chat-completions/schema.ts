@@ -1,7 +1,7 @@
 import * as s from '../../kit/schema.ts'
 
 // https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break an old client. Where
-// the reference says nullable, and where servers of this shape send null, null counts as absence.
+// the reference says nullable, and where servers of this protocol send null, null counts as absence.
 
 const text = s.string().nullish()
 const number = s.number().nullish()
@@ -36,7 +36,7 @@ export type ChatFilePart = s.Infer<typeof ChatFilePart>
 export const ChatRefusalPart = s.object({ type: s.literal('refusal'), refusal: s.string() })
 export type ChatRefusalPart = s.Infer<typeof ChatRefusalPart>
 
-/** Servers that put reasoning into the content. */
+/** Some servers put reasoning into the content. */
 export const ChatThinkingPart = s.object({
   type: s.literal('thinking'),
   thinking: s.union([s.array(s.object({ type: s.string(), text: text })), s.string()]),
@@ -49,7 +49,7 @@ export type ChatPart = s.Infer<typeof ChatPart>
 
 const content = s.union([s.array(ChatPart), s.string()]).nullish()
 
-/** `arguments` is text; some servers send an object, or nothing. */
+/** `arguments` should be text; some servers send an object, or nothing. */
 export const ChatFunctionCall = s.object({ name: s.string(), arguments: s.unknown().optional() })
 export type ChatFunctionCall = s.Infer<typeof ChatFunctionCall>
 
@@ -60,7 +60,7 @@ export const ChatToolCall = s.union([
 ])
 export type ChatToolCall = s.Infer<typeof ChatToolCall>
 
-/** In a conversation and in an answer alike. */
+/** In requests and in replies. */
 export const ChatAssistantMessage = s.object({
   role: s.literal('assistant'),
   content,
@@ -137,7 +137,7 @@ export const ChatRequest = s.object({
   prompt_cache_options: s.object({ mode: text, ttl: text }).nullish(),
   prompt_cache_retention: text,
   reasoning_effort: text,
-  // How servers of this shape are told to think; of any other type, these are fields that nobody knows.
+  // Reasoning controls of servers of this protocol; with any other type, they count as unknown fields.
   reasoning: s.union([s.object({ effort: text, max_tokens: number, enabled: flag, exclude: flag }), s.unknown()]).optional(),
   thinking: s.union([s.object({ type: text, budget_tokens: number }), s.unknown()]).optional(),
   enable_thinking: s.union([s.boolean(), s.unknown()]).optional(),
@@ -171,7 +171,7 @@ export const ChatChoice = s.object({
 })
 export type ChatChoice = s.Infer<typeof ChatChoice>
 
-/** What only describes the answer is read leniently: servers of this shape differ most here. */
+/** Fields that only describe the reply are checked leniently, because servers of this protocol differ most here. */
 export const ChatResponse = s.object({
   id: text,
   object: s.unknown().optional(),

@@ -24,7 +24,7 @@ export function encodeSampling(sampling: CanonicalRequest['sampling'], { report,
   }
 }
 
-/** Servers take a number of other tokens only where probabilities are asked for. */
+/** Servers accept `top_logprobs` only together with `logprobs: true`. */
 export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, native }: Writing, form: JsonObject): JsonObject {
   if (!spec) return {}
   const { enabled, top } = spec
@@ -42,7 +42,7 @@ export function encodeLimit(limit: number | undefined, { report, native }: Writi
 }
 
 export function encodeStop(stop: readonly string[] | undefined, { report, native }: Writing, form: JsonObject): unknown {
-  // An empty list says nothing, and servers refuse it.
+  // An empty list has no effect, and servers refuse it.
   if (!stop || (stop.length === 0 && !native)) return undefined
   if (form['stop'] === 'string' && stop.length === 1) return stop[0]
   if (stop.length <= 4 || native) return stop
@@ -52,12 +52,12 @@ export function encodeStop(stop: readonly string[] | undefined, { report, native
 
 export function encodeCache(cache: CanonicalRequest['cache'], { report, options, native }: Writing): JsonObject {
   if (!cache) return {}
-  // `auto` (mark the last part that can be cached) needs no field: this provider does it by itself.
+  // `auto` (mark the last part that can be cached) needs no field: this provider does it anyway.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   report.rest(rest, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')
-  // Here `30m` is the only lifetime; a mark on a part also takes `12h`.
+  // In this field `30m` is the only lifetime; a mark on a part can also have `12h`.
   const ttl = native || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
   return { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }
@@ -94,7 +94,7 @@ export function encodePrediction(parts: readonly Part[], came: unknown, writing:
   return { ...rest, content: asText ? only.text : encodeParts(parts, writing) }
 }
 
-/** Usage is always asked for: whoever reads the stream may need it, and the encoder of the answer leaves it out again. */
+/** Usage is always requested, because the caller may need it. The encoder of the reply leaves it out if the client did not ask for it. */
 export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { native }: Writing): JsonObject {
   if (!stream) return {}
   const { enabled, includeUsage, obfuscation } = stream

@@ -8,7 +8,7 @@ import { count } from './open-parts.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input', 'text']),
-  // `created` is new in each chunk of some servers; `obfuscation` is padding that hides how long a delta is.
+  // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length of a delta.
   padding: new Set(['created', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
   write: (state, delta, literal) => write(state as EncoderState, delta, literal),
@@ -29,7 +29,7 @@ function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta):
       return true
     case 'input': {
       const call = choice.calls.find(one => one.part === part)
-      // After whole arguments the next may be another call's.
+      // After complete arguments, the next delta may belong to another call.
       if (!call || call.json.whole) return false
       advanceJson(call.json, delta.text)
       return true
@@ -76,7 +76,7 @@ function fieldOf({ settings, single }: EncoderState, choice: Choice, { part, out
   return `"tool_calls":[{"index":${out.index},${inner}}]`
 }
 
-/** What every chunk begins with is written once. */
+/** The text that every chunk begins with, cached in the state. */
 function headText(state: EncoderState): string {
   if (state.written?.head !== state.head) state.written = { head: state.head, text: `data: ${JSON.stringify(state.head).slice(0, -1)},"choices":[{"index":` }
   return state.written.text

@@ -1,7 +1,7 @@
 import type { Part } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 
-/** Reasoning between tags in the text, as raw templates of open models leave it. Plain data; `held` may be half a tag. */
+/** State of reading reasoning between tags in text, as raw templates of open models write it. `held`: text that may be the start of a tag. */
 export type Tags = { inside: boolean; held: string }
 
 export type Piece = { kind: 'text' | 'reasoning'; text: string }
@@ -9,7 +9,7 @@ export type Piece = { kind: 'text' | 'reasoning'; text: string }
 const opening = ['<think>', '<thinking>', '<thought>']
 const closing = ['</think>', '</thinking>', '</thought>']
 
-/** The next piece of text without its tags; changes `tags`. */
+/** Splits the next text at its tags and removes them. Changes `tags`. */
 export function splitTags(tags: Tags, text: string): Piece[] {
   const pieces: Piece[] = []
   const put = (said: string) => {
@@ -35,14 +35,14 @@ export function splitTags(tags: Tags, text: string): Piece[] {
   }
 }
 
-/** What was held back is no tag after all. */
+/** Returns the held text, which is no tag after all. */
 export function flushTags(tags: Tags): Piece[] {
   const { held, inside } = tags
   tags.held = ''
   return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
 }
 
-/** The parts of a whole answer with the reasoning taken out of their texts; the same list when there is none. */
+/** The parts of a complete reply, with reasoning between tags as parts of its own. The same list if there is none. */
 export function extractTags(parts: readonly Part[]): readonly Part[] {
   if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag)))) return parts
   return flatMap(parts, (part): Part[] => {
@@ -52,7 +52,7 @@ export function extractTags(parts: readonly Part[]): readonly Part[] {
     const { at } = part
     const last = pieces.findLastIndex(({ kind }) => kind === 'text')
     const where = at === undefined ? {} : { at }
-    // What belongs to the text stays with its end.
+    // The other fields of the text stay with its last piece.
     return pieces.map(({ kind, text }, i) => {
       if (kind === 'reasoning') return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
       return i === last ? { ...part, text } : { type: 'text', text, ...where }

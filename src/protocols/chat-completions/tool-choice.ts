@@ -29,11 +29,11 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
   return { mode: 'opaque', protocol: protocolName, raw: wire }
 }
 
-/** What of a choice has no canonical place. Choices of a kind nobody knows are kept whole. */
+/** The keys of a tool choice that have no canonical field. Choices of an unknown type have none: they are kept whole as `opaque`. */
 export function unknownOfToolChoice(wire: unknown): JsonObject {
   const choice = decodeToolChoice(wire)
   if (!isObject(wire) || !choice || choice.mode === 'opaque') return {}
-  // The type is also the key of what was chosen; the older field has no type.
+  // The type is also the key of the object that names the tool; the older field has no type.
   const known = wire['type'] === undefined ? 'name' : String(wire['type'])
   const { type: _, [known]: named, ...outer } = wire
   if (!isObject(named)) return outer
@@ -55,8 +55,8 @@ function decodeAllowed(wire: unknown, at: string): AllowedTool | undefined {
 }
 
 /**
- * `came`: the wire value that was read, written again while it means the same.
- * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
+ * `came`: the wire value that was read, written again if the choice is unchanged.
+ * @throws TranslationError `inexpressible` when the forced tool exists only at another provider
  */
 export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unknown, writing: Writing): unknown {
   if (!choice) return undefined

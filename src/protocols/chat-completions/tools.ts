@@ -16,13 +16,13 @@ import type { Writing } from './writing.ts'
 
 const nameLimit = 64
 
-/** The name on this wire of a tool, and what the answer has to undo. `wraps`: freeform tools are told as functions. */
+/** `nameOf`: the wire name of a tool; `renamed`: what the reply has to undo. `wraps`: freeform tools are written as functions. */
 export function createNames(
   native: boolean,
   { tools, wraps = false }: { tools?: readonly Tool[] | undefined; wraps?: boolean } = {},
 ): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
   const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
-  // A tool that has no namespace keeps its name.
+  // On a conflict, the tool without a namespace keeps its name.
   const owners = new Map(
     native ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, toolKey(tool.name, undefined)] as const] : [])),
   )
@@ -44,7 +44,7 @@ export function createNames(
 
 const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
 
-/** All that declares tools: `tools`, the older `functions`, and the request field that stands for a web search. */
+/** All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
   if (!tools && !functions && !web_search_options) return undefined
   return [
@@ -90,7 +90,7 @@ function decodeGrammar(format: unknown): Pick<FreeformTool, 'format'> {
   return type === 'text' ? { format: { type } } : {}
 }
 
-/** What of a format has no canonical place. */
+/** The keys of a format that have no canonical field. */
 function unknownOfFormat(wire: unknown): JsonObject {
   if (!isObject(wire)) return {}
   const { format } = decodeGrammar(wire)
@@ -102,7 +102,7 @@ function unknownOfFormat(wire: unknown): JsonObject {
   return Object.keys(left).length > 0 ? { format: left } : {}
 }
 
-/** What `function` holds, or an entry of the older list. `keepRest`: what becomes of its unknown keys and of those that say nothing. */
+/** The value of `function`, or an entry of the older list. `keepRest` handles its unknown keys and its null keys. */
 function decodeFunction(
   wire: ChatFunction,
   at: string,
@@ -110,7 +110,7 @@ function decodeFunction(
 ): FunctionTool {
   const { told: fn, nothing } = told(wire)
   const { name, description, parameters, strict = wire.strict, ...unknown } = fn
-  // No strictness is one of three, and no mere spelling.
+  // `strict: null` has a meaning of its own, so it is not kept as a null key.
   const { strict: _, ...unsaid } = nothing
   return defined({ type: 'function' as const, name, description, parameters, strict, at, ...keepRest(unknown, unsaid) })
 }
@@ -125,8 +125,8 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
 }
 
 /**
- * The tools of a request, as the request's fields.
- * @throws TranslationError `inexpressible` when only another provider knows what was declared
+ * The tools of a request as its wire fields.
+ * @throws TranslationError `inexpressible` when all tools exist only at another provider
  */
 export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
   const written: JsonObject[] = []
@@ -207,7 +207,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   })
 }
 
-/** Flags that are false say what is the case here anyway. */
+/** Without flags that are false, which is the default here. */
 function lasting<T extends object>(rest: T): Partial<T> {
   const told: Partial<T> = {}
   for (const key in rest) if (rest[key] !== false) told[key] = rest[key]
@@ -216,7 +216,7 @@ function lasting<T extends object>(rest: T): Partial<T> {
 
 type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
 
-/** The name of a tool on this wire. Notes: that it is another. */
+/** The wire name of a tool. Makes a note if it differs. */
 export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {
   const written = writing.nameOf(name, namespace)
   const key = toolKey(name, namespace)

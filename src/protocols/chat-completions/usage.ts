@@ -4,12 +4,12 @@ import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import { keep, ownForm, wireOf } from './own.ts'
 
-/** `repaired`: the counts were text, fractions or no counts at all, or did not add up and the total was trusted. */
+/** `repaired`: counts were text, fractions or invalid, or they did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
 
 /**
- * `usage` of an answer or a chunk; undefined when there is none. Totals are inclusive on this wire. Servers differ in where
- * they put cached tokens, and some leave reasoning out of `completion_tokens`: then the total is larger than the sum.
+ * `usage` of a reply or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
+ * Servers differ in where they put cached tokens, and some leave reasoning out of `completion_tokens`: then the total exceeds the sum.
  */
 export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isObject(raw)) return undefined
@@ -62,7 +62,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   const output = missing > 0 && total !== undefined && input !== undefined ? total - input : told
   if (missing > 0 && missing !== reasoning) repaired = true
 
-  // The rest of the input: it tells nothing more where it adds up.
+  // Cache misses equal to the input minus the hits are not kept.
   const hit = count(prompt_cache_hit_tokens)
   const other = hit !== undefined && input !== undefined && count(missed) === input - hit ? {} : { prompt_cache_miss_tokens: missed }
   const usage: Usage = defined({
@@ -78,7 +78,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     rejectedPrediction: count(rejected_prediction_tokens),
     serviceTier: typeof service_tier === 'string' ? service_tier : undefined,
   })
-  // Text is what is left of the whole, with reasoning or without: where it is, its count tells nothing more either.
+  // Text tokens equal to the total minus the other modalities, with or without reasoning, are not kept.
   const isRest = (text: unknown, whole: number | undefined, ...parts: (number | undefined)[]) =>
     text === undefined || count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
   const { inputAudio: heard, inputImage: seen, outputAudio: spoken } = usage
@@ -94,7 +94,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
 
 const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))
 
-/** A count of nothing is no loss where it has no place. */
+/** Without counts that are null or 0, whose loss needs no note. */
 function telling(counts: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null && value !== 0))
 }
@@ -104,7 +104,7 @@ function group(key: string, counts: JsonObject): JsonObject {
   return Object.keys(told).length > 0 ? { [key]: told } : {}
 }
 
-/** Where servers put usage when it does not stand at the top. */
+/** Finds usage at the top level or where some servers put it. `elsewhere`: not at the top level. */
 export function findUsage(body: JsonObject): { raw: unknown; elsewhere: boolean } {
   const { usage, x_groq, choices } = body
   if (isObject(usage)) return { raw: usage, elsewhere: false }
@@ -113,7 +113,7 @@ export function findUsage(body: JsonObject): { raw: unknown; elsewhere: boolean 
   return { raw: isObject(first) ? first['usage'] : undefined, elsewhere: true }
 }
 
-/** Notes: counts that have no place here. What came from this protocol is written as it came while it means the same. */
+/** Notes: counts that have no place here. Usage of this protocol is written as it came if it is unchanged. */
 export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   const { ext } = usage
   const { raw } = ownForm(ext) ?? {}
@@ -136,7 +136,7 @@ export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   for (const [key, value] of Object.entries(rest)) if (!isNothing(value)) report.add('usage.unknown', '', `usage.${key}`)
   report.ext(ext, report.placeOf('usage'))
-  // Clients add them up: what was not told is told to be missing, and counts as nothing.
+  // Clients add them up, so a missing count is written as 0, with a note.
   if (input === undefined || output === undefined) report.once('usage.untold', '/usage')
   const written = defined({
     prompt_tokens: input ?? 0,

@@ -4,7 +4,7 @@ import { protocolName } from './own.ts'
 
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 
-/** The protocol's own words first, then those of servers that took its shape. */
+/** Finish reasons of the protocol first, then those of servers that have copied it. */
 const finishReasons = new Map<string, FinishReason>([
   ['stop', 'stop'],
   ['length', 'length'],
@@ -27,7 +27,7 @@ const finishReasons = new Map<string, FinishReason>([
   ['network_error', 'error'],
 ])
 
-/** `exact: false`: the word says something near. No word: it is an error, which is no way for an answer to finish. */
+/** `exact: false`: the nearest finish reason. Undefined: an error, which is no finish reason here. */
 const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean } | undefined> = {
   stop: { word: 'stop', exact: true },
   length: { word: 'length', exact: true },
@@ -45,7 +45,7 @@ const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean
   error: undefined,
 }
 
-/** Does the word say that the answer came to its end? */
+/** Does this finish reason mean a normal end? */
 export const isStop = (raw: string) => finishReasons.get(raw) === 'stop'
 
 function meaningOf(raw: string, hasCalls: boolean): FinishReason {
@@ -55,19 +55,19 @@ function meaningOf(raw: string, hasCalls: boolean): FinishReason {
 }
 
 /**
- * `finish_reason` → meaning. Many servers, and the protocol itself when a tool was forced, say `stop` although the client
- * has calls to run; without any there is nothing that it could run.
+ * `finish_reason` → canonical finish. Many servers, and the protocol itself when a tool was forced, send `stop` although the client
+ * has calls to run. Without calls the client has nothing to run, so `tool_calls` is read as `stop`.
  */
 export function decodeFinish(raw: string, hasCalls: boolean): Finish {
   return { reason: meaningOf(raw, hasCalls), raw, protocol: protocolName }
 }
 
-/** A server that says it stopped and calls a tool means that it waits for the tool. */
+/** Was `stop` read as `tool_calls`, because the reply has calls? */
 export const isRepaired = ({ reason, raw }: Finish): boolean => reason === 'tool_calls' && raw !== undefined && isStop(raw)
 
 /**
- * Undefined: the answer failed. The word that came is written again when it still means the same. `single`: the client knows
- * no calls but the older single one.
+ * Undefined: the reply failed. The finish reason that came is written again if it still means the same. `single`: the client knows
+ * only `function_call`.
  */
 export function encodeFinish(
   { reason, raw, protocol }: Finish,
@@ -76,14 +76,14 @@ export function encodeFinish(
   if (raw && protocol === protocolName) {
     if (meaningOf(raw, true) === reason || meaningOf(raw, false) === reason) return { word: raw, exact: true }
   }
-  // A tool of another provider waits for the client, but there is no call here that it could run.
+  // The source waits for a tool that has no call on this wire, so the client has nothing to run.
   if (reason === 'tool_calls' && !hasCalls) return { word: 'stop', exact: false }
-  // Calls beside «stop» are read as calls to run.
+  // Clients run calls that come with `stop`, so this is not exact.
   if (reason === 'stop' && hasCalls) return { word: 'stop', exact: false }
   return reason === 'tool_calls' && single ? { word: 'function_call', exact: true } : finishWords[reason]
 }
 
-/** What error bodies say of a kind, and the status it has where none is told. */
+/** The `type` and `code` of an error kind in bodies, and its status if none is known. */
 export const errorWords: Record<ErrorKind, { status: number; type: string; code: string | null }> = {
   invalid_request: { status: 400, type: 'invalid_request_error', code: null },
   context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
@@ -105,7 +105,7 @@ export const errorWords: Record<ErrorKind, { status: number; type: string; code:
   timeout: { status: 504, type: 'server_error', code: 'timeout' },
 }
 
-/** Words in `code` or `type` of an error body that tell its kind whatever the status is. */
+/** Values of `code` or `type` in an error body that decide its kind, unless the status contradicts. */
 export const errorKinds = new Map<string, ErrorKind>([
   ['context_length_exceeded', 'context_length'],
   ['too_many_prompt_tokens', 'context_length'],
@@ -142,7 +142,7 @@ export const errorKinds = new Map<string, ErrorKind>([
   ['cancelled', 'cancelled'],
 ])
 
-/** Further codes of this wire. They say nothing of the kind. */
+/** Further codes of this wire. The kind does not follow from them. */
 export const plainCodes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'invalid_value', 'string_above_max_length'])
 
 export function kindOfStatus(status: number): ErrorKind {
