@@ -26,7 +26,7 @@ import type { Writing } from './writing.ts'
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
   const { told: body, nothing } = told(check(protocolName, ChatRequest, wire))
-  // The usual keys stand last, where V8 begins to look for them.
+  // The most common keys come last, because V8 searches this list from its end.
   const {
     audio,
     frequency_penalty,
@@ -173,7 +173,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     invented: new Set(),
   }
   const form = ownForm(ext) ?? {}
-  // The usual keys stand last, where V8 begins to look for them.
+  // The most common keys come last, because V8 searches this list from its end.
   const {
     parallelToolCalls: _parallel,
     output: _output,

@@ -122,7 +122,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
 }
 
 /**
- * Notes: all of `notes.ts` that concern answers.
+ * Notes: all of `notes.ts` that concern replies.
  * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
  */
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {

@@ -75,7 +75,7 @@ const nest = ([key = '', ...inner]: readonly string[], value: string): JsonObjec
 
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 
-/** As Google's compatible endpoint spells it. */
+/** The wire fields of a signature, as in Google's compatible endpoint. */
 export function encodeCarried(signature: Signature): JsonObject {
   return nest(places[0], textOf(signature))
 }
