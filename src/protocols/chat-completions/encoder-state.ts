@@ -12,13 +12,14 @@ import type { StoredProofs } from './stored-proofs.ts'
 export type CallOut = {
   kind: 'call'
   head: ToolCallPart
-  /** Index on the wire, once it was opened. */
+  /** Index on the wire. Undefined: not written yet. */
   index: number | undefined
   /** Input that came while another call was open. */
   buffer: string
   json: JsonProgress
   /** All input so far, to compare with the final part of the source. */
   input: string
+  /** Input has been written, or none is to be made up. */
   sent: boolean
   ended: boolean
   closed: boolean
@@ -90,6 +91,7 @@ export type EncoderState = MachineState & {
   writeUsage: boolean
   /** The client knows only the older `function_call`. */
   single: boolean
+  /** Head fields to use where the source sends none. */
   spare: { id: string; created: number; model: string }
   head: JsonObject
   /** The head fields that the source has sent. */

@@ -107,7 +107,7 @@ export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: Jso
   return { blocks, left }
 }
 
-/** `attach` of an envelope that belongs to a text (see `layout.ts`). Other values are not made for `reasoning_details`. */
+/** `attach` of an envelope that belongs to a text (see `layout.ts`). Other values were not made for `reasoning_details` and count as `prev`. */
 const onSomeText = /^(text|x\d+)$/
 
 /** Entries with the same `index` are one reasoning part. Raw texts whose `format` is not ours are fragments of one segment. */

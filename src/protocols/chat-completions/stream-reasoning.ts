@@ -27,7 +27,7 @@ export function appendReasoning(choice: Choice, { text, of, emit }: { text: stri
 }
 
 /**
- * Details carry signatures. Their text is used only if no plain field carried it, in this delta or before: some servers repeat the
+ * Details carry signatures. Their text is used only while no plain field has been read (see `isDetailed`): some servers repeat the
  * whole text at the end.
  */
 export function readDetails(choice: Choice, details: readonly unknown[], emit: EmitEvent): void {
