@@ -13,7 +13,7 @@ export type Call = {
   name: string
   input: string
   kind: ToolCallPart['kind']
-  /** Index of the part. Undefined: not announced yet, because the name is missing. */
+  /** Index of the part. Undefined: not announced yet, see `announce`. */
   part: number | undefined
   json: JsonProgress
   /** The path where it came first. */
