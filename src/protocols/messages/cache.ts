@@ -5,10 +5,10 @@ import type { MessagesReport } from './notes.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
 
-/** Most nodes have no mark. Shared, and never changed. */
+/** The result without a mark, the usual case. Shared, and never changed. */
 const unmarked: ReturnType<typeof decodeMark> = { known: {}, nothing: {}, fields: {} }
 
-/** A cache mark; what is unknown of it stands under its name. */
+/** Decodes `cache_control`. Its unknown keys are in `fields`, under `cache_control`. */
 export function decodeMark(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; fields: JsonObject } {
   if (wire === undefined) return unmarked
   if (wire === null) return { known: {}, nothing: { cache_control: null }, fields: {} }
@@ -21,10 +21,10 @@ export function decodeMark(wire: JsonObject | null | undefined): { known: { cach
   }
 }
 
-/** A cache mark that was written, so that marks beyond the limit can be taken back. */
+/** A written cache mark, kept so that marks beyond the limit can be removed. */
 export type Mark = { wire: JsonObject; at: string | undefined; place: 'tools' | 'system' | 'messages' }
 
-/** `own`: what the same protocol keeps of the mark. */
+/** `own`: unknown keys of a mark that came from this protocol. */
 export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {
   if (ttl === undefined) return { type: 'ephemeral', ...own }
   const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
@@ -32,10 +32,10 @@ export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: Jso
   return { type: 'ephemeral', ...own, ttl: word }
 }
 
-/** How many marks a request may hold. */
+/** The most marks that a request may have. */
 const limit = 4
 
-/** Takes off the marks that the server would refuse. Changes what was written. */
+/** Removes the cache marks that the server would refuse. Changes the written objects. */
 export function limitMarks(
   tools: readonly JsonObject[] | undefined,
   { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
@@ -50,8 +50,8 @@ export function limitMarks(
 }
 
 /**
- * The marks that have to go: of too many, those on tools and system stay, and the last ones on messages. In the order tools,
- * system, messages no mark may live longer than one before it: such a mark is shortened.
+ * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones on messages. In the
+ * order tools, system, messages no mark may have a longer TTL than one before it: such a TTL is shortened.
  */
 function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonObject> {
   const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
@@ -73,7 +73,7 @@ function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonOb
   return new Set(surplus.map(({ wire }) => wire))
 }
 
-/** Takes marks off their blocks. Changes `blocks`, which were made here. */
+/** Removes marks from their blocks. Changes `blocks`, which the encoder has made. */
 function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<JsonObject>): void {
   for (const block of blocks) {
     const mark = block['cache_control']

@@ -20,7 +20,7 @@ import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-/** Content of a message, a tool result or a reply. A string is one text part; `form` tells which it was. */
+/** Content of a message, a tool result or a reply. A string becomes one text part; `form`: what it was on the wire. */
 export function decodeContent(content: string | readonly MessagesRawBlock[], at: string, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
@@ -48,13 +48,16 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
 
 type ProofInFront = { signature: Signature; at: string; index: number }
 
-/** Proofs that wait for the part behind them. A client that puts all thinking first has those of several calls in a row, and parts them from the calls by a text. */
+/**
+ * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking to the front puts the carriers of
+ * several calls in a row, with a text between them and the calls.
+ */
 class ProofsInFront {
   readonly #report: MessagesReport
   readonly #proofs: ProofInFront[] = []
-  /** Those before it are given or lost. A place, not a `shift`, which would move all the others: there may be 100,000. */
+  /** Index of the first proof that still waits. An index, because `shift` would move all the others: there may be 100,000. */
   #next = 0
-  /** Where the calls stand, the last one first. */
+  /** Indexes of the call blocks, the last one first. */
   readonly #calls: number[]
 
   constructor(content: readonly MessagesRawBlock[], report: MessagesReport) {
@@ -65,13 +68,13 @@ class ProofsInFront {
   add(proof: ProofInFront): void {
     this.#proofs.push(proof)
     this.#forgetCallsBefore(proof.index)
-    // No more can wait than there are calls to come, or one for whatever else comes next.
+    // At most as many can wait as calls follow; without calls, one for the next part.
     while (this.#proofs.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
   }
 
   give(part: Part, index: number): void {
     const proof = this.#proofs[this.#next]
-    // What stands in front of a text was meant for a call behind it, while there is one.
+    // A proof before a text belongs to a call after the text, as long as one follows.
     if (!proof || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
     if (part.signature) this.#lose()
     else {
@@ -93,7 +96,7 @@ class ProofsInFront {
   }
 }
 
-/** A block that `MessagesBlock` has checked. */
+/** Decodes a block that `MessagesBlock` has checked. */
 export function decodeBlock(block: MessagesRawBlock, at: string, report: MessagesReport): Part {
   if (!isModelled(block)) return decodeOther(block, at)
   switch (block.type) {
@@ -133,7 +136,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
 }
 
 function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
-  // The usual text block has no other key: the short way.
+  // Fast path: the usual text block has no other keys.
   if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
   const { told: block, nothing } = told(wire)
   const { type: _, text, citations, cache_control, ...fields } = block
@@ -157,7 +160,7 @@ function decodeOther(block: MessagesRawBlock, at: string): Part {
   return { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
-/** What an addition defines; a mere reference to a tool defines none. */
+/** The tools that a `tool_addition` defines. Undefined: it only refers to a tool. */
 function addedTools(tool: unknown, at: string): Tool[] | undefined {
   if (!isObject(tool)) return undefined
   const { definition } = tool
@@ -169,12 +172,12 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 
 // ---- canonical → wire
 
-/** Parts of one message → blocks. Text without content vanishes, unless it stood so on this wire. */
+/** Parts of one message → blocks. Blank text is left out, unless it came from this protocol. */
 export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesRawBlock[] {
   return flatMap(parts, part => encodeWithCarrier(part, writing, role))
 }
 
-/** A part, and what carries a signature that has no place on its block. */
+/** The blocks of a part, with a carrier block for a signature that has no place on them. */
 export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const blocks = encodePart(part, writing, role)
   if (part.type === 'reasoning') {
@@ -183,7 +186,7 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
   }
   const carried = carrier(part, writing)
   if (!carried) return blocks
-  // A signature without any block to stand beside is a block of its own.
+  // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []
   if (part.type !== 'text') return blocks.length === 0 ? [carried()] : [carried('next'), ...blocks]
   const behind = carried(blocks.length === 0 ? 'text' : 'prev')
@@ -255,10 +258,10 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   const { type: _, text, citations, cache, signature, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
-  // An empty text that was made from a carrier: the block that carries its signature is all there is to write.
+  // An empty text that was made from a carrier block: only the carrier is written again.
   if (!text && signature && ownForm(part.ext)?.['carrier']) return []
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
-    // To leave out an empty text is no loss, unless it is an instruction or marks the cache.
+    // Leaving out an empty text loses nothing, unless it is an instruction or has a cache mark.
     if (text || role === 'system' || cache) report.add('text.blank', at)
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []

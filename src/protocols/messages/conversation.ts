@@ -31,7 +31,7 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
   return text ? [{ ...first, text }, ...others] : others
 }
 
-/** Instructions are text; other blocks among them are kept, but only a server of this protocol can follow them. */
+/** Instructions are text. Blocks of other types are kept as they are, for servers of this protocol only. */
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
   const at = `/system/${index}`
   const part = decodeBlock(block, at, report)
@@ -51,20 +51,20 @@ export function decodeMessage(wire: MessagesMessage, at: string, report: Message
   return { role, origin: 'message', parts, at, ...keep(fields, nothing, { content: content === undefined ? 'absent' : form }) }
 }
 
-/** What a system message says of the effort from here on, when that is all it configures. */
+/** The effort that a system message sets from here on. Undefined: it sets none, or `output_config` has other keys too. */
 function decodeTurnConfig(raw: unknown, at: string): ControlPart | undefined {
   if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
   const { effort } = raw
   return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: protocolName, raw, effort, at } : undefined
 }
 
-/** Configurations stand beside the blocks of their message, not among them. */
+/** Separates the effort from the other parts: on the wire it is a field of the message, not a block. */
 function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config?: ControlPart & { effort: string } } {
   const config = parts.findLast(isEffort)
   return config ? { content: parts.filter(part => !isEffort(part)), config } : { content: parts }
 }
 
-/** An effort for the turn that follows. Only a system message can say it, where the model takes one in its place (`inPlace`). */
+/** The effort of the next turn. Only a system message inside the conversation can hold it; `inPlace`: the model takes one here. */
 function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, inPlace: boolean, { options, report }: RequestWriting): JsonObject {
   const word = effort === 'minimal' ? 'low' : effort
   if (!inPlace || options.amTurnEffort !== 'write' || word === 'none') {
@@ -78,7 +78,7 @@ function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, inPl
 const isEffort = (part: Part): part is ControlPart & { effort: string } =>
   part.type === 'control' && part.control === 'configuration' && part.effort !== undefined
 
-/** A conversation, and the instructions that stand before it. */
+/** Encodes a conversation, and the instructions before it as `system`. */
 export function encodeMessages(messages: readonly Message[], writing: RequestWriting): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
   const { native, report, options } = writing
   for (const message of messages) encodeEnvelope(message, report)
@@ -101,7 +101,7 @@ export function encodeMessages(messages: readonly Message[], writing: RequestWri
   return { system: plain ?? system, messages: wires }
 }
 
-/** What stands around the parts of a message and has no place here. */
+/** Notes the fields of a message that have no place in this protocol. */
 function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: MessagesReport): void {
   report.ext(ext, at)
   if (name !== undefined) report.add('message.name', at, 'name')
@@ -143,17 +143,17 @@ function encodeNative(message: Message, writing: RequestWriting): JsonObject {
 
 type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
 
-/** What is written of a conversation, and the instructions that wait for the head of the next user message. */
+/** `wires`: the messages written so far. `waiting`: instructions for the head of the next user message, after its tool results. */
 type Written = { wires: Wire[]; waiting: MessagesRawBlock[] }
 
-/** `hoist`: takes instructions that go into the system field. */
+/** `hoist`: adds instructions to the field `system`. */
 type Placing = { writing: RequestWriting; hoist(blocks: MessagesRawBlock[]): void }
 
 function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject[] {
   const { writing } = placing
   const { report, options } = writing
   const { turns, ids, invented } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
-  // One for the conversation: copies for each part were a twentieth of the time of a long one.
+  // One copy for the whole conversation: a copy for each part took a twentieth of the encoding time of a long one.
   const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   const written: Written = { wires: [], waiting: [] }
   const { wires } = written
@@ -188,7 +188,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
 
 type Instructions = { source: Message | undefined; blocks: MessagesRawBlock[]; own: JsonObject; config: ReturnType<typeof splitConfig>['config'] }
 
-/** Instructions in mid-conversation: as a system message where the model takes one, in the system field, or as text of the user. */
+/** Instructions in mid-conversation: as a system message where the model takes one, in the field `system`, or as text of the user. */
 function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, hoist }: Placing): void {
   const { wires, waiting } = written
   const { report, model, options } = writing
@@ -210,7 +210,7 @@ function addInstructions(written: Written, { source, blocks, own, config }: Inst
   } else wires.push({ role: 'system', blocks, own })
 }
 
-/** No user message follows for the instructions that wait: they join the one before, or become one. */
+/** Waiting instructions that no user message follows are added to the user message before them, or become one. */
 function settleWaiting(written: Written): void {
   const { wires, waiting } = written
   if (waiting.length === 0) return

@@ -8,7 +8,7 @@ import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, told, under, wireO
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { marked, type Writing } from './writing.ts'
 
-/** Images and documents. A document may be made of blocks itself: whoever reads or writes blocks hands in how. */
+/** Images and documents. A document may contain blocks: the caller passes the function that reads or writes them. */
 
 // ---- wire → canonical
 
@@ -53,10 +53,10 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
   }
 }
 
-/** `unknown`: keys that nobody modelled; `nothing`: keys that are null. */
+/** `unknown`: unknown keys; `nothing`: keys that are null. */
 type Source = { known: MediaPart['source']; unknown: JsonObject; nothing: JsonObject }
 
-/** Undefined: a kind of source that nobody modelled. */
+/** Undefined: an unknown type of source. */
 function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): Source | undefined {
   const known = readSource(wire, at, read)
   if (!known) return undefined
@@ -66,7 +66,7 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   return { known, unknown: under('source', unread), nothing: under('source', nulls(wire)) }
 }
 
-/** The type of a text source. Under any other type (of a picture, say) readers would take the text for encoded bytes. A charset has to be UTF-8, as JSON is. */
+/** The MIME type of a text source. Undefined: any other type, such as an image type, under which text would be read as base64. A charset must be UTF-8, as in JSON. */
 function textTypeOf(mime: unknown): string | undefined {
   return typeof mime === 'string' ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i.exec(mime.trim())?.[1]?.toLowerCase() : undefined
 }
@@ -84,7 +84,7 @@ function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): Medi
   const isNamed = typeof mime === 'string'
   if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
   if (type === 'text' && typeof data === 'string' && isNamed) return { type: 'text', text: data, mime: textTypeOf(mime) ?? 'text/plain' }
-  // The server fetches none of data, but clients of other protocols carry such URLs over.
+  // The server fetches no `data:` URLs, but clients that come from other protocols send them.
   if (type === 'url' && typeof url === 'string') return inlineOf(url) ?? { type: 'url', url }
   if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: protocolName }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
@@ -101,7 +101,7 @@ function inlineOf(url: string): MediaPart['source'] | undefined {
 
 type WriteContent = (parts: readonly Part[]) => MessagesRawBlock[]
 
-/** Types are told in any case, and one goes by two names. */
+/** In lower case, since MIME types are case-insensitive, and with the official name of JPEG. */
 function usualType(mime: string | undefined): string | undefined {
   const lower = mime?.toLowerCase()
   return lower === 'image/jpg' ? 'image/jpeg' : lower
@@ -123,7 +123,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   }
   const block = encodeSource(part, writing, write)
   if (!block) return []
-  // An assistant message takes no picture on this wire.
+  // The server takes no image in an assistant message.
   if (block.type === 'image' && role === 'assistant' && !native && !ownOf(ext)) {
     report.add('media.unsupported', at)
     return []
@@ -177,7 +177,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       return { type, source: { type: 'text', media_type: 'text/plain', data: text } }
     }
     case 'url':
-      // Data that is not written as such a URL demands; the server fetches none.
+      // A malformed `data:` URL; the server fetches no `data:` URLs.
       if (!writing.native && !ownOf(part.ext) && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
       return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
@@ -198,18 +198,18 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   }
 }
 
-/** Does the server take what an address holds? Of documents it fetches PDFs alone. Nobody has to tell the type. */
+/** Does the server fetch a URL of this type? Of documents it fetches only PDFs. An unknown type is written. */
 function fetches(type: 'image' | 'document', mime: string | undefined): boolean {
   return mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
 }
 
-/** The type as it came, while it still says the same. */
+/** The media type as it was on the wire, if it still means `mime`. */
 function spelledType(part: MediaPart, mime: string): unknown {
   const came = ownForm(part.ext)?.['mediaType']
   return textTypeOf(came) === mime ? came : mime
 }
 
-/** A picture that the caller can make into one that is taken here. */
+/** An image that the option `convertMedia` converts to a type that the server takes. Undefined: it does not. */
 function convert({ at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): MessagesRawBlock | undefined {
   const made = mime === undefined ? undefined : convertMedia?.({ mime, data })
   if (!made || !imageTypes.has(made.mime)) return undefined

@@ -9,7 +9,7 @@ import { keep, protocolName, told, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Blocks of thinking, and blocks that only carry the signature of another part. */
+/** Thinking blocks, and carriers: `redacted_thinking` blocks that only hold the signature of another part. */
 
 // ---- wire → canonical
 
@@ -27,7 +27,7 @@ export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: s
   return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, nothing) }
 }
 
-/** Text and signature of a thinking block; an envelope tells where joined segments are to be cut again. */
+/** Text and signature of a thinking block. An envelope around the signature has the lengths to split joined segments again. */
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
   const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
@@ -35,14 +35,14 @@ export function decodeReasoning(thinking: string, signature: string): ReasoningP
   return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
 }
 
-/** Who made it, which a later request has to know. */
+/** Adds the model to a signature of this protocol; a later request needs it. */
 export function signedBy(model: string | undefined, signature: Signature): Signature {
   return model === undefined || signature.issuer !== protocolName || signature.model !== undefined ? signature : { ...signature, model }
 }
 
 /**
- * What the provider did to the thinking in the request, as notes; what is no such list is given back.
- * `thinking_dropped`: left out; any other type: let through although it did not fit.
+ * Makes notes of `input_transformations`: what the provider did to the thinking in the request. A value that is no such list is returned.
+ * `thinking_dropped`: it was left out; any other type: it was accepted although it did not match its prefix.
  */
 export function takeTransformations(value: unknown, at: string, report: MessagesReport): unknown {
   if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return value
@@ -64,17 +64,17 @@ function cut(text: string, lengths: readonly number[] | undefined): string[] {
   })
 }
 
-/** A block that stands in for the signature of a part that has no place for one. */
+/** The signature in a carrier block. Undefined: the block is no carrier. */
 export function carrierOf(block: MessagesRawBlock): Carried | undefined {
   if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
   const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
   return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
 }
 
-/** A proof that came in a block of its own, and what it proves. */
+/** A signature from a carrier block. `attach`: the part that it belongs to, see `ownerOf`. */
 export type Carried = Proof & { attach: string }
 
-/** Which of the reasoning parts it proves, counted from 0. */
+/** The reasoning part that the signature belongs to, counted from 0. Undefined: it belongs to another part. */
 export function ordinalOf(attach: string): number | undefined {
   const nth = /^r(\d+)$/.exec(attach)?.[1]
   return nth === undefined ? undefined : Number(nth)
@@ -131,22 +131,22 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
   return [wireOf({ type: 'thinking', thinking: text, signature: value ?? (writing.native ? undefined : '') }, ext)]
 }
 
-/** How long a segment is, in UTF-16 units. */
+/** Kind of a segment, and its length in UTF-16 code units. */
 export type SegmentLength = { kind: ReasoningSegment['kind']; length: number }
 
 export const lengthOf = ({ kind, text }: ReasoningSegment): SegmentLength => ({ kind, length: text.length })
 
-/** A signature as a client gets it: wrapped with all that its block cannot say, bare when there is nothing of that. */
+/** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
 export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {
   const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
   const own = signature.issuer === protocolName
   if (own && !lengths && id === undefined) return signature.value
-  // Thinking of this protocol shows a summary; where it shows nothing, there is no kind to tell.
+  // Thinking of this protocol is a summary, and a single empty segment has no kind: neither needs `kinds`.
   const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
-/** A signature on a part without a place for it travels in a block of its own, toward clients. */
+/** Makes the carrier block for a signature that its part has no place for. Only toward clients; toward a provider it is noted. */
 export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
   if (!signature) return undefined
   if (to === 'client') return attach => encodeCarrier({ signature }, attach)

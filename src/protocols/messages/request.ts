@@ -20,11 +20,11 @@ import { decodeTool, encodeTools } from './tools.ts'
 import { requestTier } from './vocabulary.ts'
 import { malformed, startWriting } from './writing.ts'
 
-/** @throws TranslationError `malformed` when the body is no messages request */
+/** @throws TranslationError `malformed` when the body is not a messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createMessagesReport()
   const { told: body, nothing } = told(check(protocolName, MessagesRequest, wire))
-  // The usual keys stand last, where V8 begins to look for them.
+  // The usual keys come last, because V8 begins its look-up there.
   const {
     top_p,
     top_k,
@@ -128,11 +128,11 @@ function onlyTold(values: JsonObject): JsonObject {
   return defined(values) as JsonObject
 }
 
-/** @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted */
+/** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createMessagesReport(options.fieldNames)
   const request = withStrictTools(given, report)
-  // The usual keys stand last, where V8 begins to look for them.
+  // The usual keys come last, because V8 begins its look-up there.
   const {
     parallelToolCalls: _parallel,
     output,
@@ -201,7 +201,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     stream: stream?.enabled,
   }
   const wire = wireOf(known, ext)
-  // Unknown keys were put back, but the object that they belong to is not written: alone they would be refused.
+  // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
   for (const key of ['thinking', 'tool_choice']) if (known[key] === undefined && isObject(wire[key])) delete wire[key]
   const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {

@@ -21,7 +21,7 @@ import { decodeUsage, encodeUsage } from './usage.ts'
 import { nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
 import { type Carriers, idOf, type Writing } from './writing.ts'
 
-/** @throws TranslationError `malformed` when the body is no messages reply. An error body is a reply with `error`. */
+/** @throws TranslationError `malformed` when the body is not a messages reply. An error body becomes a reply with `error`. */
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createMessagesReport()
@@ -54,7 +54,7 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   return { value, notes: report.notes }
 }
 
-/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
+/** Usage or error of a reply, as in `decodeResponse`; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: errorIn(wire) }
   const usage = isObject(wire) ? wire['usage'] : undefined
@@ -69,7 +69,7 @@ export function decodeTier(word: string | null | undefined): string | undefined 
   return word == null ? undefined : (replyTier.toOurs(word) ?? word)
 }
 
-/** Undefined: the reply has not said how it ended. */
+/** Undefined: the reply has no stop reason. */
 export function decodeFinish(raw: string | null | undefined, sequence: string | null | undefined, details: JsonObject | null | undefined): Finish | undefined {
   if (raw == null) return undefined
   const word = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
@@ -83,7 +83,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
 
 /**
  * The first candidate as a reply.
- * @throws TranslationError `truncated` for a reply that does not say how it ended
+ * @throws TranslationError `truncated` for a reply without a finish reason, unless `truncated` is `length`
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createMessagesReport(options.fieldNames)
@@ -133,13 +133,13 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   return { wire, notes: report.notes }
 }
 
-/** A constant, unless the reply spelled it otherwise. */
+/** The constant, unless the original reply had another value or left the field out. */
 function spelled(form: unknown, constant: string): unknown {
   if (form === undefined) return constant
   return form === 'absent' ? undefined : form
 }
 
-/** With `amLastProof: 'drop'` a reply without calls must end in its text: blocks behind it that only carry a signature go. */
+/** With `amLastProof: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
 function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesReport): void {
   if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
   for (let last = content.at(-1); last?.['type'] === 'redacted_thinking'; last = content.at(-1)) {
@@ -189,8 +189,8 @@ export function replyToolName(name: string, namespace: string | undefined, at: s
 type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
 
 /**
- * How a reply ended.
- * @throws TranslationError `truncated` when nobody said it
+ * The stop fields of a reply.
+ * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
  */
 export function encodeFinish(
   finish: Finish | undefined,
@@ -227,7 +227,7 @@ export function encodeFinish(
     return refusal(message ?? null, finish.category)
   }
   if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
-  // Clients act on tool calls only when the reply stopped for them.
+  // Clients act on tool calls only when `stop_reason` is `tool_use`.
   if (reason === 'stop' && hasCalls(parts)) {
     report.add('finish.tool-use', at, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
@@ -241,7 +241,7 @@ export function encodeFinish(
   return { stop_reason: wordOf(finish), stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
 }
 
-/** `stop_reason`, whatever the reply holds. */
+/** `stop_reason` by the finish reason alone, whatever parts the reply has. */
 export function wordOf(finish: Finish): string {
   const { reason, raw, protocol } = finish
   if (protocol === protocolName) return stopReason.toWire(reason, raw) ?? raw ?? 'end_turn'
